@@ -1,0 +1,238 @@
+/* What an emitted program and the runtime know of each other.
+ *
+ * An emitted program.c fills one `RtProgram` (constants only) and ends with
+ *
+ *     int main(int argc, char **argv) { return rt_main(&program, argc, argv); }
+ *
+ * The runtime owns the process: command line, device, arenas, data, checkpoints, reports and the
+ * training loop. It knows tensors, launches and entry functions; it does not know which model or
+ * which tuning technique they came from.
+ *
+ * Units: every offset and size is in bytes unless it says elements. Matrices are row-major.
+ * Ownership: everything an RtProgram points to is constant and lives as long as the process.
+ * Errors: functions that return nothing end the process with one clear line and exit code 1. */
+#ifndef GPUOPT_RUNTIME_H
+#define GPUOPT_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Rt Rt;
+typedef unsigned long long RtPtr; /* a device address; the same type as CUdeviceptr */
+
+typedef enum { RT_F64, RT_F32, RT_F16, RT_BF16, RT_I64, RT_I32, RT_U8 } RtDtype;
+
+/* Where a buffer lives. Each arena is one allocation; offsets in it are fixed by the plan.
+ *   STATE    kept from step to step: weights, masters, gradients, optimizer state, counters
+ *   SCRATCH  activations and workspaces; nothing in it outlives an entry
+ *   INPUT    one batch; there are two slots, so that one is filled while the other is read */
+typedef enum { RT_STATE, RT_SCRATCH, RT_INPUT, RT_ARENAS } RtArena;
+
+typedef struct {
+    RtArena arena;
+    size_t offset;
+} RtAt;
+
+#define RT_NOWHERE ((size_t)-1)
+
+/* ---- launches ----------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;      /* the extern "C" name in kernels.cu, the one name everywhere */
+    unsigned threads;      /* threads a block */
+    unsigned shared_bytes; /* dynamic shared memory */
+} RtKernel;
+
+typedef struct {
+    unsigned x, y, z;
+} RtGrid;
+
+typedef enum { RT_COMPUTE_F32, RT_COMPUTE_TF32, RT_COMPUTE_F64 } RtCompute;
+
+/* C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C, row-major; op transposes when told to.
+ * lda, ldb, ldc: elements between two rows as stored. */
+typedef struct {
+    const char *name;
+    int64_t m, n, k;
+    bool transpose_a, transpose_b;
+    int64_t lda, ldb, ldc;
+    RtDtype a, b, c;
+    RtCompute compute;
+    double alpha, beta;
+} RtGemm;
+
+/* Address of a planned offset. */
+RtPtr rt_state(const Rt *rt, size_t offset);
+RtPtr rt_scratch(const Rt *rt, size_t offset);
+RtPtr rt_input(const Rt *rt, size_t offset); /* in the slot of the batch being enqueued */
+
+/* Each enqueues on the compute stream. `args` holds one pointer a kernel parameter. */
+void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
+void rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
+void rt_zero(Rt *rt, RtPtr to, size_t bytes);
+void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
+
+/* Does nothing unless this step is dumped: then the rows of a [rows, cols] matrix (row_stride
+ * elements apart) are copied out under `name`, after those of earlier calls of the same name. */
+void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t rows, int64_t cols,
+                int64_t row_stride);
+
+#define RT_LAUNCH(rt, kernel, grid, ...) rt_launch(rt, kernel, grid, (void *[]){__VA_ARGS__})
+#define RT_GRID(...) ((RtGrid){__VA_ARGS__})
+
+/* ---- tensors ------------------------------------------------------------------------------ */
+
+typedef enum { RT_INIT_ZEROS, RT_INIT_ONES, RT_INIT_NORMAL, RT_INIT_UNIFORM } RtInit;
+
+/* One parameter of the model. Copies of it that do not exist are RT_NOWHERE; all are in STATE.
+ * `weight` is what the step reads; where it is 16-bit and trained, `master` holds fp32 and is what
+ * is saved. Gradient, exp_avg and exp_avg_sq have master_dtype and no row stride. */
+typedef struct {
+    const char *name; /* as in the Hugging Face or PEFT file it is read from and written to */
+    int rank;
+    int64_t shape[4];
+    int64_t row_stride; /* elements between rows of `weight`; shape[rank-1] when dense */
+    RtDtype dtype;      /* of weight */
+    RtDtype master_dtype;
+    size_t weight, master, gradient, exp_avg, exp_avg_sq;
+    bool trained, adapter;
+    RtInit init;       /* where no file gives a value */
+    double init_scale; /* standard deviation, or bound of the uniform distribution */
+} RtParam;
+
+/* One input of a batch, filled by the loader under its name:
+ *   input_ids   I32 [tokens]
+ *   labels      I32 [tokens]  the token to predict at each place (already shifted); -100: ignored
+ *   positions   I32 [tokens]  restart at 0 where a sample starts; attention never crosses a start
+ *   loss_weight F32 or F64 [1]  1 / (target tokens of the whole step, all micro-steps and ranks)
+ *   first_row   I32 [1]  index in the step's global batch of this batch's first token */
+typedef struct {
+    const char *name;
+    RtDtype dtype;
+    int64_t count;
+    size_t offset; /* in INPUT */
+} RtInput;
+
+/* An output of one launch of an entry, so that a bad value can be named: `launch` counts the
+ * rt_launch/rt_gemm/rt_zero/rt_copy calls of that entry from 0. Sorted by launch. */
+typedef struct {
+    int launch;
+    const char *name;
+    RtAt at;
+    RtDtype dtype;
+    int64_t rows, cols, row_stride; /* elements */
+} RtOutput;
+
+/* A function that enqueues one whole entry graph on the compute stream; it never waits. */
+typedef struct {
+    void (*enqueue)(Rt *rt); /* NULL where the program has no such entry */
+    const RtOutput *outputs;
+    int output_count;
+    int launches; /* kernels, GEMMs, memsets and copies it enqueues */
+} RtEntry;
+
+/* ---- the training state that host and device share ----------------------------------------- */
+
+/* Offsets in STATE. "real" is F64 in an fp64 program, else F32. Tables are indexed by the device:
+ * lr by `step`, the bias corrections by `applied`. A step with a non-finite gradient norm applies
+ * no update: `step` advances, `applied` does not, and `bad_step` (-1 before) becomes its index. */
+typedef struct {
+    size_t seed;             /* I64 [1] */
+    size_t step;             /* I32 [1] steps done */
+    size_t applied;          /* I32 [1] updates applied */
+    size_t bad_step;         /* I32 [1] */
+    size_t lr;               /* real [steps] */
+    size_t bias_correction1; /* real [steps]  1 - beta1^(applied+1) */
+    size_t bias_correction2; /* real [steps]  sqrt(1 - beta2^(applied+1)) */
+    size_t loss;             /* real [steps]  mean over the step's target tokens */
+    size_t grad_norm;        /* real [steps]  before clipping */
+    size_t eval_loss;        /* real [1] sum over targets since the host zeroed it */
+} RtCounters;
+
+/* ---- settings the loop needs ----------------------------------------------------------------- */
+
+typedef enum { RT_SCHEDULE_CONSTANT, RT_SCHEDULE_LINEAR, RT_SCHEDULE_COSINE } RtSchedule;
+
+typedef struct {
+    int64_t batch, seq_len, micro_steps, steps, log_every;
+    int64_t seed;
+    double lr, beta1, beta2;
+    RtSchedule schedule;
+    int64_t warmup_steps;
+    double min_lr_factor;
+    bool cuda_graph; /* capture the step; else enqueue it anew each time */
+} RtTraining;
+
+typedef enum { RT_DATA_TEXT, RT_DATA_JSONL, RT_DATA_TOKENS, RT_DATA_SYNTHETIC } RtDataFormat;
+
+typedef struct {
+    RtDataFormat format;
+    const char *const *train; /* files, folders or globs, relative to the working directory */
+    int train_count;
+    const char *const *validation; /* none: eval_fraction of train is held out */
+    int validation_count;
+    double eval_fraction;
+    int64_t eval_batches;
+    int64_t vocab_size;
+    int64_t max_target_tokens; /* a micro-step never has more; 0: no limit */
+    int64_t prefetch_batches;
+    bool packing, shuffle, pin_memory;
+} RtData;
+
+typedef struct {
+    int64_t interval; /* steps; 0: only at the end and at a signal */
+    int64_t keep_latest_k;
+    bool export_model;
+    const char *init_dir;     /* where weights are read without --init; NULL: from scratch */
+    const char *config_json;  /* config.json of the model, as text */
+    const char *adapter_json; /* adapter_config.json, as text; NULL without an adapter */
+} RtCheckpoint;
+
+typedef struct {
+    bool enabled, trace;
+    int64_t start_step, steps;
+} RtProfiling;
+
+/* Predictions of the plan, reported beside what is measured. Times are in ms a step. */
+typedef struct {
+    const char *device;
+    double iteration_ms;
+    size_t arena_bytes, process_bytes;
+    double flops;           /* of one step */
+    double peak_flops;      /* a second, at the step's precision */
+    double h2d_bytes;       /* a step */
+    double kernel_launches; /* a step */
+} RtPredicted;
+
+struct RtProgram {
+    const char *name;       /* of the experiment */
+    const char *spec_sha256;
+    const char *generator;  /* name and version */
+    RtDtype real;           /* F64 or F32: the dtype of losses, norms and tables */
+    const char *precision;  /* as in the spec: "bf16", ... */
+    size_t arena_bytes[RT_ARENAS]; /* INPUT: of one slot */
+    const RtKernel *kernels;
+    int kernel_count;
+    const RtGemm *gemms;
+    int gemm_count;
+    size_t gemm_workspace, gemm_workspace_bytes; /* in SCRATCH */
+    const RtParam *params;
+    int param_count;
+    const RtInput *inputs;
+    int input_count;
+    RtCounters counters;
+    /* A step is micro_step, micro_steps - 1 times, then last_micro_step, which also updates. */
+    RtEntry load, micro_step, last_micro_step, evaluate;
+    RtTraining training;
+    RtData data;
+    RtCheckpoint checkpoint;
+    RtProfiling profiling;
+    RtPredicted predicted;
+};
+typedef struct RtProgram RtProgram;
+
+/* Exit codes: 0 done, 1 error, 75 stopped by a signal and resumable. */
+int rt_main(const RtProgram *program, int argc, char **argv);
+
+#endif
