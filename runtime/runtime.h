@@ -222,8 +222,10 @@ struct RtProgram {
     const RtInput *inputs;
     int input_count;
     RtCounters counters;
-    /* A step is micro_step, micro_steps - 1 times, then last_micro_step, which also updates. */
-    RtEntry load, micro_step, last_micro_step, evaluate;
+    /* load runs once, after the weights arrived. A step is micro_step, micro_steps times, then
+     * update; the last micro_step and update are one graph. With one micro-step gradients are
+     * overwritten, with several they are added up from the zeros that update leaves. */
+    RtEntry load, micro_step, update, evaluate;
     RtTraining training;
     RtData data;
     RtCheckpoint checkpoint;
