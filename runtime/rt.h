@@ -1,0 +1,203 @@
+/* What the files of the runtime share with each other and with nobody else.
+ *
+ * One process trains one program on one device. Its whole state is one `Rt`; the driver's function
+ * table (driver.h) is the only global besides. Errors a user can cause end the process through
+ * rt_fail(); faults of ours abort through rt_internal(). */
+#ifndef GPUOPT_RT_H
+#define GPUOPT_RT_H
+
+#include "runtime/runtime.h"
+
+#include <cuda.h>
+
+#define RT_MAX_PATH 4096
+
+/* ---- errors, clock, dtypes (rt.c) ------------------------------------------------------------ */
+
+/* Prints `error: ...` on stderr and ends with exit code 1. Give fact and remedy, without newline. */
+_Noreturn void rt_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A fault of ours: says "internal" and aborts. */
+_Noreturn void rt_internal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* One line on stderr. */
+void rt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+double rt_now_ms(void); /* monotonic */
+void *rt_alloc(size_t bytes); /* zeroed; ends the process when there is none */
+
+size_t rt_dtype_bytes(RtDtype dtype);
+const char *rt_dtype_name(RtDtype dtype); /* as in safetensors: "F32", "BF16", ... */
+double rt_get(RtDtype dtype, const void *values, int64_t i);
+void rt_set(RtDtype dtype, void *values, int64_t i, double value); /* to nearest, ties to even */
+
+/* mkdir -p; false with errno set where it fails. */
+bool rt_make_folder(const char *path);
+
+/* ---- command line (options.c) ----------------------------------------------------------------- */
+
+typedef struct {
+    int64_t steps; /* of this run's total; program->training.steps unless --steps */
+    int64_t seed;
+    bool no_adapter;
+    const char *init_dir;    /* NULL: initialise */
+    const char *adapter_dir; /* NULL: none */
+    bool resume;
+    const char *resume_dir;  /* a checkpoint's folder; NULL: the newest under out */
+    const char *out_dir;     /* default: <folder of the executable>/out */
+    const char *dump_file;   /* NULL: no dump */
+    const char *exe_dir;     /* folder of the executable */
+    bool jit;                /* GPUOPT_JIT=1 */
+} RtOptions;
+
+/* ---- what was measured ------------------------------------------------------------------------ */
+
+typedef enum { RT_H2D, RT_D2H, RT_D2D, RT_COPY_KINDS } RtCopyKind;
+
+typedef struct {
+    int64_t count, bytes;
+    int64_t pinned; /* of count: how many had pinned host memory; D2D: 0 */
+} RtCopies;
+
+/* Counted by the runtime in the training steps of this process: not in loading, evaluation, dump
+ * or checkpoints. Times are host milliseconds; what CUPTI knows is in profile.h. */
+typedef struct {
+    int64_t steps;         /* steps run in this process */
+    double *iteration_ms;  /* [steps]; steps inside the profiling window are marked by a negative */
+    int64_t launches;      /* kernels and GEMMs, in graphs or not */
+    int64_t memsets;
+    int64_t graph_launches;
+    double launch_ms;      /* host time inside launch calls, graphs included */
+    RtCopies copies[RT_COPY_KINDS];
+    int64_t syncs;         /* calls that wait for all of a stream or of the device */
+    double sync_ms;
+    int64_t waits;         /* waits for an event of an earlier step: a free slot, an old loss */
+    double wait_ms;
+    double heldout_before, heldout_after; /* NAN where not measured */
+    double train_ms;       /* wall time of the loop, evaluation excluded */
+    size_t process_peak_bytes; /* by NVML, less what was used before the context; 0: unknown */
+} RtMeasured;
+
+/* ---- device (device.c) ------------------------------------------------------------------------ */
+
+typedef struct {
+    char name[256];
+    bool simulated;
+    int driver_version; /* as cuDriverGetVersion: 13000 */
+    int capability;     /* 90 for 9.0 */
+    int multiprocessors;
+    size_t total_bytes;
+    size_t cublaslt_version;
+    int nvrtc_version; /* 0 where NVRTC was not used; else 13000 */
+    char module_path[RT_MAX_PATH];
+} RtDevice;
+
+typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COPY, RT_STREAMS } RtStream;
+
+enum { RT_SLOTS = 2 };
+
+/* The host's side of one input slot: a buffer as large as the INPUT arena of one slot, laid out by
+ * the same offsets (RtInput.offset). */
+typedef struct {
+    void *host;
+    CUevent copied; /* recorded on the copy stream: input is on the device */
+    CUevent free;   /* recorded on the compute stream: nobody reads the device's slot any more */
+    bool used;      /* `free` was recorded at least once */
+} RtSlot;
+
+struct RtGemms;  /* gemm.c */
+struct RtGraphs; /* capture.c */
+struct RtDump;   /* dump.c */
+struct Loader;   /* data.h */
+struct Profile;  /* profile.h */
+
+struct Rt {
+    const RtProgram *program;
+    RtOptions options;
+    RtDevice device;
+    CUcontext context;
+    CUmodule module;
+    CUfunction *kernels;       /* [kernel_count] */
+    RtPtr arenas[RT_ARENAS];   /* INPUT: of slot 0 */
+    RtPtr input;               /* INPUT of the batch being enqueued */
+    CUstream streams[RT_STREAMS];
+    RtSlot slots[RT_SLOTS];
+    struct RtGemms *gemms;
+    struct RtGraphs *graphs;
+    struct RtDump *dump;       /* NULL unless the step being enqueued is dumped */
+    const RtEntry *checked;    /* not NULL in check mode: outputs are looked at after each launch */
+    int launch;                /* index of the next launch in the entry being enqueued */
+    int64_t entry_launches;    /* kernels and GEMMs enqueued since the entry began */
+    int64_t entry_memsets, entry_copies, entry_copy_bytes;
+    struct Loader *loader;
+    struct Profile *profile;   /* NULL where profiling is off */
+    int64_t step;              /* steps done, as the host counts */
+    int64_t step_at_start;     /* 0, or the step that was resumed from */
+    void *losses, *grad_norms; /* host copies of the histories, real [steps]; up to `known_steps` */
+    int64_t known_steps;       /* steps whose loss has arrived */
+    RtMeasured measured;
+};
+
+/* Ends with the driver's own error where no device can be had (see device.c for the choice). */
+void device_open(Rt *rt);
+void device_close(Rt *rt);
+/* cuStreamSynchronize of the compute stream, counted in measured.syncs. */
+void rt_sync(Rt *rt);
+/* Waits for an event of an earlier step, counted in measured.waits. */
+void rt_wait(Rt *rt, CUevent event);
+
+/* Bytes of the STATE arena, synchronously and in order with the compute stream. */
+void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host);
+void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host);
+
+/* ---- launches (launch.c, gemm.c, capture.c) ---------------------------------------------------- */
+
+/* Enqueues an entry on the compute stream, launch by launch, for the slot. */
+void rt_enqueue(Rt *rt, const RtEntry *entry, int slot);
+/* The same with each output looked at after its launch: `true` and a sentence in `found` when a
+ * value was not finite; synchronous. */
+bool rt_enqueue_checked(Rt *rt, const RtEntry *entry, int slot, char *found, size_t found_size);
+
+void gemms_open(Rt *rt); /* opens cublasLt and chooses an algorithm for every row of the table */
+void gemms_close(Rt *rt);
+int gemm_algorithm(const Rt *rt, int gemm); /* id of the chosen algorithm, for the record */
+
+void graphs_open(Rt *rt); /* captures; does nothing where cuda_graph is false */
+void graphs_close(Rt *rt);
+/* One micro-step, with the update where it is the step's last; one evaluation. One graph launch,
+ * or the launches one by one. */
+void rt_run_micro_step(Rt *rt, int slot, bool last);
+void rt_run_evaluate(Rt *rt, int slot);
+
+/* Compiles kernels.cu beside the executable with NVRTC unless its cubin is cached, and gives the
+ * path of the module. */
+void jit_module(Rt *rt, char *path, size_t path_size);
+
+/* ---- parameters (params.c) --------------------------------------------------------------------- */
+
+int64_t param_elements(const RtParam *param);
+/* What is saved of a parameter: its master where there is one, else its weight; dense, row-major,
+ * in param_saved_dtype(). */
+RtDtype param_saved_dtype(const RtParam *param);
+size_t param_saved_bytes(const RtParam *param);
+void param_read(Rt *rt, const RtParam *param, void *host);
+/* Writes master (where there is one) and weight. */
+void param_write(Rt *rt, const RtParam *param, const void *host);
+
+void params_init(Rt *rt);  /* counters, tables and weights of a fresh run */
+void params_tables(Rt *rt); /* seed, learning rates and bias corrections only: after a resume */
+double rt_learning_rate(const RtTraining *training, int64_t step);
+
+/* ---- dump (dump.c) ----------------------------------------------------------------------------- */
+
+/* Runs the first step uncaptured and writes options.dump_file; afterwards STATE is as before. */
+void dump_first_step(Rt *rt);
+void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
+                  int64_t rows, int64_t cols, int64_t row_stride);
+
+/* ---- loop and signals (train.c, signals.c) ------------------------------------------------------ */
+
+int train(Rt *rt); /* exit code */
+
+void signals_install(void);
+int signals_caught(void); /* the signal's number; 0: none */
+
+#endif
