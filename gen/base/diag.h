@@ -1,0 +1,46 @@
+/* Diagnostics. A fault of the user's ends in user_error (exit 1, position, fact, remedy); a fault of
+ * ours ends in internal_fault (abort). Nothing else in the compiler leaves the process. */
+#pragma once
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Where something was written. line and col count from 1 (col in bytes).
+ * line 0: the file as a whole. file NULL: no file, the command line as a whole.
+ * file "--set": the line-th --set of the command line. */
+typedef struct {
+    const char *file;
+    int line, col;
+} Pos;
+
+/* Prints
+ *     file:line:col: error: FACT
+ *     the source line
+ *         ^
+ *       hint: REMEDY
+ * and exits 1. hint may be NULL. */
+_Noreturn void user_error(Pos at, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void warn_at(Pos at, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Prints "internal fault (ours, not yours)" with the place in our source, and aborts. */
+_Noreturn void internal_fault(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define ENSURE(condition, ...)                                                                     \
+    ((condition) ? (void)0 : internal_fault(__FILE__, __LINE__, __VA_ARGS__))
+
+/* Gives diag the text of a file that is not on disk as such (a --set, a fuzzer's bytes), so that
+ * messages can show its lines. Copies both; the same name again replaces. */
+void diag_source(const char *file, const char *text);
+/* Forgets every text that diag_source was given. */
+void diag_forget_sources(void);
+
+/* "file:line:col" as messages print it, in a static buffer that the next call overwrites twice
+ * removed: two calls may stand in one printf. */
+const char *pos_text(Pos at);
+
+/* user_error leaves through here: exit() unless a test or a fuzzer wants control back. The function
+ * must not return. */
+extern void (*diag_exit)(int code);
+/* Where messages go; NULL means stderr. */
+extern FILE *diag_stream;

@@ -1,0 +1,229 @@
+/* The one table of spec keys. A row
+ *
+ *     K(table, leaf, TYPE, default, range, CONDITION, help)
+ *
+ * gives the field spec->table.leaf, its parsing, its limits, "did you mean", --set, --print-spec and
+ * the reference that --keys prints. Adding a key is adding a row.
+ *
+ *   TYPE       INT (int64_t), REAL (double), BOOL (bool), STRING (const char *, never NULL),
+ *              STRINGS (a list; one string stands for a list of one), CHOICE(Enum) (from CHOICES)
+ *   default    written as in a spec; REQUIRED: an experiment must say it; DERIVED: follows from
+ *              other keys (spec_check.c)
+ *   range      an interval of numbers, "[0, 1)"; "" where TYPE is no number
+ *   CONDITION  when the key has an effect (from CONDITIONS); a key written in vain is an error
+ *   help       one sentence, with the unit
+ *
+ * Names are those of PEFT, TRL, torchtitan and Hugging Face's config.json. */
+#pragma once
+
+#define REQUIRED 0
+#define DERIVED ""
+
+/* ---- choices: the C constant and how a spec spells it; one enum a list ---- */
+
+#define FAMILY_CHOICES(C) C(FAMILY_LLAMA, "llama")
+#define ROPE_CHOICES(C) C(ROPE_DEFAULT, "default") C(ROPE_LLAMA3, "llama3")
+#define TASK_CHOICES(C) C(TASK_PRETRAIN, "pretrain") C(TASK_SFT, "sft")
+#define PRECISION_CHOICES(C)                                                                       \
+    C(PRECISION_FP64, "fp64") C(PRECISION_FP32, "fp32")                                            \
+    C(PRECISION_TF32, "tf32") C(PRECISION_BF16, "bf16")
+#define OPTIMIZER_CHOICES(C) C(OPTIMIZER_ADAMW, "adamw")
+#define SCHEDULE_CHOICES(C)                                                                        \
+    C(SCHEDULE_CONSTANT, "constant") C(SCHEDULE_LINEAR, "linear") C(SCHEDULE_COSINE, "cosine")
+#define ADAPTER_CHOICES(C) C(ADAPTER_NONE, "none") C(ADAPTER_LORA, "lora")
+#define RECOMPUTE_CHOICES(C)                                                                       \
+    C(RECOMPUTE_AUTO, "auto") C(RECOMPUTE_NONE, "none") C(RECOMPUTE_FULL, "full")
+#define DATA_CHOICES(C)                                                                            \
+    C(DATA_TEXT, "text") C(DATA_JSONL, "jsonl") C(DATA_TOKENS, "tokens")                           \
+    C(DATA_SYNTHETIC, "synthetic")
+
+#define CHOICES(E)                                                                                 \
+    E(Family, FAMILY_CHOICES)                                                                      \
+    E(RopeType, ROPE_CHOICES)                                                                      \
+    E(Task, TASK_CHOICES)                                                                          \
+    E(Precision, PRECISION_CHOICES)                                                                \
+    E(OptimizerName, OPTIMIZER_CHOICES)                                                            \
+    E(Schedule, SCHEDULE_CHOICES)                                                                  \
+    E(AdapterType, ADAPTER_CHOICES)                                                                \
+    E(Recompute, RECOMPUTE_CHOICES)                                                                \
+    E(DataFormat, DATA_CHOICES)
+
+/* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
+
+#define CONDITIONS(C)                                                                              \
+    C(ALWAYS, true, "")                                                                            \
+    C(FROM_SCRATCH, !s->model.weights[0], "model.weights = \"\"")                                  \
+    C(ROPE_SCALED, s->model.rope_type == ROPE_LLAMA3, "model.rope_type = \"llama3\"")              \
+    C(ADAPTED, s->adapter.type != ADAPTER_NONE, "an adapter (adapter.type = \"lora\")")            \
+    C(DECAYING, s->lr_scheduler.type != SCHEDULE_CONSTANT,                                         \
+      "lr_scheduler.type = \"linear\" or \"cosine\"")                                              \
+    C(FROM_FILES, s->data.format != DATA_SYNTHETIC, "data that is read from files")                \
+    C(SPLIT, s->data.format != DATA_SYNTHETIC && s->data.validation.count == 0,                    \
+      "data from files and no data.validation of its own")                                         \
+    C(SAMPLES, s->data.format != DATA_TEXT, "samples (any data.format but \"text\")")              \
+    C(SKIPPING, s->compile.skip_ignored_rows, "compile.skip_ignored_rows = true")                  \
+    C(CHUNKED, s->compile.chunked_head, "compile.chunked_head = true")                             \
+    C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
+
+/* ---- keys ---- */
+
+#define JOB_KEYS(K)                                                                                \
+    K(job, name, STRING, DERIVED, "", ALWAYS,                                                      \
+      "Name of the experiment and of its folder under build/; the spec's file name by default.")   \
+    K(job, device, STRING, "\"h100-sxm\"", "", ALWAYS,                                             \
+      "Device that the plan is made for: a file of gen/devices, or a path to one.")
+
+#define MODEL_KEYS(K)                                                                              \
+    K(model, family, CHOICE(Family), "llama", "", ALWAYS, "Architecture.")                         \
+    K(model, weights, STRING, "\"\"", "", ALWAYS,                                                  \
+      "Initial weights: \"\" draws them, a folder holds them as Hugging Face does, "               \
+      "FILE.toml means what that spec trains.")                                                    \
+    K(model, config, STRING, "\"\"", "", ALWAYS,                                                   \
+      "Folder whose config.json gives the keys below.")                                            \
+    K(model, vocab_size, INT, REQUIRED, "[2, 16777216]", ALWAYS, "Rows of the embedding.")         \
+    K(model, hidden_size, INT, REQUIRED, "[1, 1048576]", ALWAYS, "Width of the residual stream.")  \
+    K(model, intermediate_size, INT, REQUIRED, "[1, 4194304]", ALWAYS,                             \
+      "Width inside the feed-forward block.")                                                      \
+    K(model, num_hidden_layers, INT, REQUIRED, "[1, 1024]", ALWAYS, "Decoder layers.")             \
+    K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", ALWAYS, "Query heads.")              \
+    K(model, num_key_value_heads, INT, DERIVED, "[1, 4096]", ALWAYS,                               \
+      "Key and value heads; num_attention_heads by default.")                                      \
+    K(model, head_dim, INT, DERIVED, "[8, 256]", ALWAYS,                                           \
+      "Width of a head, a multiple of 8; hidden_size / num_attention_heads by default.")           \
+    K(model, max_position_embeddings, INT, "2048", "[1, 16777216]", ALWAYS,                        \
+      "Longest sequence that the model is meant for, in tokens.")                                  \
+    K(model, rms_norm_eps, REAL, "1e-5", "(0, 1)", ALWAYS, "Added to the mean square in RMSNorm.") \
+    K(model, rope_theta, REAL, "10000.0", "[1, 1e12]", ALWAYS,                                     \
+      "Base of the rotary embedding's wavelengths.")                                               \
+    K(model, rope_type, CHOICE(RopeType), "default", "", ALWAYS,                                   \
+      "Scaling of the rotary embedding's frequencies.")                                            \
+    K(model, rope_factor, REAL, "8.0", "[1, 1e6]", ROPE_SCALED, "Stretch of the long waves.")      \
+    K(model, rope_low_freq_factor, REAL, "1.0", "(0, 1e6]", ROPE_SCALED,                           \
+      "Waves longer than the original context divided by this are stretched whole.")               \
+    K(model, rope_high_freq_factor, REAL, "4.0", "(0, 1e6]", ROPE_SCALED,                          \
+      "Waves shorter than the original context divided by this are left alone.")                   \
+    K(model, rope_original_max_position_embeddings, INT, "8192", "[1, 16777216]", ROPE_SCALED,     \
+      "Context of the model before stretching, in tokens.")                                        \
+    K(model, tie_word_embeddings, BOOL, "false", "", ALWAYS,                                       \
+      "Whether embedding and head share one weight.")                                              \
+    K(model, initializer_range, REAL, "0.02", "(0, 10]", FROM_SCRATCH,                             \
+      "Standard deviation of the drawn weights.")
+
+#define TRAINING_KEYS(K)                                                                           \
+    K(training, task, CHOICE(Task), "pretrain", "", ALWAYS,                                        \
+      "pretrain trains every weight on every token; sft trains on completions, with an adapter "   \
+      "or without.")                                                                               \
+    K(training, seq_len, INT, REQUIRED, "[1, 1048576]", ALWAYS, "Tokens in a row of the batch.")   \
+    K(training, per_device_train_batch_size, INT, "1", "[1, 65536]", ALWAYS,                       \
+      "Rows in a micro-batch.")                                                                    \
+    K(training, gradient_accumulation_steps, INT, "1", "[1, 65536]", ALWAYS,                       \
+      "Micro-batches in a step.")                                                                  \
+    K(training, steps, INT, REQUIRED, "[0, 1000000000]", ALWAYS,                                   \
+      "Optimizer steps; 0 only evaluates.")                                                        \
+    K(training, seed, INT, "0", "[0, 9007199254740992]", ALWAYS,                                   \
+      "Key of every random number: weights, masks, shuffling.")                                    \
+    K(training, max_grad_norm, REAL, "1.0", "[0, 1e9]", ALWAYS,                                    \
+      "Gradients are scaled down to this global norm; 0 leaves them alone.")                       \
+    K(training, log_every, INT, "10", "[1, 1000000000]", ALWAYS, "Steps between progress lines.")
+
+#define PRECISION_KEYS(K)                                                                          \
+    K(precision, dtype, CHOICE(Precision), "fp32", "", ALWAYS,                                     \
+      "Type of the matrix products; bf16 keeps sums, norms, losses and what trains in fp32.")
+
+#define OPTIMIZER_KEYS(K)                                                                          \
+    K(optimizer, name, CHOICE(OptimizerName), "adamw", "", ALWAYS, "Update rule.")                 \
+    K(optimizer, lr, REAL, "1e-4", "[0, 1000]", ALWAYS, "Learning rate at its height.")            \
+    K(optimizer, beta1, REAL, "0.9", "[0, 1)", ALWAYS, "Decay of the first moment.")               \
+    K(optimizer, beta2, REAL, "0.999", "[0, 1)", ALWAYS, "Decay of the second moment.")            \
+    K(optimizer, eps, REAL, "1e-8", "(0, 1]", ALWAYS, "Added to the root of the second moment.")   \
+    K(optimizer, weight_decay, REAL, "0.01", "[0, 10]", ALWAYS,                                    \
+      "Decoupled decay a step, times the learning rate.")
+
+#define LR_SCHEDULER_KEYS(K)                                                                       \
+    K(lr_scheduler, type, CHOICE(Schedule), "constant", "", ALWAYS,                                \
+      "Course of the learning rate after the warm-up.")                                            \
+    K(lr_scheduler, warmup_steps, INT, "0", "[0, 1000000000]", ALWAYS,                             \
+      "Steps in which the learning rate climbs from 0.")                                           \
+    K(lr_scheduler, min_lr_factor, REAL, "0.0", "[0, 1]", DECAYING,                                \
+      "Learning rate at the end, as a share of optimizer.lr.")
+
+#define ADAPTER_KEYS(K)                                                                            \
+    K(adapter, type, CHOICE(AdapterType), "none", "", ALWAYS,                                      \
+      "Adapter that trains while the model's weights stay frozen.")                                \
+    K(adapter, r, INT, "8", "[1, 8192]", ADAPTED, "Rank.")                                         \
+    K(adapter, lora_alpha, REAL, "16.0", "(0, 1e6]", ADAPTED,                                      \
+      "Scale: the low-rank path counts lora_alpha / r.")                                           \
+    K(adapter, lora_dropout, REAL, "0.0", "[0, 1)", ADAPTED,                                       \
+      "Share of the low-rank path's inputs that is dropped.")                                      \
+    K(adapter, target_modules, STRINGS, "[\"all-linear\"]", "", ADAPTED,                           \
+      "Linears that get an adapter: q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, "          \
+      "down_proj; all-linear means all of these.")                                                 \
+    K(adapter, use_rslora, BOOL, "false", "", ADAPTED, "Scale by lora_alpha / sqrt(r) instead.")
+
+#define ACTIVATION_CHECKPOINT_KEYS(K)                                                              \
+    K(activation_checkpoint, mode, CHOICE(Recompute), "auto", "", ALWAYS,                          \
+      "What backward computes again: auto drops activations only until the plan fits, full "       \
+      "keeps each layer's input alone.")                                                           \
+    K(activation_checkpoint, memory_budget_gib, REAL, "0.0", "[0, 1048576]", ALWAYS,               \
+      "Device memory that the plan may use, in GiB; 0 means the device's own.")
+
+#define DATA_KEYS(K)                                                                               \
+    K(data, format, CHOICE(DataFormat), "text", "", ALWAYS,                                        \
+      "text: bytes as tokens; jsonl: a sample a line; tokens: shards; synthetic: drawn.")          \
+    K(data, train, STRINGS, "[]", "", FROM_FILES, "Files or patterns to train on.")                \
+    K(data, validation, STRINGS, "[]", "", FROM_FILES,                                             \
+      "Files or patterns held out; without them eval_fraction of train is.")                       \
+    K(data, eval_fraction, REAL, "0.05", "(0, 1)", SPLIT, "Share of train that is held out.")      \
+    K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, "Micro-batches in an evaluation.")     \
+    K(data, packing, BOOL, "false", "", SAMPLES,                                                   \
+      "Whether short samples share a row; they never attend to each other.")                       \
+    K(data, shuffle, BOOL, "true", "", FROM_FILES, "Whether every epoch has its own order.")       \
+    K(data, pin_memory, BOOL, "true", "", ALWAYS, "Whether host buffers are page-locked.")         \
+    K(data, prefetch_batches, INT, "2", "[1, 64]", ALWAYS, "Micro-batches prepared ahead.")        \
+    K(data, max_target_tokens, INT, "0", "[0, 2147483647]", SKIPPING,                              \
+      "Most tokens with a target in a micro-batch; 0 means every token may have one.")
+
+#define CHECKPOINT_KEYS(K)                                                                         \
+    K(checkpoint, interval, INT, "0", "[0, 1000000000]", ALWAYS,                                   \
+      "Steps between checkpoints; 0 writes one at the end and at signals only.")                   \
+    K(checkpoint, keep_latest_k, INT, "2", "[1, 1000000]", ALWAYS, "Checkpoints that are kept.")   \
+    K(checkpoint, export, BOOL, "true", "", ALWAYS,                                                \
+      "Whether the result is written in Hugging Face's or PEFT's format at the end.")
+
+#define COMPILE_KEYS(K)                                                                            \
+    K(compile, fusion, BOOL, "true", "", ALWAYS, "Fuse neighbouring ops into one kernel.")         \
+    K(compile, cuda_graph, BOOL, "true", "", ALWAYS, "Launch a micro-step as one CUDA graph.")     \
+    K(compile, bordered, BOOL, "true", "", ALWAYS,                                                 \
+      "Keep base and adapter in one bordered matrix and multiply once.")                           \
+    K(compile, chunked_head, BOOL, "true", "", ALWAYS, "Never hold the logits of a whole batch.")  \
+    K(compile, skip_ignored_rows, BOOL, "true", "", ALWAYS,                                        \
+      "Leave tokens without a target out of the head.")                                            \
+    K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED,                            \
+      "Tokens in a chunk of the head.")                                                            \
+    K(compile, overlap, BOOL, "true", "", ALWAYS, "Run independent work on several streams.")
+
+#define BENCHMARK_KEYS(K)                                                                          \
+    K(benchmark, warmup_steps, INT, "0", "[0, 1000000]", ALWAYS,                                   \
+      "First steps that the timings leave out.")                                                   \
+    K(benchmark, repeats, INT, "1", "[1, 1000]", ALWAYS, "Times that the timed run is repeated.")
+
+#define PROFILING_KEYS(K)                                                                          \
+    K(profiling, enabled, BOOL, "false", "", ALWAYS, "Record kernels in a window of steps.")       \
+    K(profiling, start_step, INT, "5", "[0, 1000000000]", PROFILED, "First step of the window.")   \
+    K(profiling, steps, INT, "3", "[1, 1000]", PROFILED, "Steps in the window.")                   \
+    K(profiling, trace, BOOL, "true", "", PROFILED, "Write trace.json (opens in Perfetto).")
+
+#define SPEC_TABLES(T)                                                                             \
+    T(job, JOB_KEYS)                                                                               \
+    T(model, MODEL_KEYS)                                                                           \
+    T(training, TRAINING_KEYS)                                                                     \
+    T(precision, PRECISION_KEYS)                                                                   \
+    T(optimizer, OPTIMIZER_KEYS)                                                                   \
+    T(lr_scheduler, LR_SCHEDULER_KEYS)                                                             \
+    T(adapter, ADAPTER_KEYS)                                                                       \
+    T(activation_checkpoint, ACTIVATION_CHECKPOINT_KEYS)                                           \
+    T(data, DATA_KEYS)                                                                             \
+    T(checkpoint, CHECKPOINT_KEYS)                                                                 \
+    T(compile, COMPILE_KEYS)                                                                       \
+    T(benchmark, BENCHMARK_KEYS)                                                                   \
+    T(profiling, PROFILING_KEYS)

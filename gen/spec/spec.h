@@ -1,0 +1,99 @@
+/* The typed experiment: spec->model.hidden_size, spec->adapter.r, ... Every field comes from a row
+ * of keys.h. A Spec is whole and consistent once spec_read returns it, and const from then on. */
+#pragma once
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/sha256.h"
+#include "base/strbuf.h"
+#include "spec/keys.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One enum a list of choices: Precision { PRECISION_FP64, ... }, Task { TASK_PRETRAIN, ... }. */
+#define ENUM_CONSTANT(constant, spelling) constant,
+#define DECLARE_ENUM(Name, LIST) typedef enum { LIST(ENUM_CONSTANT) } Name;
+CHOICES(DECLARE_ENUM)
+#undef DECLARE_ENUM
+#undef ENUM_CONSTANT
+
+typedef struct {
+    int count;
+    const char **items;
+    Pos *at; /* [count] where each was written */
+} Strings;
+
+/* Identifiers of keys: KEY_model_hidden_size, ... Lower case because they are made of the names
+ * that a spec writes. */
+#define KEY_ID(table, leaf, ...) KEY_##table##_##leaf,
+#define TABLE_IDS(table, KEYS) KEYS(KEY_ID)
+typedef enum { SPEC_TABLES(TABLE_IDS) KEY_COUNT } Key;
+#undef TABLE_IDS
+#undef KEY_ID
+
+typedef enum {
+    ORIGIN_DEFAULT, /* the key table, or derived from other keys */
+    ORIGIN_FILE,    /* the spec, or one that it extends */
+    ORIGIN_SET,     /* --set */
+    ORIGIN_SWEEP,   /* a point of [sweep] */
+    ORIGIN_CONFIG,  /* config.json */
+    ORIGIN_BASE,    /* the spec that model.weights names */
+} OriginKind;
+
+typedef struct {
+    OriginKind kind;
+    Pos pos;        /* of the value */
+    bool inherited; /* through extends */
+} Origin;
+
+#define FIELD_INT int64_t
+#define FIELD_REAL double
+#define FIELD_BOOL bool
+#define FIELD_STRING const char *
+#define FIELD_STRINGS Strings
+#define FIELD_CHOICE(Enum) Enum
+#define FIELD(table, leaf, TYPE, ...) FIELD_##TYPE leaf;
+#define TABLE_FIELDS(table, KEYS)                                                                  \
+    struct {                                                                                       \
+        KEYS(FIELD)                                                                                \
+    } table;
+
+typedef struct Spec {
+    SPEC_TABLES(TABLE_FIELDS)
+    const char *path;      /* the file, as the user named it */
+    const char *name;      /* [job] name, or the file's name without folder and .toml */
+    const char *init_dir;  /* folder with the initial weights; "" draws them */
+    const char *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */
+    int nsets;             /* what the user and the sweep set: KEY=VALUE, in order */
+    const char **sets;
+    char sha256[SHA256_HEX_SIZE]; /* of every resolved value; comments and order do not count */
+    Origin origin[KEY_COUNT];
+    bool in_vain[KEY_COUNT]; /* written, but without effect; only inside a sweep or inherited */
+} Spec;
+#undef TABLE_FIELDS
+#undef FIELD
+#undef FIELD_CHOICE
+#undef FIELD_STRINGS
+#undef FIELD_STRING
+#undef FIELD_BOOL
+#undef FIELD_REAL
+#undef FIELD_INT
+
+/* Reads, resolves (extends, sets, config.json, the base spec) and checks one experiment; sets are
+ * KEY=VALUE. Every fault is a user_error. A spec with a [sweep] is read with sweep.h. */
+Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets);
+
+/* Where the key's value was written: always good for user_error; for a default, the file as a whole. */
+Pos spec_pos(const Spec *spec, Key key);
+/* Whether the user wrote the key (spec, extended spec, --set, sweep). */
+bool spec_given(const Spec *spec, Key key);
+/* Whether the key has any effect in this experiment. */
+bool spec_effective(const Spec *spec, Key key);
+/* "model.hidden_size". */
+const char *key_name(Key key);
+/* How a spec spells a choice: choice_name(KEY_precision_dtype, PRECISION_BF16) is "bf16". */
+const char *choice_name(Key key, int value);
+
+/* The resolved spec as TOML, each value's origin behind it. Reads back as the same experiment. */
+void spec_print(const Spec *spec, StrBuf *out);
+/* The reference of all keys. */
+void spec_print_keys(StrBuf *out);

@@ -1,0 +1,25 @@
+/* A spec's experiments: the points of its [sweep], or itself.
+ *
+ *     [sweep]
+ *     "adapter.r" = [8, 16]                                       multiplies
+ *     "model.num_hidden_layers,adapter.r" = [[4, 8], [8, 16]]     goes together
+ *
+ * Points come in the order of the file, the last line varying fastest. All of them are read and
+ * checked before any is returned. */
+#pragma once
+#include "spec/spec.h"
+
+typedef struct {
+    const char *name; /* "r8_num_hidden_layers4": safe as a folder's name; "" without a [sweep] */
+    int nsets;        /* what this point sets: KEY=VALUE, VALUE as TOML */
+    const char **sets;
+    const Spec *spec;
+} SweepPoint;
+
+typedef struct {
+    bool swept; /* the spec has a [sweep] */
+    int count;  /* at least 1 */
+    SweepPoint *points;
+} Sweep;
+
+Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets);
