@@ -1,0 +1,437 @@
+/* The one device header of every kernels.cu: conversions, vector accesses, warp and block reductions,
+ * random numbers, and the tensor-core instructions that CUDA C++ has no name for.
+ *
+ * Compiles with nvcc and NVRTC (sm_80 and later) and, where GPUOPT_SIM is defined, with the host C++
+ * compiler of the simulated device. Where an instruction is inline PTX, its simulated body stands beside
+ * it. All shapes of fragments are those of the PTX ISA, sections "Matrix Fragments for mma.m16n8k16",
+ * "mma.m16n8k8" and "ldmatrix". Nothing here is approximate: no fast-math names.
+ */
+#ifndef GPUOPT_KERNEL_CUH
+#define GPUOPT_KERNEL_CUH
+
+#ifdef __CUDACC_RTC__
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using uint32_t = unsigned int;
+using uint64_t = unsigned long long;
+using int8_t = signed char;
+using int16_t = short;
+using int32_t = int;
+using int64_t = long long;
+#else
+#include <stdint.h>
+#endif
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#define SHARED __shared__
+
+/* DYNAMIC_SHARED(float, tile): a pointer to the launch's dynamic shared memory, aligned to 128 bytes. */
+#ifdef GPUOPT_SIM
+#define DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(sim_dynamic_shared())
+#else
+extern __shared__ __align__(128) unsigned char gpuopt_dynamic_shared[];
+#define DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(gpuopt_dynamic_shared)
+#endif
+
+/* ---- Conversions: convert<To>(x), round to nearest even --------------------------------------- */
+
+/* Types without a direct conversion go through float, which holds every 16-bit value exactly. */
+template <class To, class From> struct Conversion {
+    static __device__ To of(From x) { return static_cast<To>(static_cast<float>(x)); }
+};
+template <class T> struct Conversion<T, T> {
+    static __device__ T of(T x) { return x; }
+};
+template <> struct Conversion<float, double> {
+    static __device__ float of(double x) { return static_cast<float>(x); }
+};
+template <> struct Conversion<double, int> {
+    static __device__ double of(int x) { return x; }
+};
+template <> struct Conversion<int, double> {
+    static __device__ int of(double x) { return static_cast<int>(rint(x)); }
+};
+template <class From> struct Conversion<int, From> {
+    static __device__ int of(From x) { return static_cast<int>(rintf(static_cast<float>(x))); }
+};
+template <> struct Conversion<int, int> {
+    static __device__ int of(int x) { return x; }
+};
+template <> struct Conversion<__nv_bfloat16, float> {
+#ifdef GPUOPT_SIM
+    static __device__ __nv_bfloat16 of(float x) { return sim_bfloat16(x); }
+#else
+    static __device__ __nv_bfloat16 of(float x) { return __float2bfloat16_rn(x); }
+#endif
+};
+/* Neither of these goes through float: rounding twice is not rounding once. */
+template <> struct Conversion<__nv_bfloat16, double> {
+    static __device__ __nv_bfloat16 of(double x) { return __double2bfloat16(x); }
+};
+template <> struct Conversion<__nv_bfloat16, int> {
+    static __device__ __nv_bfloat16 of(int x) { return __double2bfloat16(x); }
+};
+template <> struct Conversion<__half, float> {
+    static __device__ __half of(float x) { return __float2half_rn(x); }
+};
+template <> struct Conversion<__half, double> {
+    static __device__ __half of(double x) { return __double2half(x); }
+};
+template <> struct Conversion<__half, int> {
+    static __device__ __half of(int x) { return __double2half(x); }
+};
+
+template <class To, class From> __device__ __forceinline__ To convert(From x) {
+    return Conversion<To, From>::of(x);
+}
+
+/* ---- Vector accesses -------------------------------------------------------------------------- */
+
+/* N elements of T that move as one access of up to 16 bytes (as several for wider ones). */
+template <class T, int N> struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vec {
+    T v[N];
+    __device__ T &operator[](int i) { return v[i]; }
+    __device__ const T &operator[](int i) const { return v[i]; }
+};
+
+template <int BYTES> struct RawWord { using type = uint4; };
+template <> struct RawWord<1> { using type = unsigned char; };
+template <> struct RawWord<2> { using type = unsigned short; };
+template <> struct RawWord<4> { using type = unsigned int; };
+template <> struct RawWord<8> { using type = uint2; };
+
+/* `p` must be aligned to the vector, at most 16 bytes. */
+template <int N, class T> __device__ __forceinline__ Vec<T, N> load_vec(const T *p) {
+    using Word = typename RawWord<sizeof(T) * N>::type;
+    constexpr int WORDS = sizeof(T) * N / sizeof(Word);
+    Word words[WORDS];
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        words[i] = reinterpret_cast<const Word *>(p)[i];
+    Vec<T, N> out;
+    memcpy(&out, words, sizeof out);
+    return out;
+}
+
+template <int N, class T> __device__ __forceinline__ void store_vec(T *p, const Vec<T, N> &value) {
+    using Word = typename RawWord<sizeof(T) * N>::type;
+    constexpr int WORDS = sizeof(T) * N / sizeof(Word);
+    Word words[WORDS];
+    memcpy(words, &value, sizeof value);
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        reinterpret_cast<Word *>(p)[i] = words[i];
+}
+
+/* ---- Warps: every lane of a full warp must call these ----------------------------------------- */
+
+#ifdef GPUOPT_SIM
+template <class T> __device__ __forceinline__ T warp_shfl_xor(T v, int mask) {
+    return sim_shuffle(v, static_cast<int>(sim_lane()) ^ mask);
+}
+template <class T> __device__ __forceinline__ T warp_shfl(T v, int lane) {
+    return sim_shuffle(v, lane & 31);
+}
+#else
+template <class T> __device__ __forceinline__ T warp_shfl_xor(T v, int mask) {
+    return __shfl_xor_sync(0xffffffffu, v, mask);
+}
+template <class T> __device__ __forceinline__ T warp_shfl(T v, int lane) {
+    return __shfl_sync(0xffffffffu, v, lane);
+}
+#endif
+
+struct SumOf {
+    template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; }
+};
+struct MaxOf {
+    static __device__ __forceinline__ float of(float a, float b) { return fmaxf(a, b); }
+    static __device__ __forceinline__ double of(double a, double b) { return fmax(a, b); }
+    static __device__ __forceinline__ int of(int a, int b) { return a > b ? a : b; }
+};
+
+/* A butterfly: all lanes add the same pairs, so all hold the same bits. The simulated body adds the same
+ * pairs in one visit of the warp instead of five. */
+template <class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
+#ifdef GPUOPT_SIM
+    return sim_butterfly<Op>(v);
+#else
+#pragma unroll
+    for (int mask = 16; mask > 0; mask >>= 1)
+        v = Op::of(v, warp_shfl_xor(v, mask));
+    return v;
+#endif
+}
+
+template <class T> __device__ __forceinline__ T warp_sum(T v) { return warp_reduce<SumOf>(v); }
+template <class T> __device__ __forceinline__ T warp_max(T v) { return warp_reduce<MaxOf>(v); }
+
+/* ---- Blocks: every thread of a one-dimensional block of THREADS (a multiple of 32) ------------- */
+
+/* The warps' results are combined in the order of the warps by every thread, so all threads of every run
+ * get the same bits. The last barrier lets the caller call again at once. */
+template <class Op, int THREADS, class T> __device__ __forceinline__ T block_reduce(T v) {
+    static_assert(THREADS % 32 == 0 && THREADS <= 1024, "a block is whole warps");
+    v = warp_reduce<Op>(v);
+    if constexpr (THREADS > 32) {
+        __shared__ T of_warp[THREADS / 32];
+        if (threadIdx.x % 32 == 0)
+            of_warp[threadIdx.x / 32] = v;
+        __syncthreads();
+        v = of_warp[0];
+#pragma unroll
+        for (int i = 1; i < THREADS / 32; i++)
+            v = Op::of(v, of_warp[i]);
+        __syncthreads();
+    }
+    return v;
+}
+
+template <int THREADS, class T> __device__ __forceinline__ T block_sum(T v) {
+    return block_reduce<SumOf, THREADS>(v);
+}
+template <int THREADS, class T> __device__ __forceinline__ T block_max(T v) {
+    return block_reduce<MaxOf, THREADS>(v);
+}
+
+/* ---- Random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) -------------------------- */
+
+__device__ __forceinline__ uint4 philox4x32(uint2 key, uint4 counter) {
+    for (int round = 0; round < 10; round++) {
+        const uint64_t a = static_cast<uint64_t>(0xD2511F53u) * counter.x;
+        const uint64_t b = static_cast<uint64_t>(0xCD9E8D57u) * counter.z;
+        counter = make_uint4(static_cast<uint32_t>(b >> 32) ^ counter.y ^ key.x,
+                             static_cast<uint32_t>(b),
+                             static_cast<uint32_t>(a >> 32) ^ counter.w ^ key.y,
+                             static_cast<uint32_t>(a));
+        key.x += 0x9E3779B9u;
+        key.y += 0xBB67AE85u;
+    }
+    return counter;
+}
+
+/* A uniform number in (0, 1] for element `index` of random stream `stream` at `step`. The counter is
+ * (index / 4, step, stream); the four words of one block serve four neighbouring elements. */
+__device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, uint32_t stream,
+                                                uint64_t index) {
+    const uint64_t block = index / 4;
+    const uint4 r = philox4x32(
+        make_uint2(static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)),
+        make_uint4(static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), step, stream));
+    const uint32_t part = static_cast<uint32_t>(index % 4);
+    const uint32_t bits = part == 0 ? r.x : part == 1 ? r.y : part == 2 ? r.z : r.w;
+    return static_cast<float>((bits >> 8) + 1) * 0x1p-24f;
+}
+
+/* ---- Asynchronous copies from global to shared memory ------------------------------------------ */
+
+/* Copies 16 bytes, or writes 16 zero bytes where !valid (gmem is then not read). Both aligned to 16. */
+__device__ __forceinline__ void cp_async_16(void *smem, const void *gmem, bool valid) {
+#ifdef GPUOPT_SIM
+    sim_cp_async(smem, gmem, valid ? 16 : 0);
+#else
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(smem))),
+                 "l"(gmem), "r"(valid ? 16 : 0)
+                 : "memory");
+#endif
+}
+
+__device__ __forceinline__ void cp_async_commit() {
+#ifdef GPUOPT_SIM
+    sim_cp_async_commit();
+#else
+    asm volatile("cp.async.commit_group;\n" ::: "memory");
+#endif
+}
+
+/* Waits until at most N of this thread's groups are under way. Other threads see the data only after a
+ * barrier that follows. */
+template <int N> __device__ __forceinline__ void cp_async_wait() {
+#ifdef GPUOPT_SIM
+    sim_cp_async_wait(N);
+#else
+    asm volatile("cp.async.wait_group %0;\n" ::"n"(N) : "memory");
+#endif
+}
+
+/* ---- Matrix fragments --------------------------------------------------------------------------- */
+
+#ifdef GPUOPT_SIM
+
+struct LdmatrixLane {
+    uint16_t row[8];
+    unsigned *out;
+};
+
+/* Lane 8i + r brought row r of matrix i; lane l takes elements 2 (l % 4) and the next of row l / 4. */
+template <bool TRANSPOSED> static void ldmatrix_warp(void **lanes) {
+    LdmatrixLane *const *lane = reinterpret_cast<LdmatrixLane *const *>(lanes);
+    for (int l = 0; l < 32; l++)
+        for (int i = 0; i < 4; i++) {
+            const int row = l / 4, column = l % 4 * 2;
+            const unsigned low = TRANSPOSED ? lane[8 * i + column]->row[row]
+                                            : lane[8 * i + row]->row[column];
+            const unsigned high = TRANSPOSED ? lane[8 * i + column + 1]->row[row]
+                                             : lane[8 * i + row]->row[column + 1];
+            lane[l]->out[i] = low | high << 16;
+        }
+}
+
+template <bool TRANSPOSED> __device__ inline void ldmatrix(unsigned r[4], const void *smem_row) {
+    LdmatrixLane lane;
+    const uint4 row = *static_cast<const uint4 *>(smem_row);
+    memcpy(lane.row, &row, sizeof row);
+    lane.out = r;
+    sim_warp(&lane, ldmatrix_warp<TRANSPOSED>, "ldmatrix");
+}
+
+struct MmaLane {
+    float *c;
+    const unsigned *a, *b;
+};
+
+static inline float mma_float(uint16_t bits, __nv_bfloat16) {
+    return __uint_as_float(static_cast<unsigned>(bits) << 16);
+}
+static inline float mma_float(uint16_t bits, __half) {
+    __half_raw raw;
+    raw.x = bits;
+    return __half2float(__half(raw));
+}
+
+/* c (16 x 8) += a (16 x K) b (K x 8), the sum in the order of k. */
+template <int K>
+static inline void mma_multiply(MmaLane *const *lane, float (&a)[16][K], float (&b)[K][8]) {
+    for (int row = 0; row < 16; row++) {
+        float sum[8];
+        for (int n = 0; n < 8; n++)
+            sum[n] = lane[row % 8 * 4 + n / 2]->c[row / 8 * 2 + n % 2];
+        for (int k = 0; k < K; k++)
+            for (int n = 0; n < 8; n++)
+                sum[n] += a[row][k] * b[k][n];
+        for (int n = 0; n < 8; n++)
+            lane[row % 8 * 4 + n / 2]->c[row / 8 * 2 + n % 2] = sum[n];
+    }
+}
+
+template <class T> static void mma_16816_warp(void **lanes) {
+    MmaLane *const *lane = reinterpret_cast<MmaLane *const *>(lanes);
+    float a[16][16], b[16][8];
+    for (int l = 0; l < 32; l++) {
+        const int group = l / 4, pair = l % 4 * 2;
+        for (int h = 0; h < 2; h++) {
+            const auto half_of = [h](unsigned word) {
+                return mma_float(static_cast<uint16_t>(word >> 16 * h), T());
+            };
+            a[group][pair + h] = half_of(lane[l]->a[0]);
+            a[group + 8][pair + h] = half_of(lane[l]->a[1]);
+            a[group][pair + 8 + h] = half_of(lane[l]->a[2]);
+            a[group + 8][pair + 8 + h] = half_of(lane[l]->a[3]);
+            b[pair + h][group] = half_of(lane[l]->b[0]);
+            b[pair + 8 + h][group] = half_of(lane[l]->b[1]);
+        }
+    }
+    mma_multiply<16>(lane, a, b);
+}
+
+/* The tensor core reads a tf32 operand without its 13 low bits. */
+static inline float mma_tf32(unsigned bits) { return __uint_as_float(bits & 0xffffe000u); }
+
+static inline void mma_1688_tf32_warp(void **lanes) {
+    MmaLane *const *lane = reinterpret_cast<MmaLane *const *>(lanes);
+    float a[16][8], b[8][8];
+    for (int l = 0; l < 32; l++) {
+        const int group = l / 4, member = l % 4;
+        a[group][member] = mma_tf32(lane[l]->a[0]);
+        a[group + 8][member] = mma_tf32(lane[l]->a[1]);
+        a[group][member + 4] = mma_tf32(lane[l]->a[2]);
+        a[group + 8][member + 4] = mma_tf32(lane[l]->a[3]);
+        b[member][group] = mma_tf32(lane[l]->b[0]);
+        b[member + 4][group] = mma_tf32(lane[l]->b[1]);
+    }
+    mma_multiply<8>(lane, a, b);
+}
+
+#else
+
+template <bool TRANSPOSED> __device__ __forceinline__ void ldmatrix(unsigned r[4], const void *row) {
+    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+    if constexpr (TRANSPOSED)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];\n"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(address)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];\n"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(address)
+                     : "memory");
+}
+
+#endif
+
+/* Four 8 x 8 matrices of 16-bit elements: lane 8i + r passes the address of row r of matrix i (16 bytes,
+ * aligned); r[i] is this lane's fragment of matrix i. _trans gives the fragments of the transposes. */
+__device__ __forceinline__ void ldmatrix_x4(unsigned r[4], const void *smem_row) {
+    ldmatrix<false>(r, smem_row);
+}
+__device__ __forceinline__ void ldmatrix_x4_trans(unsigned r[4], const void *smem_row) {
+    ldmatrix<true>(r, smem_row);
+}
+
+/* c (16 x 8, fp32) += a (16 x 16, row-major) b (16 x 8, column-major) by one warp; the tag's type is the
+ * operands'. */
+__device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const unsigned b[2],
+                                          __nv_bfloat16) {
+#ifdef GPUOPT_SIM
+    MmaLane lane = {c, a, b};
+    sim_warp(&lane, mma_16816_warp<__nv_bfloat16>, "mma");
+#else
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+                 "{%8,%9}, {%0,%1,%2,%3};\n"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+__device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const unsigned b[2],
+                                          __half) {
+#ifdef GPUOPT_SIM
+    MmaLane lane = {c, a, b};
+    sim_warp(&lane, mma_16816_warp<__half>, "mma");
+#else
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+                 "{%8,%9}, {%0,%1,%2,%3};\n"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+/* c (16 x 8, fp32) += a (16 x 8, row-major) b (8 x 8, column-major), operands from to_tf32. */
+__device__ __forceinline__ void mma_1688_tf32(float c[4], const unsigned a[4], const unsigned b[2]) {
+#ifdef GPUOPT_SIM
+    MmaLane lane = {c, a, b};
+    sim_warp(&lane, mma_1688_tf32_warp, "mma");
+#else
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+                 "{%8,%9}, {%0,%1,%2,%3};\n"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+/* Rounds to 10 mantissa bits, ties away from zero (cvt.rna, the only rounding every sm_80 has). */
+__device__ __forceinline__ unsigned to_tf32(float x) {
+#ifdef GPUOPT_SIM
+    const unsigned bits = __float_as_uint(x);
+    return (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
+#else
+    unsigned bits;
+    asm("cvt.rna.tf32.f32 %0, %1;\n" : "=r"(bits) : "f"(x));
+    return bits;
+#endif
+}
+
+#endif
