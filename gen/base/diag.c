@@ -1,0 +1,177 @@
+/* Messages: position, fact, source line with a caret, remedy. */
+#include "base/diag.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SHOWN = 120, POS_TEXT_SIZE = 512 };
+
+typedef struct Source Source;
+struct Source {
+    Source *next;
+    char *file, *text;
+};
+
+void (*diag_exit)(int code) = exit;
+FILE *diag_stream;
+static Source *sources;
+
+static FILE *stream(void)
+{
+    return diag_stream ? diag_stream : stderr;
+}
+
+static Source *find_source(const char *file)
+{
+    for (Source *source = sources; source; source = source->next)
+        if (!strcmp(source->file, file))
+            return source;
+    return NULL;
+}
+
+static char *copy_text(const char *text)
+{
+    char *copy = strdup(text);
+    ENSURE(copy, "out of memory for a message's source text");
+    return copy;
+}
+
+void diag_source(const char *file, const char *text)
+{
+    Source *source = find_source(file);
+    if (!source) {
+        source = calloc(1, sizeof *source);
+        ENSURE(source, "out of memory for a message's source text");
+        source->file = copy_text(file);
+        source->next = sources;
+        sources = source;
+    }
+    free(source->text);
+    source->text = copy_text(text);
+}
+
+void diag_forget_sources(void)
+{
+    while (sources) {
+        Source *source = sources;
+        sources = source->next;
+        free(source->file);
+        free(source->text);
+        free(source);
+    }
+}
+
+const char *pos_text(Pos at)
+{
+    static char texts[2][POS_TEXT_SIZE];
+    static int turn;
+    char *text = texts[turn ^= 1];
+    if (!at.file)
+        snprintf(text, POS_TEXT_SIZE, "gpuopt-gen");
+    else if (at.line <= 0)
+        snprintf(text, POS_TEXT_SIZE, "%s", at.file);
+    else
+        snprintf(text, POS_TEXT_SIZE, "%s:%d:%d", at.file, at.line, at.col);
+    return text;
+}
+
+/* The line without its end, in memory that the caller frees; NULL where there is none. */
+static char *line_of_text(const char *text, int line)
+{
+    for (; line > 1 && text; line--) {
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    return text ? strndup(text, strcspn(text, "\n")) : NULL;
+}
+
+static char *line_of_file(const char *path, int line)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return NULL;
+    char *text = NULL;
+    size_t capacity = 0;
+    ssize_t length = 0;
+    for (; line > 0 && length >= 0; line--)
+        length = getline(&text, &capacity, file);
+    fclose(file);
+    if (length < 0) {
+        free(text);
+        return NULL;
+    }
+    text[strcspn(text, "\n")] = 0;
+    return text;
+}
+
+/* The line as far as it fits, and a caret under col. A long line shows the part around col. */
+static void print_excerpt(const char *line, int col)
+{
+    size_t length = strlen(line), column = col > 0 ? (size_t)col - 1 : 0;
+    if (column > length)
+        column = length;
+    size_t first = column > MAX_SHOWN / 2 && length > MAX_SHOWN ? column - MAX_SHOWN / 2 : 0;
+    size_t last = length - first > MAX_SHOWN ? first + MAX_SHOWN : length;
+    for (size_t i = first; i < last; i++) {
+        unsigned char byte = (unsigned char)line[i];
+        fputc(byte == '\t' || (byte >= ' ' && byte != 127) ? byte : '?', stream());
+    }
+    fputc('\n', stream());
+    for (size_t i = first; i < column; i++)
+        if (((unsigned char)line[i] & 0xC0) != 0x80) /* one column a UTF-8 character */
+            fputc(line[i] == '\t' ? '\t' : ' ', stream());
+    fputs("^\n", stream());
+}
+
+static void print_source_line(Pos at)
+{
+    if (!at.file || at.line <= 0)
+        return;
+    const Source *source = find_source(at.file);
+    char *line = source ? line_of_text(source->text, at.line) : line_of_file(at.file, at.line);
+    if (line)
+        print_excerpt(line, at.col);
+    free(line);
+}
+
+static void print_message(Pos at, const char *kind, const char *hint, const char *format,
+                          va_list args)
+{
+    fprintf(stream(), "%s: %s: ", pos_text(at), kind);
+    vfprintf(stream(), format, args);
+    fputc('\n', stream());
+    print_source_line(at);
+    if (hint)
+        fprintf(stream(), "  hint: %s\n", hint);
+    fflush(stream());
+}
+
+void user_error(Pos at, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message(at, "error", hint, format, args);
+    va_end(args);
+    diag_exit(1);
+    abort();
+}
+
+void warn_at(Pos at, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message(at, "warning", hint, format, args);
+    va_end(args);
+}
+
+void internal_fault(const char *file, int line, const char *format, ...)
+{
+    va_list args;
+    fprintf(stream(), "gpuopt-gen: internal fault (ours, not yours) at %s:%d: ", file, line);
+    va_start(args, format);
+    vfprintf(stream(), format, args);
+    va_end(args);
+    fputs("\n  hint: please report this with the spec that caused it\n", stream());
+    fflush(stream());
+    abort();
+}

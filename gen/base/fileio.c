@@ -1,0 +1,113 @@
+/* Files as a whole. */
+#include "base/fileio.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool is_folder(const char *path)
+{
+    struct stat info;
+    return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+bool is_file(const char *path)
+{
+    struct stat info;
+    return !stat(path, &info) && S_ISREG(info.st_mode);
+}
+
+static const char *read_open_file(Arena *arena, FILE *file, size_t max_size, char **text,
+                                  size_t *size)
+{
+    struct stat info;
+    if (fstat(fileno(file), &info))
+        return strerror(errno);
+    if (!S_ISREG(info.st_mode))
+        return S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file";
+    if ((size_t)info.st_size > max_size)
+        return arena_printf(arena, "it is larger than %zu bytes", max_size);
+    *size = (size_t)info.st_size;
+    *text = arena_alloc(arena, *size + 1);
+    if (fread(*text, 1, *size, file) != *size)
+        return ferror(file) ? strerror(errno) : "it shrank while it was read";
+    return NULL;
+}
+
+const char *file_read(Arena *arena, const char *path, size_t max_size, char **text, size_t *size)
+{
+    /* O_NONBLOCK: opening a pipe must not wait for a writer; it is refused below. */
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return strerror(errno);
+    FILE *file = fdopen(descriptor, "r");
+    if (!file) {
+        close(descriptor);
+        return strerror(errno);
+    }
+    const char *why = read_open_file(arena, file, max_size, text, size);
+    fclose(file);
+    return why;
+}
+
+static bool holds(const char *path, const char *bytes, size_t size)
+{
+    Arena arena = {0};
+    char *text;
+    size_t old_size;
+    bool same = !file_read(&arena, path, size, &text, &old_size) && old_size == size &&
+                !memcmp(text, bytes, size);
+    arena_free(&arena);
+    return same;
+}
+
+static const char *write_new(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return strerror(errno);
+    bool written = fwrite(bytes, 1, size, file) == size;
+    int reason = written ? 0 : errno;
+    if (fclose(file) && written)
+        reason = errno;
+    return reason ? strerror(reason) : NULL;
+}
+
+const char *file_write(const char *path, const char *bytes, size_t size, bool *changed)
+{
+    bool same = holds(path, bytes, size);
+    if (changed)
+        *changed = !same;
+    if (same)
+        return NULL;
+    Arena arena = {0};
+    char *temporary = arena_printf(&arena, "%s.tmp%ld", path, (long)getpid());
+    const char *why = write_new(temporary, bytes, size);
+    if (!why && rename(temporary, path))
+        why = strerror(errno);
+    if (why)
+        unlink(temporary);
+    arena_free(&arena);
+    return why;
+}
+
+const char *make_folder(const char *path)
+{
+    Arena arena = {0};
+    char *part = arena_strdup(&arena, path);
+    const char *why = NULL;
+    for (char *slash = part; slash && !why;) {
+        slash = strchr(slash + (*slash == '/'), '/');
+        if (slash)
+            *slash = 0;
+        if (mkdir(part, 0777) && !is_folder(part))
+            why = strerror(errno);
+        if (slash)
+            *slash = '/';
+    }
+    arena_free(&arena);
+    return why;
+}
