@@ -1,0 +1,61 @@
+/* The profiling window: some steps of a run, recorded by CUPTI.
+ *
+ * Outside the window CUPTI is not even loaded, so that it costs nothing where times are measured.
+ * Under Nsight Systems or Nsight Compute, which use CUPTI themselves, it stays off, with one line;
+ * NVTX ranges reach those tools in any case. */
+#ifndef GPUOPT_PROFILE_H
+#define GPUOPT_PROFILE_H
+
+#include "runtime/rt.h"
+
+typedef struct Profile Profile;
+
+typedef enum {
+    PROFILE_KERNEL,
+    PROFILE_COPY,
+    PROFILE_MEMSET,
+    PROFILE_API, /* a driver call on the host */
+    PROFILE_SYNC /* the host waited */
+} ProfileKind;
+
+typedef struct {
+    ProfileKind kind;
+    const char *name; /* kernel, API call or "[CUDA memcpy Host-to-Device]"; owned by the profile */
+    uint64_t start, end; /* ns on CUPTI's clock */
+    uint32_t stream;     /* of kernels, copies and memsets; thread id of API calls */
+    uint32_t correlation;
+    uint64_t bytes;      /* copies and memsets */
+    RtCopyKind copy;     /* of a copy */
+    bool pinned;         /* of a copy */
+    uint32_t grid[3], block[3], registers, shared_bytes; /* of a kernel */
+} ProfileRecord;
+
+/* Call after the device is open. NULL when the program has no profiling window, when another
+ * profiler is attached, or when CUPTI cannot be loaded (the last two are said in one line). */
+Profile *profile_open(Rt *rt);
+void profile_close(Profile *profile); /* NULL is allowed */
+
+/* Both wait for the device, so that the window holds whole steps: exactly the work enqueued between
+ * the two calls. NULL is allowed. */
+void profile_begin(Profile *profile);
+void profile_end(Profile *profile, int64_t steps);
+
+/* After profile_end: the window's records ordered by start, and its length in steps. */
+int64_t profile_count(const Profile *profile);
+const ProfileRecord *profile_record(const Profile *profile, int64_t index);
+int64_t profile_steps(const Profile *profile);
+int64_t profile_dropped(const Profile *profile); /* records lost for want of buffers */
+uint32_t profile_cupti_version(const Profile *profile);
+
+/* Sum of the lengths of all records of a kind in ms. */
+double profile_ms(const Profile *profile, ProfileKind kind);
+
+/* OUT/trace.json (opens in Perfetto) and cuda_gpu_kern_sum.csv, cuda_gpu_mem_time_sum.csv,
+ * cuda_gpu_mem_size_sum.csv, cuda_api_sum.csv as Nsight Systems names and lays them out. */
+void trace_write(const Profile *profile, const char *out_dir);
+
+/* NVTX range around a phase of the run; a few nanoseconds where no tool listens. */
+void profile_range_push(const char *name);
+void profile_range_pop(void);
+
+#endif
