@@ -4,6 +4,10 @@
 #pragma once
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct ArenaBlock ArenaBlock;
 typedef struct {
     ArenaBlock *newest;
@@ -17,3 +21,7 @@ char *arena_strndup(Arena *arena, const char *text, size_t length);
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Frees everything; the arena can be used again. */
 void arena_free(Arena *arena);
+
+#ifdef __cplusplus
+}
+#endif

@@ -104,12 +104,25 @@ static char *line_of_file(const char *path, int line)
     return text;
 }
 
+static bool starts_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) != 0x80;
+}
+
+/* Where the col-th character begins; the line's end when it has fewer. */
+static size_t byte_of_column(const char *line, int col)
+{
+    size_t i = 0;
+    for (int seen = 0; line[i]; i++)
+        if (starts_character(line[i]) && ++seen >= col)
+            break;
+    return i;
+}
+
 /* The line as far as it fits, and a caret under col. A long line shows the part around col. */
 static void print_excerpt(const char *line, int col)
 {
-    size_t length = strlen(line), column = col > 0 ? (size_t)col - 1 : 0;
-    if (column > length)
-        column = length;
+    size_t length = strlen(line), column = byte_of_column(line, col);
     size_t first = column > MAX_SHOWN / 2 && length > MAX_SHOWN ? column - MAX_SHOWN / 2 : 0;
     size_t last = length - first > MAX_SHOWN ? first + MAX_SHOWN : length;
     for (size_t i = first; i < last; i++) {
@@ -118,7 +131,7 @@ static void print_excerpt(const char *line, int col)
     }
     fputc('\n', stream());
     for (size_t i = first; i < column; i++)
-        if (((unsigned char)line[i] & 0xC0) != 0x80) /* one column a UTF-8 character */
+        if (starts_character(line[i]))
             fputc(line[i] == '\t' ? '\t' : ' ', stream());
     fputs("^\n", stream());
 }

@@ -1,16 +1,8 @@
 /* Diagnostics. A fault of the user's ends in user_error (exit 1, position, fact, remedy); a fault of
  * ours ends in internal_fault (abort). Nothing else in the compiler leaves the process. */
 #pragma once
-#include <stdbool.h>
+#include "base/pos.h"
 #include <stdio.h>
-
-/* Where something was written. line and col count from 1 (col in bytes).
- * line 0: the file as a whole. file NULL: no file, the command line as a whole.
- * file "--set": the line-th --set of the command line. */
-typedef struct {
-    const char *file;
-    int line, col;
-} Pos;
 
 /* Prints
  *     file:line:col: error: FACT

@@ -2,7 +2,7 @@
  * toml_wrap.cc, the one C++ file of the compiler, fills it from toml++. */
 #pragma once
 #include "base/arena.h"
-#include "base/diag.h"
+#include "base/pos.h"
 #include <stdbool.h>
 #include <stdint.h>
 

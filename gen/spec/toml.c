@@ -1,0 +1,40 @@
+/* The C side of TOML: files, and finding things in the tree. */
+#include "spec/toml.h"
+#include "base/diag.h"
+#include "base/fileio.h"
+#include <string.h>
+
+enum { MAX_SPEC_BYTES = 1024 * 1024 };
+
+Toml *toml_read(Arena *arena, const char *path, Pos blame)
+{
+    char *text;
+    size_t size;
+    const char *why = file_read(arena, path, MAX_SPEC_BYTES, &text, &size);
+    if (why)
+        user_error(blame, "name a TOML file, relative to the working directory",
+                   "cannot read %s: %s", path, why);
+    TomlError error;
+    Toml *root = toml_parse(arena, path, text, size, &error);
+    if (!root)
+        user_error(error.pos, "the file must be TOML 1.0", "%s", error.message);
+    return root;
+}
+
+const Toml *toml_get(const Toml *table, const char *key)
+{
+    for (int i = 0; i < table->count; i++)
+        if (!strcmp(table->items[i].key, key))
+            return &table->items[i];
+    return NULL;
+}
+
+const char *toml_kind_name(TomlKind kind)
+{
+    static const char *const names[] = {
+        [TOML_TABLE] = "a table", [TOML_ARRAY] = "a list",        [TOML_STRING] = "a string",
+        [TOML_INT] = "an integer", [TOML_REAL] = "a real number", [TOML_BOOL] = "true or false",
+        [TOML_DATE] = "a date or time",
+    };
+    return names[kind];
+}
