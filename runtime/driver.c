@@ -1,0 +1,55 @@
+/* Fills the driver's function table and words its errors. */
+#include "runtime/driver.h"
+#include "runtime/dynlib.h"
+#include "runtime/rt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+Driver cu;
+
+#define STRING_OF(x) #x
+#define EXPANDED_STRING_OF(x) STRING_OF(x)
+
+static const char *const symbols[] = {
+#define X(name) EXPANDED_STRING_OF(cu##name),
+    DRIVER_FUNCTIONS(X)
+#undef X
+};
+
+const char *driver_try_open(void) {
+    static char error[1024];
+    if (!dynlib_open(LIB_CUDA, error, sizeof error))
+        return error;
+    unsigned char *table = (unsigned char *)&cu;
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *address = dynlib_symbol(LIB_CUDA, symbols[i]);
+        if (!address) {
+            snprintf(error, sizeof error, "libcuda.so.1 has no %s; install a newer NVIDIA driver",
+                     symbols[i]);
+            return error;
+        }
+        memcpy(table + i * sizeof address, &address, sizeof address);
+    }
+    return NULL;
+}
+
+void driver_open(void) {
+    const char *error = driver_try_open();
+    if (error)
+        rt_fail("%s", error);
+}
+
+const char *driver_error(CUresult result) {
+    static char text[512];
+    const char *name = NULL, *words = NULL;
+    cu.GetErrorName(result, &name);
+    cu.GetErrorString(result, &words);
+    snprintf(text, sizeof text, "%s (%s)", name ? name : "unknown error", words ? words : "?");
+    return text;
+}
+
+void driver_check(CUresult result, const char *call) {
+    if (result != CUDA_SUCCESS)
+        rt_fail("%s: %s", call, driver_error(result));
+}

@@ -1,0 +1,26 @@
+/* The shared libraries of CUDA, opened when they are first needed and never linked: a program runs
+ * with only those it uses, and one that is missing gives one clear line. */
+#ifndef GPUOPT_DYNLIB_H
+#define GPUOPT_DYNLIB_H
+
+#include <stddef.h>
+
+typedef enum { LIB_CUDA, LIB_CUBLASLT, LIB_NVRTC, LIB_CUPTI, LIB_NVML, LIBRARIES } Library;
+
+/* From now on every library comes from this folder alone (the simulated device's). Call it before
+ * the first dynlib_open(). The string must outlive the process's use of libraries. */
+void dynlib_only_in(const char *dir);
+
+/* A dlopen handle; a second call gives the same one. NULL where the library is not found or cannot
+ * be loaded: then error[error_size] holds one line with its name, the places and the remedy. */
+void *dynlib_open(Library library, char *error, size_t error_size);
+
+/* The same, but a missing library ends the process with that line. */
+void *dynlib_need(Library library);
+
+/* An address, or NULL where the opened library has no such symbol. */
+void *dynlib_symbol(Library library, const char *name);
+/* An address, or the end of the process: the library is too old. */
+void *dynlib_need_symbol(Library library, const char *name);
+
+#endif
