@@ -1,0 +1,160 @@
+/* The plan: what runs, in which order, where every byte lies and what it should cost.
+ *
+ * Made once from a lowered Program and const afterwards. Three rooms fill it in this order:
+ *   group.c, kernels.c   ops -> launches of kernels, GEMMs, memsets (what runs)
+ *   memory.c             storages -> offsets in the arenas (where it lies)
+ *   predict.c            bytes, FLOPs, time on the spec's device (what it costs)
+ * check.c proves the memory plan anew from launches and offsets alone; it shares no code with
+ * memory.c. Nothing here knows a model or a tuning technique. */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "devices/device.h"
+#include "graph/graph.h"
+#include "graph/steps.h"
+#include "spec/spec.h"
+
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+/* How a body's iteration space is laid over threads.
+ *   FLAT        one element (or vector) a thread
+ *   WARP_ROW    a warp a row, the row in registers      BLOCK_ROW  a block a row, likewise
+ *   STREAM_ROW  a block a row too wide for registers: each phase reads it again
+ *   COLUMN      sums over rows: the second pass of COL_SUM */
+typedef enum {
+    SKELETON_FLAT, SKELETON_WARP_ROW, SKELETON_BLOCK_ROW, SKELETON_STREAM_ROW, SKELETON_COLUMN
+} Skeleton;
+
+typedef struct {
+    const char *hole, *value; /* of a template */
+} Hole;
+
+enum { MAX_PARAMS = 24, MAX_SCALARS = 4 };
+
+/* A pointer of a kernel: one place in memory, read, written or both. */
+typedef struct {
+    const char *name; /* "x", "weight": the last part of the first launch's value name */
+    DType dtype;
+    bool read, written;
+    const Value *value; /* the first launch's; other launches agree in shape and strides */
+} KernelParam;
+
+/* What differs between launches of one kernel and is no pointer: extents that grow with the number
+ * of layers, and the names of random streams. Passed after the pointers. */
+typedef struct {
+    const char *name; /* "rows", "stream" */
+    DType dtype;      /* DT_I64, or DT_I32 for uint32_t */
+} KernelScalar;
+
+/* One extern "C" function of kernels.cu, shared by all launches with the same signature. */
+typedef struct {
+    const char *name;      /* unique, stable: "add_rms_norm_1024x128" */
+    const char *signature; /* canonical text of what it does; equal text, same kernel */
+    const Body *body;      /* printed over `skeleton`; NULL: a template */
+    Skeleton skeleton;
+    const char *template_name; /* "attention_fma.cu"; NULL: a body */
+    const char *template_kernel; /* which of the template's kernels, by its default name */
+    Hole *holes;
+    int hole_count;
+    KernelParam param[MAX_PARAMS]; /* pointers, in the order in which a launch passes them */
+    int param_count;
+    KernelScalar scalar[MAX_SCALARS];
+    int scalar_count;
+    const int *param_of_step; /* of a body: LOAD, STORE, COL_SUM step -> its pointer; -1 else */
+    DType real;               /* what REAL steps compute in */
+    int64_t rows;             /* 0: the scalar "rows" says it */
+    int64_t workers;          /* of a body with sums over rows: each takes a run of rows, else 0 */
+    int threads, vector;      /* threads a block; elements a thread handles at once */
+    int64_t shared_bytes;
+    const char *ops; /* for the head comment: "add, rms_norm" */
+    Pos pos;         /* spec line of the first op */
+} Kernel;
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    int64_t m, n, k, lda, ldb, ldc;
+    bool transpose_a, transpose_b;
+    DType a, b, c;
+    enum { COMPUTE_F32, COMPUTE_TF32, COMPUTE_F64 } compute;
+    double alpha, beta;
+} Gemm;
+
+typedef enum { LAUNCH_KERNEL, LAUNCH_GEMM, LAUNCH_ZERO, LAUNCH_COPY } LaunchKind;
+
+typedef struct {
+    double flops, issued_bytes, dram_bytes, least_bytes, ms;
+} Cost;
+
+typedef struct {
+    LaunchKind kind;
+    int index; /* of the kernel or GEMM */
+    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; COPY: to, from */
+    bool written[MAX_PARAMS], read[MAX_PARAMS];
+    int arg_count;
+    int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */
+    int64_t grid[3];
+    const Op *ops[64]; /* the ops it carries out */
+    int op_count;
+    const char *observe; /* dump arg of this launch after it: name, else NULL */
+    const Value *observed;
+    int stream;
+    Cost cost;
+} Launch;
+
+typedef struct {
+    const char *name;
+    Launch *launches;
+    int launch_count, launch_capacity;
+    Cost cost;
+} PlanEntry;
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+typedef enum { ARENA_STATE, ARENA_SCRATCH, ARENA_INPUT, ARENA_COUNT } ArenaKind;
+
+typedef struct {
+    ArenaKind arena;
+    int64_t offset; /* bytes, a multiple of 256; -1: never used */
+} Place;
+
+typedef struct {
+    Program *program;
+    const Spec *spec;
+    const Device *device;
+    PlanEntry entry[ENTRY_COUNT];
+    Kernel *kernels;
+    int kernel_count, kernel_capacity;
+    Gemm *gemms;
+    int gemm_count, gemm_capacity;
+    Place *place; /* by storage id */
+    int64_t arena_bytes[ARENA_COUNT];
+    int64_t gemm_workspace_offset, gemm_workspace_bytes; /* in SCRATCH */
+    int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
+    int64_t process_bytes; /* what the process should use: arenas and the device file's overheads */
+    Cost step; /* one training step */
+    double step_ms;
+} Plan;
+
+/* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */
+void plan_launches(Plan *);
+/* Bytes that the launch's threads ask of global memory and its arithmetic, for every kind of launch.
+ * Exact for bodies and GEMM operands counted once; templates by the formulas of their head comments. */
+double launch_issued_bytes(const Plan *, const Launch *);
+double launch_flops(const Plan *, const Launch *);
+/* Places storages; the arenas' sizes follow. */
+void plan_memory(Plan *);
+/* Ends in an internal fault unless no two live buffers share a byte and every view is inside. */
+void plan_check(const Plan *);
+void plan_predict(Plan *);
+
+Plan *plan_new(Program *, const Spec *, const Device *);
+
+/* The byte where a value starts, in its arena. */
+Place plan_place(const Plan *, const Value *);
+
+void plan_print_text(const Plan *, StrBuf *); /* plan.txt and the terminal */
+void plan_print_json(const Plan *, StrBuf *); /* plan.json */
+
+#endif
