@@ -1,0 +1,49 @@
+/* A device as the planner sees it: rates, sizes and fixed overheads, read from a TOML file of
+ * gen/devices (built into the compiler) or of the user's; and what work costs on it.
+ *
+ * Units here: FLOP/s, bytes, bytes/s, milliseconds. The files use TFLOP/s, GB/s, MiB and
+ * microseconds, as data sheets do. */
+#ifndef DEVICES_DEVICE_H
+#define DEVICES_DEVICE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include <stdint.h>
+
+/* What multiplies: fp64 and fp32 as such, fp32 operands rounded to tf32, bf16 and fp16. */
+typedef enum { RATE_F64, RATE_F32, RATE_TF32, RATE_F16, RATE_COUNT } Rate;
+
+typedef struct {
+    const char *name;  /* of the file: "h100-sxm" */
+    const char *title; /* "NVIDIA H100 SXM 80 GB" */
+    const char *arch;  /* for nvcc: "sm_90a" */
+    int multiprocessors;
+    int64_t memory_bytes; /* as the driver reports it */
+    int64_t l2_bytes;
+    double peak_flops[RATE_COUNT];   /* of the data sheet, dense: shares of peak refer to it */
+    double matmul_flops[RATE_COUNT]; /* of large matrix products */
+    double vector_flops[2];          /* of ordinary arithmetic: fp64, fp32 */
+    double memory_rate;              /* of device memory, streaming, in bytes/s */
+    double host_rate_pinned, host_rate_pageable;
+    double kernel_gap_ms;   /* idle between two kernels of a graph */
+    double launch_ms;       /* host time of one launch outside a graph */
+    double graph_launch_ms; /* host time of a graph launch */
+    /* A large matrix product fills all multiprocessors with tiles; a short inner dimension spends
+     * more of its time filling the pipeline: half the rate at k = matmul_half_k. */
+    int64_t matmul_tile_m, matmul_tile_n, matmul_half_k;
+    /* Memory of the process besides the arenas. */
+    int64_t context_bytes, library_bytes, graph_node_bytes, module_bytes;
+} Device;
+
+/* The device called `name`, or read from it where it is a path (it ends in .toml). Unknown names and
+ * malformed files are user errors; `blame` is where the name was written. */
+const Device *device_read(Arena *, const char *name, Pos blame);
+
+/* Time of C[m,n] = A[m,k] B[k,n] that moves `bytes` of device memory. */
+double device_matmul_ms(const Device *, Rate, double m, double n, double k, double bytes);
+/* Time of a kernel of ordinary arithmetic (RATE_F64 or another) or, with `rate` of a matrix unit,
+ * of a template that multiplies matrices (attention) at `share` of the large products' rate. */
+double device_kernel_ms(const Device *, double bytes, double flops, Rate);
+double device_fused_matmul_ms(const Device *, double bytes, double flops, Rate, double share);
+
+#endif

@@ -1,0 +1,17 @@
+/* Writing the program: each function writes one file of build/NAME from the plan.
+ *
+ * Nothing here decides anything: what runs, where it lies and what it costs is in the plan. The
+ * text depends on the plan alone: no dates, no paths, no locale. */
+#ifndef EMIT_EMIT_H
+#define EMIT_EMIT_H
+
+#include "base/strbuf.h"
+#include "plan/plan.h"
+
+void emit_kernels(const Plan *, StrBuf *);  /* kernels.cu */
+void emit_program(const Plan *, StrBuf *);  /* program.c */
+void emit_buffers(const Plan *, StrBuf *);  /* buffers.h */
+void emit_values(const Plan *, StrBuf *);   /* values.c */
+void emit_makefile(const Plan *, StrBuf *); /* Makefile */
+
+#endif
