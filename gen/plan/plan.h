@@ -29,7 +29,7 @@ typedef struct {
     const char *hole, *value; /* of a template */
 } Hole;
 
-enum { MAX_PARAMS = 24, MAX_SCALARS = 4 };
+enum { MAX_PARAMS = 24, MAX_SCALARS = 4, MAX_WAITS = 4 };
 
 /* A pointer of a kernel: one place in memory, read, written or both. */
 typedef struct {
@@ -100,6 +100,8 @@ typedef struct {
     const char *observe; /* dump arg of this launch after it: name, else NULL */
     const Value *observed;
     int stream;
+    int wait[MAX_WAITS]; /* launches on other streams that end before this one begins: an event each */
+    int wait_count;
     Cost cost;
 } Launch;
 
@@ -133,8 +135,7 @@ typedef struct {
     int64_t gemm_workspace_offset, gemm_workspace_bytes; /* in SCRATCH */
     int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
     int64_t process_bytes; /* what the process should use: arenas and the device file's overheads */
-    Cost step; /* one training step */
-    double step_ms;
+    Cost step; /* one training step: micro-steps and update */
 } Plan;
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */
@@ -145,9 +146,18 @@ double launch_issued_bytes(const Plan *, const Launch *);
 double launch_flops(const Plan *, const Launch *);
 /* Places storages; the arenas' sizes follow. */
 void plan_memory(Plan *);
-/* Ends in an internal fault unless no two live buffers share a byte and every view is inside. */
+/* Ends in an internal fault unless every launch comes after those that it depends on, no two live
+ * buffers share a byte, and every view is inside its arena. */
 void plan_check(const Plan *);
+/* The same as a sentence about the first fault; NULL: none. */
+const char *plan_find_fault(const Plan *);
+/* Costs of every launch and the process's memory. */
 void plan_predict(Plan *);
+/* Whether the plan fits the device and the spec's budget; where not, ends in a user error that names
+ * the largest consumers and the key that would help most. */
+void plan_require_fit(const Plan *);
+bool plan_fits(const Plan *);
+int64_t plan_budget_bytes(const Plan *);
 
 Plan *plan_new(Program *, const Spec *, const Device *);
 
