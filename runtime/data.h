@@ -1,9 +1,10 @@
 /* Batches for training and evaluation, from text, JSON lines, token shards or a seeded generator.
  *
  * Every format becomes rows of seq_len places (data_rows.h). Row number r of the training stream is
- * a pure function of (seed, r): the rows of an epoch in file order or in a seeded permutation, epoch
- * after epoch. Micro-step i takes rows i*batch up to (i+1)*batch. So a loader has no position to
- * save: resuming at micro-step i needs only i, and the fingerprint that says the data is the same.
+ * a pure function of (seed, r): the rows of an epoch in file order or in a seeded permutation,
+ * epoch after epoch. Micro-step i takes rows i*batch up to (i+1)*batch. So a loader has no position
+ * to save: resuming at micro-step i needs only i, and the fingerprint that says the data is the
+ * same.
  *
  * Errors: functions that take `error` leave one sentence there (file, line or offset, fact, remedy)
  * and return NULL or false. */
@@ -19,19 +20,19 @@ typedef struct Loader Loader;
  * itself only). */
 typedef struct {
     int32_t *input_ids;
-    int32_t *labels;     /* shifted: the token that follows in the same sample; -100: ignored */
-    int32_t *positions;  /* restart at 0 where a sample starts */
-    double loss_weight;  /* 1 / targets of the whole step; 0 where it has none. Evaluation: 1 */
-    int32_t first_row;   /* tokens of the step before this micro-batch */
-    int64_t targets;     /* labels of this micro-batch that are not -100 */
+    int32_t *labels;    /* shifted: the token that follows in the same sample; -100: ignored */
+    int32_t *positions; /* restart at 0 where a sample starts */
+    double loss_weight; /* 1 / targets of the whole step; 0 where it has none. Evaluation: 1 */
+    int32_t first_row;  /* tokens of the step before this micro-batch */
+    int64_t targets;    /* labels of this micro-batch that are not -100 */
 } RtHostBatch;
 
 /* What the loader found, for the first lines of a run and the report. Rows and samples of text and
  * token shards: windows. */
 typedef struct {
-    int64_t train_rows, eval_rows;       /* synthetic: 0 train rows, for it has no end */
+    int64_t train_rows, eval_rows; /* synthetic: 0 train rows, for it has no end */
     int64_t train_samples, eval_samples;
-    int64_t truncated;                   /* samples cut to seq_len */
+    int64_t truncated;    /* samples cut to seq_len */
     uint64_t fingerprint; /* of rows and contents: equal when a resumed run sees the same data */
 } LoaderFacts;
 

@@ -24,9 +24,9 @@ typedef struct {
     uint64_t start, end; /* ns on CUPTI's clock */
     uint32_t stream;     /* of kernels, copies and memsets; thread id of API calls */
     uint32_t correlation;
-    uint64_t bytes;      /* copies and memsets */
-    RtCopyKind copy;     /* of a copy */
-    bool pinned;         /* of a copy */
+    uint64_t bytes;                                      /* copies and memsets */
+    RtCopyKind copy;                                     /* of a copy */
+    bool pinned;                                         /* of a copy */
     uint32_t grid[3], block[3], registers, shared_bytes; /* of a kernel */
 } ProfileRecord;
 

@@ -1,0 +1,144 @@
+/* Inside the loader: from files to rows.
+ *
+ *     files (data_files.c) -> tokens (data_stream.c) ----------------> rows (data_rows.c)
+ *                          -> samples of JSON lines (data_jsonl.c) --> rows
+ *
+ * A row is seq_len places of one batch entry. Everything here is constant once it is built, so that
+ * a prefetching thread may read it without a lock. */
+#ifndef GPUOPT_DATA_ROWS_H
+#define GPUOPT_DATA_ROWS_H
+
+#include "runtime/data.h"
+
+enum { IGNORED = -100 }; /* a label that is no target */
+
+/* ---- errors -----------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    char *text;
+    size_t size;
+} DataError;
+
+/* Leaves the sentence and returns false, so that callers can return it. */
+bool data_fail(DataError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- files (data_files.c) -----------------------------------------------------------------------
+ */
+
+typedef struct {
+    char **paths;
+    int count;
+} FileList;
+
+/* Files, folders (all files below whose name ends in `suffix`, hidden ones left out) and globs, in
+ * the order given; what a folder or glob stands for is sorted bytewise, so that no locale and no
+ * file system changes the data. A pattern that matches nothing is an error. */
+bool files_expand(const char *const *patterns, int count, const char *suffix, FileList *files,
+                  DataError *error);
+void files_free(FileList *files);
+
+/* The whole file, to be freed by the caller; empty files give size 0 and a non-NULL pointer. */
+bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error);
+
+/* ---- token streams (data_stream.c)
+ * --------------------------------------------------------------- */
+
+/* Tokens of one file: 1, 2 or 4 bytes each, little-endian. */
+typedef struct {
+    const uint8_t *tokens;
+    int width;
+    int64_t start; /* place of its first token in the stream */
+    int64_t count;
+    void *memory; /* owned: read, or mapped where map_bytes is not 0 */
+    size_t map_bytes;
+} StreamFile;
+
+typedef struct {
+    StreamFile *files;
+    int file_count;
+    int64_t tokens;
+} Stream;
+
+bool stream_open_text(Stream *stream, const FileList *files, int64_t vocab_size, DataError *error);
+/* llm.c's shards: int32[256] header (magic 20240520, version 1: uint16 or 2: uint32, count). */
+bool stream_open_shards(Stream *stream, const FileList *files, int64_t vocab_size,
+                        DataError *error);
+void stream_close(Stream *stream);
+/* Tokens [first, first + count), which lie inside the stream. */
+void stream_read(const Stream *stream, int64_t first, int64_t count, int32_t *out);
+
+/* ---- samples (data_jsonl.c)
+ * ----------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t start;   /* of its tokens in Samples.ids */
+    int32_t length;  /* 1..seq_len */
+    int32_t targets; /* labels after the first token that are not IGNORED */
+    const char *path;
+    int64_t line;
+} Sample;
+
+typedef struct {
+    int32_t *ids, *labels; /* labels as Hugging Face has them: of the same place, not shifted */
+    int64_t tokens, token_capacity;
+    Sample *items;
+    int64_t count, capacity;
+    int64_t truncated;
+    int64_t seq_len, vocab_size; /* set before reading */
+} Samples;
+
+/* Appends the samples of one file's bytes. `path` names them in errors and must outlive them. */
+bool samples_read(Samples *samples, const char *path, const uint8_t *bytes, size_t size,
+                  DataError *error);
+void samples_free(Samples *samples);
+
+/* ---- rows (data_rows.c)
+ * ----------------------------------------------------------------------------- */
+
+/* The rows of one split. Exactly one of stream and samples is set; neither: random tokens. */
+typedef struct {
+    int64_t count; /* 0: without end (random tokens) */
+    int64_t seq_len;
+    const Stream *stream;
+    int64_t first_token; /* of row 0 in the stream; row r starts seq_len * r later */
+    const Samples *samples;
+    int64_t
+        *first_sample; /* [count + 1]: row r holds samples [first_sample[r], first_sample[r+1]) */
+    int64_t vocab_size;
+    uint64_t seed;
+} Rows;
+
+/* Windows over tokens [first, end): each reads one token past its end, which is its last label. */
+void rows_of_stream(Rows *rows, const Stream *stream, int64_t first, int64_t end, int64_t seq_len);
+void rows_of_random(Rows *rows, int64_t count, int64_t vocab_size, uint64_t seed, int64_t seq_len);
+/* One sample a row; packed: the next sample goes to the current row if its tokens fit in seq_len
+ * and its targets in max_targets (0: no limit), else a new row starts. Fails where one sample alone
+ * has more than max_targets. */
+bool rows_of_samples(Rows *rows, const Samples *samples, int64_t first, int64_t end,
+                     int64_t seq_len, bool packing, int64_t max_targets, DataError *error);
+void rows_free(Rows *rows);
+
+int64_t row_targets(const Rows *rows, int64_t row);
+/* Writes seq_len places of each array; returns the row's targets. */
+int64_t row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int32_t *positions);
+/* A row of padding. */
+void row_pad(int64_t places, int32_t *ids, int32_t *labels, int32_t *positions);
+
+/* A well-mixed function of both, for seeds and permutations. */
+uint64_t mix64(uint64_t a, uint64_t b);
+/* Where `index` goes in a permutation of 0..count-1 that `key` chooses. */
+int64_t permute(int64_t index, int64_t count, uint64_t key);
+
+/* ---- prefetching (data_prefetch.c)
+ * -------------------------------------------------------------------- */
+
+typedef struct Prefetch Prefetch;
+typedef void FillBatch(const Loader *loader, int64_t micro_index, RtHostBatch *out);
+
+/* A thread that keeps the `depth` batches after the last one taken ready; tokens of a batch. */
+Prefetch *prefetch_open(FillBatch *fill, const Loader *loader, int64_t depth, int64_t tokens);
+void prefetch_take(Prefetch *prefetch, int64_t micro_index, RtHostBatch *out);
+void prefetch_close(Prefetch *prefetch);
+
+#endif
