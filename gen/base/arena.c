@@ -60,9 +60,10 @@ char *arena_strdup(Arena *arena, const char *text)
 char *arena_printf(Arena *arena, const char *format, ...)
 {
     va_list args, again;
+    char probe[1];
     va_start(args, format);
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(probe, sizeof probe, format, args);
     ENSURE(length >= 0, "bad format %s", format);
     char *text = arena_alloc(arena, (size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, again);

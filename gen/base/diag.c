@@ -1,6 +1,7 @@
 /* Messages: position, fact, source line with a caret, remedy. */
 #include "base/diag.h"
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -36,9 +36,10 @@ void sb_puts(StrBuf *sb, const char *text)
 
 void sb_vprintf(StrBuf *sb, const char *format, va_list args)
 {
+    char probe[1];
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(probe, sizeof probe, format, args);
     ENSURE(length >= 0, "bad format %s", format);
     reserve(sb, (size_t)length);
     vsnprintf(sb->text + sb->length, (size_t)length + 1, format, again);

@@ -65,9 +65,9 @@ typedef struct Spec {
     const char *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */
     int nsets;             /* what the user and the sweep set: KEY=VALUE, in order */
     const char **sets;
-    char sha256[SHA256_HEX_SIZE]; /* of every resolved value; comments and order do not count */
+    char sha256[SHA256_HEX_SIZE]; /* of every resolved value that has an effect */
     Origin origin[KEY_COUNT];
-    bool in_vain[KEY_COUNT]; /* written, but without effect; only inside a sweep or inherited */
+    bool in_vain[KEY_COUNT]; /* written here, but without effect: possible at a point of a sweep only */
 } Spec;
 #undef TABLE_FIELDS
 #undef FIELD

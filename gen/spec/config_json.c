@@ -1,0 +1,192 @@
+/* Hugging Face's config.json: the model keys that it holds, under its own names. */
+#include "spec/resolve.h"
+#include "base/fileio.h"
+#include <jansson.h>
+#include <string.h>
+
+enum { MAX_CONFIG_BYTES = 1024 * 1024 };
+
+typedef struct {
+    Arena *arena;
+    const char *path, *text;
+    Toml *items; /* what was found, as values with positions; kept apart from jansson's tree, which */
+    Key *keys;   /* is gone before any value is checked, as a check may not return */
+    int count;
+    Pos fault_pos; /* what the model would need and we lack */
+    const char *fault;
+} ConfigFile;
+
+/* jansson keeps no positions: the first `"name"` of the text that a colon follows. */
+static Pos find_member(const ConfigFile *file, const char *name)
+{
+    const char *quoted = arena_printf(file->arena, "\"%s\"", name);
+    const char *at = file->text;
+    while ((at = strstr(at, quoted))) {
+        const char *behind = at + strlen(quoted);
+        if (behind[strspn(behind, " \t\r\n")] == ':')
+            break;
+        at = behind;
+    }
+    Pos pos = {file->path, at ? 1 : 0, 1};
+    for (const char *c = file->text; at && c < at; c++) {
+        pos.col = *c == '\n' ? 1 : pos.col + 1;
+        pos.line += *c == '\n';
+    }
+    return pos;
+}
+
+static Toml value_of(Arena *arena, const json_t *json)
+{
+    switch (json_typeof(json)) {
+    case JSON_INTEGER:
+        return (Toml){.kind = TOML_INT, .integer = json_integer_value(json),
+                      .real = (double)json_integer_value(json)};
+    case JSON_REAL:
+        return (Toml){.kind = TOML_REAL, .real = json_real_value(json)};
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return (Toml){.kind = TOML_BOOL, .boolean = json_is_true(json)};
+    case JSON_STRING:
+        return (Toml){.kind = TOML_STRING, .string = arena_strdup(arena, json_string_value(json))};
+    case JSON_ARRAY:
+        return (Toml){.kind = TOML_ARRAY};
+    default:
+        return (Toml){.kind = TOML_TABLE};
+    }
+}
+
+static void take(ConfigFile *file, const json_t *object, const char *name, Key key)
+{
+    const json_t *json = json_object_get(object, name);
+    if (!json || json_is_null(json))
+        return;
+    Toml *item = &file->items[file->count];
+    *item = value_of(file->arena, json);
+    item->pos = find_member(file, name);
+    file->keys[file->count++] = key;
+}
+
+static void take_text(ConfigFile *file, const char *name, Key key, Toml value)
+{
+    value.pos = find_member(file, name);
+    file->items[file->count] = value;
+    file->keys[file->count++] = key;
+}
+
+static void refuse(ConfigFile *file, const char *member, const char *fault)
+{
+    if (file->fault)
+        return;
+    file->fault = fault;
+    file->fault_pos = find_member(file, member);
+}
+
+/* `rope_scaling` until transformers 4, `rope_parameters` (which holds rope_theta too) since 5. */
+static void take_rope(ConfigFile *file, const json_t *rope)
+{
+    const char *type_name = json_object_get(rope, "rope_type") ? "rope_type" : "type";
+    const char *type = json_string_value(json_object_get(rope, type_name));
+    take(file, rope, "rope_theta", KEY_model_rope_theta);
+    if (!type || !strcmp(type, "default")) {
+        take_text(file, type_name, KEY_model_rope_type,
+                  (Toml){.kind = TOML_STRING, .string = "default"});
+        return;
+    }
+    if (strcmp(type, "llama3"))
+        refuse(file, type_name,
+               arena_printf(file->arena, "rotary scaling \"%s\" is not supported", type));
+    take(file, rope, type_name, KEY_model_rope_type);
+    take(file, rope, "factor", KEY_model_rope_factor);
+    take(file, rope, "low_freq_factor", KEY_model_rope_low_freq_factor);
+    take(file, rope, "high_freq_factor", KEY_model_rope_high_freq_factor);
+    take(file, rope, "original_max_position_embeddings",
+         KEY_model_rope_original_max_position_embeddings);
+}
+
+static void check_architecture(ConfigFile *file, const json_t *root)
+{
+    const json_t *list = json_object_get(root, "architectures");
+    const char *member = list ? "architectures" : "model_type";
+    const char *name = json_string_value(list ? json_array_get(list, 0)
+                                              : json_object_get(root, "model_type"));
+    if (!name || strcmp(name, list ? "LlamaForCausalLM" : "llama"))
+        refuse(file, member,
+               arena_printf(file->arena, "architecture %s is not supported",
+                            name ? name : "(none given)"));
+}
+
+static void check_variants(ConfigFile *file, const json_t *root)
+{
+    const json_t *act = json_object_get(root, "hidden_act");
+    if (act && (!json_is_string(act) || strcmp(json_string_value(act), "silu")))
+        refuse(file, "hidden_act", "hidden_act other than \"silu\" is not supported");
+    if (json_is_true(json_object_get(root, "attention_bias")))
+        refuse(file, "attention_bias", "attention_bias = true is not supported");
+    if (json_is_true(json_object_get(root, "mlp_bias")))
+        refuse(file, "mlp_bias", "mlp_bias = true is not supported");
+}
+
+static void take_all(ConfigFile *file, const json_t *root)
+{
+    static const Key plain[] = {
+        KEY_model_vocab_size,          KEY_model_hidden_size,
+        KEY_model_intermediate_size,   KEY_model_num_hidden_layers,
+        KEY_model_num_attention_heads, KEY_model_num_key_value_heads,
+        KEY_model_head_dim,            KEY_model_max_position_embeddings,
+        KEY_model_rms_norm_eps,        KEY_model_tie_word_embeddings,
+        KEY_model_initializer_range,
+    };
+    check_architecture(file, root);
+    check_variants(file, root);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        take(file, root, key_info[plain[i]].leaf, plain[i]);
+    /* transformers' default differs from ours, and it leaves nothing else out that matters. */
+    if (!json_object_get(root, "rms_norm_eps"))
+        take_text(file, "rms_norm_eps", KEY_model_rms_norm_eps,
+                  (Toml){.kind = TOML_REAL, .real = 1e-6});
+    const json_t *rope = json_object_get(root, "rope_parameters");
+    take(file, root, "rope_theta", KEY_model_rope_theta);
+    take_rope(file, rope ? rope : json_object_get(root, "rope_scaling"));
+}
+
+static const char *read_text(Arena *arena, const char *path, Pos blame, size_t *size)
+{
+    char *text;
+    const char *why = file_read(arena, path, MAX_CONFIG_BYTES, &text, size);
+    if (why)
+        user_error(blame, "name a folder with a config.json as transformers writes it",
+                   "cannot read %s: %s", path, why);
+    return text;
+}
+
+static void parse(ConfigFile *file, size_t size)
+{
+    json_error_t error;
+    json_t *root = json_loadb(file->text, size, JSON_REJECT_DUPLICATES, &error);
+    if (json_is_object(root)) {
+        take_all(file, root);
+    } else {
+        file->fault = root ? "it must hold one JSON object" : arena_strdup(file->arena, error.text);
+        file->fault_pos = (Pos){file->path, root ? 1 : error.line, root ? 1 : error.column};
+    }
+    json_decref(root);
+}
+
+void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
+{
+    size_t size;
+    ConfigFile file = {
+        .arena = arena,
+        .path = arena_printf(arena, "%s/config.json", folder),
+        .items = arena_array(arena, KEY_COUNT, sizeof(Toml)),
+        .keys = arena_array(arena, KEY_COUNT, sizeof(Key)),
+    };
+    file.text = read_text(arena, file.path, blame, &size);
+    parse(&file, size);
+    if (file.fault)
+        user_error(file.fault_pos, "supported: LlamaForCausalLM as transformers saves it", "%s",
+                   file.fault);
+    for (int i = 0; i < file.count; i++)
+        key_assign(arena, config, file.keys[i], &file.items[i],
+                   (Origin){ORIGIN_CONFIG, file.items[i].pos, false});
+}

@@ -1,0 +1,252 @@
+/* Values of keys: from TOML into the typed field, with every type and range checked; and back. */
+#include "spec/key_info.h"
+#include <stdio.h>
+#include <string.h>
+
+static void *field(Spec *spec, Key key)
+{
+    return (char *)spec + key_info[key].offset;
+}
+
+static const void *const_field(const Spec *spec, Key key)
+{
+    return (const char *)spec + key_info[key].offset;
+}
+
+static const char *choice_list(Arena *arena, const KeyInfo *info)
+{
+    const char *list = "";
+    for (int i = 0; i < info->nchoices; i++)
+        list = arena_printf(arena, "%s%s\"%s\"", list, i ? ", " : "", info->choices[i]);
+    return list;
+}
+
+const char *key_domain(Arena *arena, Key key)
+{
+    const KeyInfo *info = &key_info[key];
+    switch (info->kind) {
+    case KIND_INT:
+        return arena_printf(arena, "integer in %s", info->range);
+    case KIND_REAL:
+        return arena_printf(arena, "number in %s", info->range);
+    case KIND_BOOL:
+        return "true or false";
+    case KIND_STRING:
+        return "string";
+    case KIND_STRINGS:
+        return "list of strings";
+    case KIND_CHOICE:
+        return arena_printf(arena, info->nchoices > 1 ? "one of %s" : "%s",
+                            choice_list(arena, info));
+    }
+    return "";
+}
+
+const char *key_hint(Arena *arena, Key key)
+{
+    return arena_printf(arena, "%s: %s. %s", key_info[key].name, key_domain(arena, key),
+                        key_info[key].help);
+}
+
+/* Ranges are written as in mathematics: "[0, 1)" holds 0 and not 1. */
+static bool in_range(const char *range, double value)
+{
+    char open, close;
+    double low, high;
+    ENSURE(sscanf(range, "%c%lf, %lf%c", &open, &low, &high, &close) == 4, "range %s", range);
+    return (open == '[' ? value >= low : value > low) &&
+           (close == ']' ? value <= high : value < high);
+}
+
+static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value)
+{
+    static const char *const wanted[] = {
+        [KIND_INT] = "an integer",   [KIND_REAL] = "a number",
+        [KIND_BOOL] = "true or false", [KIND_STRING] = "a string",
+        [KIND_STRINGS] = "a list of strings", [KIND_CHOICE] = "a string",
+    };
+    user_error(value->pos, key_hint(arena, key), "%s must be %s, not %s", key_info[key].name,
+               wanted[key_info[key].kind], toml_kind_name(value->kind));
+}
+
+static void check_number(Arena *arena, Key key, const Toml *value)
+{
+    const KeyInfo *info = &key_info[key];
+    if (value->kind != TOML_INT && (info->kind == KIND_INT || value->kind != TOML_REAL))
+        wrong_type(arena, key, value);
+    if (in_range(info->range, value->real))
+        return;
+    StrBuf text = {0};
+    if (value->kind == TOML_INT)
+        sb_printf(&text, "%lld", (long long)value->integer);
+    else
+        sb_put_real(&text, value->real);
+    const char *shown = arena_strdup(arena, text.text);
+    sb_free(&text);
+    user_error(value->pos, key_hint(arena, key), "%s = %s is not in %s", info->name, shown,
+               info->range);
+}
+
+static int find_choice(Arena *arena, Key key, const Toml *value)
+{
+    const KeyInfo *info = &key_info[key];
+    if (value->kind != TOML_STRING)
+        wrong_type(arena, key, value);
+    for (int i = 0; i < info->nchoices; i++)
+        if (!strcmp(info->choices[i], value->string))
+            return i;
+    user_error(value->pos, key_hint(arena, key), "%s = \"%s\" is not known", info->name,
+               value->string);
+}
+
+static Strings string_list(Arena *arena, Key key, const Toml *value)
+{
+    int count = value->kind == TOML_ARRAY ? value->count : 1;
+    const Toml *items = value->kind == TOML_ARRAY ? value->items : value;
+    Strings list = {
+        .items = arena_array(arena, (size_t)count, sizeof *list.items),
+        .at = arena_array(arena, (size_t)count, sizeof *list.at),
+    };
+    for (; list.count < count; list.count++) {
+        const Toml *item = &items[list.count];
+        if (item->kind != TOML_STRING)
+            wrong_type(arena, key, item);
+        list.items[list.count] = item->string;
+        list.at[list.count] = item->pos;
+    }
+    return list;
+}
+
+void key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin)
+{
+    KeyKind kind = key_info[key].kind;
+    void *at = field(spec, key);
+    if (kind == KIND_INT || kind == KIND_REAL)
+        check_number(arena, key, value);
+    if ((kind == KIND_BOOL && value->kind != TOML_BOOL) ||
+        (kind == KIND_STRING && value->kind != TOML_STRING))
+        wrong_type(arena, key, value);
+    switch (kind) {
+    case KIND_INT:
+        *(int64_t *)at = value->integer;
+        break;
+    case KIND_REAL:
+        *(double *)at = value->real;
+        break;
+    case KIND_BOOL:
+        *(bool *)at = value->boolean;
+        break;
+    case KIND_STRING:
+        *(const char **)at = value->string;
+        break;
+    case KIND_STRINGS:
+        *(Strings *)at = string_list(arena, key, value);
+        break;
+    case KIND_CHOICE:
+        *(int *)at = find_choice(arena, key, value);
+        break;
+    }
+    spec->origin[key] = origin;
+}
+
+static void place(Toml *value, Pos pos)
+{
+    value->pos = pos;
+    for (int i = 0; i < value->count; i++)
+        place(&value->items[i], pos);
+}
+
+/* Where a bare word is the string itself: --set adapter.type=lora, --set data.train=book.txt. */
+static bool is_bare_string(Key key, const char *text)
+{
+    KeyKind kind = key_info[key].kind;
+    return kind >= KIND_STRING && text[0] != '"' && text[0] != '\'' &&
+           !(kind == KIND_STRINGS && text[0] == '[');
+}
+
+const Toml *key_parse(Arena *arena, Key key, const char *text, Pos pos)
+{
+    if (is_bare_string(key, text)) {
+        Toml *value = arena_alloc(arena, sizeof *value);
+        *value = (Toml){.kind = TOML_STRING, .pos = pos, .string = text};
+        return value;
+    }
+    TomlError error;
+    const char *line = arena_printf(arena, "value = %s", text);
+    Toml *root = toml_parse(arena, pos.file, line, strlen(line), &error);
+    if (!root || root->count != 1 || strcmp(root->items[0].key, "value"))
+        user_error(pos, key_hint(arena, key), "%s cannot be \"%s\"", key_info[key].name, text);
+    place(&root->items[0], pos);
+    return &root->items[0];
+}
+
+static void print_string(const char *text, StrBuf *out)
+{
+    sb_puts(out, "\"");
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte == '"' || byte == '\\')
+            sb_printf(out, "\\%c", byte);
+        else if (byte < ' ' || byte == 127)
+            sb_printf(out, "\\u%04X", byte);
+        else
+            sb_append(out, text, 1);
+    }
+    sb_puts(out, "\"");
+}
+
+static void print_strings(const Strings *list, StrBuf *out)
+{
+    sb_puts(out, "[");
+    for (int i = 0; i < list->count; i++) {
+        sb_puts(out, i ? ", " : "");
+        print_string(list->items[i], out);
+    }
+    sb_puts(out, "]");
+}
+
+void key_print(const Spec *spec, Key key, StrBuf *out)
+{
+    const void *at = const_field(spec, key);
+    switch (key_info[key].kind) {
+    case KIND_INT:
+        sb_printf(out, "%lld", (long long)*(const int64_t *)at);
+        break;
+    case KIND_REAL:
+        sb_put_real(out, *(const double *)at);
+        break;
+    case KIND_BOOL:
+        sb_puts(out, *(const bool *)at ? "true" : "false");
+        break;
+    case KIND_STRING:
+        print_string(*(const char *const *)at, out);
+        break;
+    case KIND_STRINGS:
+        print_strings(at, out);
+        break;
+    case KIND_CHOICE:
+        print_string(choice_name(key, *(const int *)at), out);
+        break;
+    }
+}
+
+bool key_same(const Spec *a, const Spec *b, Key key)
+{
+    StrBuf texts[2] = {{0}, {0}};
+    key_print(a, key, &texts[0]);
+    key_print(b, key, &texts[1]);
+    bool same = !strcmp(texts[0].text, texts[1].text);
+    sb_free(&texts[0]);
+    sb_free(&texts[1]);
+    return same;
+}
+
+void key_copy(Spec *to, const Spec *from, Key key)
+{
+    static const size_t sizes[] = {
+        [KIND_INT] = sizeof(int64_t),      [KIND_REAL] = sizeof(double),
+        [KIND_BOOL] = sizeof(bool),        [KIND_STRING] = sizeof(const char *),
+        [KIND_STRINGS] = sizeof(Strings), [KIND_CHOICE] = sizeof(int),
+    };
+    memcpy(field(to, key), const_field(from, key), sizes[key_info[key].kind]);
+}

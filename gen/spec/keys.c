@@ -1,0 +1,228 @@
+/* keys.h expanded: the rows as data, and finding a key by its name. */
+#include "base/nearest.h"
+#include "spec/key_info.h"
+#include <stddef.h>
+#include <string.h>
+
+#define CHOICE_SPELLING(constant, spelling) spelling,
+#define CHOICE_NAMES(Name, LIST) static const char *const Name##_names[] = {LIST(CHOICE_SPELLING)};
+CHOICES(CHOICE_NAMES)
+
+#define CONDITION_FUNCTION(NAME, expression, words)                                                \
+    static bool effective_##NAME(const Spec *s)                                                    \
+    {                                                                                              \
+        (void)s;                                                                                   \
+        return expression;                                                                         \
+    }                                                                                              \
+    static const char *const condition_##NAME = words;
+CONDITIONS(CONDITION_FUNCTION)
+
+#define INFO_INT .kind = KIND_INT
+#define INFO_REAL .kind = KIND_REAL
+#define INFO_BOOL .kind = KIND_BOOL
+#define INFO_STRING .kind = KIND_STRING
+#define INFO_STRINGS .kind = KIND_STRINGS
+#define INFO_CHOICE(Enum)                                                                          \
+    .kind = KIND_CHOICE, .choices = Enum##_names,                                                  \
+    .nchoices = sizeof Enum##_names / sizeof *Enum##_names
+#define KEY_ROW(TABLE, LEAF, TYPE, DEFAULT, RANGE, CONDITION, HELP)                                \
+    [KEY_##TABLE##_##LEAF] = {                                                                     \
+        .table = #TABLE,                                                                           \
+        .leaf = #LEAF,                                                                             \
+        .name = #TABLE "." #LEAF,                                                                  \
+        INFO_##TYPE,                                                                               \
+        .fallback = DEFAULT,                                                                       \
+        .range = RANGE,                                                                            \
+        .effective = effective_##CONDITION,                                                        \
+        .condition = condition_##CONDITION,                                                        \
+        .help = HELP,                                                                              \
+        .offset = offsetof(Spec, TABLE.LEAF),                                                      \
+    },
+#define TABLE_ROWS(table, KEYS) KEYS(KEY_ROW)
+const KeyInfo key_info[KEY_COUNT] = {SPEC_TABLES(TABLE_ROWS)};
+
+#define TABLE_NAME(table, KEYS) #table,
+static const char *const table_names[] = {SPEC_TABLES(TABLE_NAME) "sweep"};
+enum { TABLE_COUNT = sizeof table_names / sizeof *table_names };
+
+/* What other tools, and the same tools elsewhere, call our keys. */
+static const struct {
+    const char *spelling;
+    Key key;
+} aliases[] = {
+    {"learning_rate", KEY_optimizer_lr},
+    {"max_lr", KEY_optimizer_lr},
+    {"adam_beta1", KEY_optimizer_beta1},
+    {"adam_beta2", KEY_optimizer_beta2},
+    {"adam_epsilon", KEY_optimizer_eps},
+    {"epsilon", KEY_optimizer_eps},
+    {"optim", KEY_optimizer_name},
+    {"max_steps", KEY_training_steps},
+    {"num_steps", KEY_training_steps},
+    {"num_iterations", KEY_training_steps},
+    {"batch_size", KEY_training_per_device_train_batch_size},
+    {"micro_batch_size", KEY_training_per_device_train_batch_size},
+    {"local_batch_size", KEY_training_per_device_train_batch_size},
+    {"grad_accum_steps", KEY_training_gradient_accumulation_steps},
+    {"accumulation_steps", KEY_training_gradient_accumulation_steps},
+    {"gradient_clipping", KEY_training_max_grad_norm},
+    {"max_norm", KEY_training_max_grad_norm},
+    {"grad_clip", KEY_training_max_grad_norm},
+    {"clip_grad_norm", KEY_training_max_grad_norm},
+    {"max_seq_len", KEY_training_seq_len},
+    {"max_seq_length", KEY_training_seq_len},
+    {"sequence_length", KEY_training_seq_len},
+    {"max_length", KEY_training_seq_len},
+    {"block_size", KEY_training_seq_len},
+    {"cutoff_len", KEY_training_seq_len},
+    {"logging_steps", KEY_training_log_every},
+    {"log_interval", KEY_training_log_every},
+    {"stage", KEY_training_task},
+    {"lora_r", KEY_adapter_r},
+    {"lora_rank", KEY_adapter_r},
+    {"rank", KEY_adapter_r},
+    {"alpha", KEY_adapter_lora_alpha},
+    {"dropout", KEY_adapter_lora_dropout},
+    {"lora_target", KEY_adapter_target_modules},
+    {"lora_target_modules", KEY_adapter_target_modules},
+    {"peft_type", KEY_adapter_type},
+    {"lr_scheduler_type", KEY_lr_scheduler_type},
+    {"decay_type", KEY_lr_scheduler_type},
+    {"warmup", KEY_lr_scheduler_warmup_steps},
+    {"num_warmup_steps", KEY_lr_scheduler_warmup_steps},
+    {"min_lr_rate", KEY_lr_scheduler_min_lr_factor},
+    {"min_lr_ratio", KEY_lr_scheduler_min_lr_factor},
+    {"torch_dtype", KEY_precision_dtype},
+    {"bf16", KEY_precision_dtype},
+    {"mixed_precision", KEY_precision_dtype},
+    {"gradient_checkpointing", KEY_activation_checkpoint_mode},
+    {"dim", KEY_model_hidden_size},
+    {"d_model", KEY_model_hidden_size},
+    {"n_embd", KEY_model_hidden_size},
+    {"n_layers", KEY_model_num_hidden_layers},
+    {"n_layer", KEY_model_num_hidden_layers},
+    {"n_heads", KEY_model_num_attention_heads},
+    {"n_head", KEY_model_num_attention_heads},
+    {"n_kv_heads", KEY_model_num_key_value_heads},
+    {"norm_eps", KEY_model_rms_norm_eps},
+    {"rope_scaling", KEY_model_rope_type},
+    {"rope_parameters", KEY_model_rope_type},
+    {"tie_embeddings", KEY_model_tie_word_embeddings},
+    {"model_name_or_path", KEY_model_weights},
+    {"base_model", KEY_model_weights},
+    {"init_from", KEY_model_weights},
+    {"train_file", KEY_data_train},
+    {"train_files", KEY_data_train},
+    {"dataset", KEY_data_train},
+    {"dataset_path", KEY_data_train},
+    {"validation_file", KEY_data_validation},
+    {"eval_dataset", KEY_data_validation},
+    {"val_size", KEY_data_eval_fraction},
+    {"sample_packing", KEY_data_packing},
+    {"dataloader_pin_memory", KEY_data_pin_memory},
+    {"prefetch_factor", KEY_data_prefetch_batches},
+    {"save_steps", KEY_checkpoint_interval},
+    {"save_total_limit", KEY_checkpoint_keep_latest_k},
+};
+
+const char *key_name(Key key)
+{
+    return key_info[key].name;
+}
+
+const char *choice_name(Key key, int value)
+{
+    const KeyInfo *info = &key_info[key];
+    ENSURE(info->kind == KIND_CHOICE && value >= 0 && value < info->nchoices, "choice %d of %s",
+           value, info->name);
+    return info->choices[value];
+}
+
+bool spec_effective(const Spec *spec, Key key)
+{
+    return key_info[key].effective(spec);
+}
+
+Key key_find(const char *table, const char *leaf)
+{
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (!strcmp(key_info[key].table, table) && !strcmp(key_info[key].leaf, leaf))
+            return (Key)key;
+    return KEY_COUNT;
+}
+
+static Key find_dotted(const char *name)
+{
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (!strcmp(key_info[key].name, name))
+            return (Key)key;
+    return KEY_COUNT;
+}
+
+/* A key that another tool spells like this, or that has this leaf in another table. */
+static const char *known_elsewhere(const char *leaf)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (!strcmp(aliases[i].spelling, leaf))
+            return key_info[aliases[i].key].name;
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (!strcmp(key_info[key].leaf, leaf))
+            return key_info[key].name;
+    return NULL;
+}
+
+static bool is_table(const char *name, size_t length)
+{
+    for (int i = 0; i < TABLE_COUNT; i++)
+        if (strlen(table_names[i]) == length && !strncmp(table_names[i], name, length))
+            return true;
+    return false;
+}
+
+/* The leaves are compared inside a known table, whole names elsewhere: else a long table name would
+ * make any two of its keys look alike. */
+static const char *nearest_key(const char *name, size_t table_length)
+{
+    const char *candidates[KEY_COUNT];
+    int keys[KEY_COUNT], count = 0;
+    bool known = is_table(name, table_length);
+    for (int key = 0; key < KEY_COUNT; key++) {
+        if (known && (strlen(key_info[key].table) != table_length ||
+                      strncmp(key_info[key].table, name, table_length)))
+            continue;
+        keys[count] = key;
+        candidates[count++] = known ? key_info[key].leaf : key_info[key].name;
+    }
+    const char *nearest = nearest_name(known ? name + table_length + 1 : name, candidates, count);
+    for (int i = 0; nearest && i < count; i++)
+        if (candidates[i] == nearest)
+            return key_info[keys[i]].name;
+    return NULL;
+}
+
+static const char *did_you_mean(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const char *nearest = dot ? nearest_key(name, (size_t)(dot - name)) : NULL;
+    if (!nearest)
+        nearest = known_elsewhere(dot ? dot + 1 : name);
+    if (!nearest && !dot)
+        nearest = nearest_name(name, table_names, TABLE_COUNT);
+    return nearest;
+}
+
+void key_unknown(Arena *arena, const char *name, Pos at)
+{
+    const char *nearest = did_you_mean(name);
+    const char *hint = nearest ? arena_printf(arena, "did you mean %s?", nearest)
+                               : "gpuopt-gen --keys lists all keys";
+    user_error(at, hint, "unknown key %s", name);
+}
+
+Key key_lookup(Arena *arena, const char *name, Pos at)
+{
+    Key key = find_dotted(name);
+    if (key == KEY_COUNT)
+        key_unknown(arena, name, at);
+    return key;
+}

@@ -1,0 +1,150 @@
+/* What concerns several keys at once: derived defaults, missing keys, keys without effect, and
+ * combinations that make no sense. One short function a subject. */
+#include "spec/resolve.h"
+#include <string.h>
+
+static void require_keys(Arena *arena, const Spec *spec)
+{
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (key_info[key].fallback == REQUIRED && spec->origin[key].kind == ORIGIN_DEFAULT)
+            user_error(spec_pos(spec, (Key)key), key_hint(arena, (Key)key), "%s is missing",
+                       key_info[key].name);
+}
+
+/* ---- model ---- */
+
+static void derive_heads(Arena *arena, Spec *spec)
+{
+    int64_t hidden = spec->model.hidden_size, heads = spec->model.num_attention_heads;
+    if (!spec->model.num_key_value_heads)
+        spec->model.num_key_value_heads = heads;
+    if (spec->model.head_dim)
+        return;
+    if (hidden % heads)
+        user_error(spec_pos(spec, KEY_model_num_attention_heads),
+                   "choose a divisor of hidden_size, or set model.head_dim",
+                   "%lld heads do not divide model.hidden_size = %lld", (long long)heads,
+                   (long long)hidden);
+    spec->model.head_dim = hidden / heads;
+    if (spec->model.head_dim > 256)
+        user_error(spec_pos(spec, KEY_model_num_attention_heads), key_hint(arena, KEY_model_head_dim),
+                   "hidden_size / num_attention_heads = %lld is larger than 256",
+                   (long long)spec->model.head_dim);
+}
+
+static void check_heads(Arena *arena, const Spec *spec)
+{
+    int64_t heads = spec->model.num_attention_heads, groups = spec->model.num_key_value_heads;
+    bool derived = spec->origin[KEY_model_head_dim].kind == ORIGIN_DEFAULT;
+    if (heads % groups)
+        user_error(spec_pos(spec, KEY_model_num_key_value_heads),
+                   "choose a divisor of num_attention_heads",
+                   "%lld key and value heads do not divide %lld attention heads",
+                   (long long)groups, (long long)heads);
+    if (spec->model.head_dim % 8)
+        user_error(spec_pos(spec, derived ? KEY_model_num_attention_heads : KEY_model_head_dim),
+                   key_hint(arena, KEY_model_head_dim),
+                   "%s = %lld is no multiple of 8",
+                   derived ? "hidden_size / num_attention_heads" : "model.head_dim",
+                   (long long)spec->model.head_dim);
+}
+
+static void check_rope(const Spec *spec)
+{
+    if (spec->model.rope_type == ROPE_LLAMA3 &&
+        spec->model.rope_high_freq_factor <= spec->model.rope_low_freq_factor)
+        user_error(spec_pos(spec, KEY_model_rope_high_freq_factor),
+                   "Llama 3 uses low 1.0 and high 4.0",
+                   "rope_high_freq_factor must be larger than rope_low_freq_factor");
+}
+
+/* ---- training ---- */
+
+static void check_lengths(const Spec *spec)
+{
+    int64_t tokens = spec->training.seq_len * spec->training.per_device_train_batch_size;
+    if (spec->training.seq_len > spec->model.max_position_embeddings)
+        user_error(spec_pos(spec, KEY_training_seq_len),
+                   "shorten the sequence, or raise model.max_position_embeddings where the model "
+                   "is meant for more",
+                   "training.seq_len = %lld exceeds model.max_position_embeddings = %lld",
+                   (long long)spec->training.seq_len,
+                   (long long)spec->model.max_position_embeddings);
+    if (tokens > INT32_MAX)
+        user_error(spec_pos(spec, KEY_training_per_device_train_batch_size),
+                   "use gradient_accumulation_steps for large batches",
+                   "a micro-batch of %lld tokens is larger than 2^31 - 1", (long long)tokens);
+    if (spec->data.max_target_tokens > tokens)
+        user_error(spec_pos(spec, KEY_data_max_target_tokens), "0 means every token may have one",
+                   "data.max_target_tokens = %lld exceeds the micro-batch of %lld tokens",
+                   (long long)spec->data.max_target_tokens, (long long)tokens);
+}
+
+static void check_data(Arena *arena, const Spec *spec)
+{
+    if (spec->data.format != DATA_SYNTHETIC && spec->data.train.count == 0)
+        user_error(spec_pos(spec, KEY_data_train),
+                   "name files: [data] train = [\"FILE\"]; or set data.format = \"synthetic\"",
+                   "data.train is missing");
+    const Strings *lists[] = {&spec->data.train, &spec->data.validation};
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < lists[i]->count; j++)
+            if (!lists[i]->items[j][0])
+                user_error(lists[i]->at[j], key_hint(arena, KEY_data_train), "an empty file name");
+}
+
+static void check_adapter(Arena *arena, const Spec *spec)
+{
+    static const char *const linears[] = {
+        "all-linear", "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
+    };
+    enum { LINEARS = sizeof linears / sizeof *linears };
+    if (spec->adapter.type == ADAPTER_NONE)
+        return;
+    if (spec->training.task == TASK_PRETRAIN)
+        user_error(spec_pos(spec, KEY_adapter_type), "set training.task = \"sft\"",
+                   "an adapter needs a trained model, and training.task is \"pretrain\"");
+    const Strings *targets = &spec->adapter.target_modules;
+    if (targets->count == 0)
+        user_error(spec_pos(spec, KEY_adapter_target_modules),
+                   key_hint(arena, KEY_adapter_target_modules), "adapter.target_modules is empty");
+    for (int i = 0; i < targets->count; i++) {
+        int j = 0;
+        while (j < LINEARS && strcmp(linears[j], targets->items[i]))
+            j++;
+        if (j == LINEARS)
+            user_error(targets->at[i], key_hint(arena, KEY_adapter_target_modules),
+                       "target module \"%s\" matches nothing", targets->items[i]);
+    }
+}
+
+static void check_profiling(const Spec *spec)
+{
+    int64_t last = spec->profiling.start_step + spec->profiling.steps;
+    if (spec->profiling.enabled && last > spec->training.steps)
+        user_error(spec_pos(spec, KEY_profiling_enabled),
+                   "lower profiling.start_step or raise training.steps",
+                   "the profiled window ends at step %lld of %lld", (long long)last,
+                   (long long)spec->training.steps);
+}
+
+/* Inherited keys are excused: a variant may well switch off what its original tunes. */
+static void mark_in_vain(Spec *spec)
+{
+    for (int key = 0; key < KEY_COUNT; key++)
+        spec->in_vain[key] = spec_given(spec, (Key)key) && !spec->origin[key].inherited &&
+                             !spec_effective(spec, (Key)key);
+}
+
+void spec_check(Arena *arena, Spec *spec)
+{
+    require_keys(arena, spec);
+    derive_heads(arena, spec);
+    check_heads(arena, spec);
+    check_rope(spec);
+    check_lengths(spec);
+    check_data(arena, spec);
+    check_adapter(arena, spec);
+    check_profiling(spec);
+    mark_in_vain(spec);
+}

@@ -1,0 +1,209 @@
+/* Reading an experiment: defaults, then the files from the outermost `extends` inwards, then --set,
+ * then what the weights say; checks at the end. */
+#include "spec/resolve.h"
+#include <string.h>
+
+void chain_check(const ReadChain *chain, const char *path, Pos blame)
+{
+    for (; chain; chain = chain->outer)
+        if (!strcmp(chain->path, path))
+            user_error(blame, "let one of the files stand alone", "%s waits for itself", path);
+}
+
+static void set_defaults(Arena *arena, Spec *spec)
+{
+    for (int key = 0; key < KEY_COUNT; key++) {
+        const KeyInfo *info = &key_info[key];
+        const char *text = info->fallback == REQUIRED ? DERIVED : info->fallback;
+        Origin origin = {.kind = ORIGIN_DEFAULT, .pos = {.file = spec->path}};
+        if (text[0])
+            key_assign(arena, spec, (Key)key, key_parse(arena, (Key)key, text, origin.pos), origin);
+        else if (info->kind == KIND_STRING)
+            *(const char **)((char *)spec + info->offset) = "";
+        spec->origin[key] = origin;
+    }
+}
+
+/* ---- files ---- */
+
+static void read_table(Arena *arena, Spec *spec, const Toml *table, bool inherited)
+{
+    for (int i = 0; i < table->count; i++) {
+        const Toml *item = &table->items[i];
+        Key key = key_find(table->key, item->key);
+        if (key == KEY_COUNT)
+            key_unknown(arena, arena_printf(arena, "%s.%s", table->key, item->key), item->key_pos);
+        if (key == KEY_job_name && inherited)
+            continue; /* two experiments must not share a folder */
+        key_assign(arena, spec, key, item, (Origin){ORIGIN_FILE, item->pos, inherited});
+    }
+}
+
+static bool is_spec_table(const char *name)
+{
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (!strcmp(key_info[key].table, name))
+            return true;
+    return false;
+}
+
+static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited)
+{
+    for (int i = 0; i < root->count; i++) {
+        const Toml *item = &root->items[i];
+        if (!strcmp(item->key, "extends") || !strcmp(item->key, "sweep"))
+            continue;
+        if (!is_spec_table(item->key))
+            key_unknown(arena, item->key, item->key_pos);
+        if (item->kind != TOML_TABLE)
+            user_error(item->pos, arena_printf(arena, "write [%s] on a line of its own", item->key),
+                       "%s must be a table, not %s", item->key, toml_kind_name(item->kind));
+        read_table(arena, spec, item, inherited);
+    }
+}
+
+static void read_file(Arena *arena, Spec *spec, const char *path, Pos blame, const ReadChain *outer)
+{
+    bool inherited = path != spec->path;
+    chain_check(outer, path, blame);
+    const Toml *root = toml_read(arena, path, blame);
+    const Toml *extends = toml_get(root, "extends");
+    if (extends && extends->kind != TOML_STRING)
+        user_error(extends->pos, "write extends = \"FILE.toml\"", "extends must be a string, not %s",
+                   toml_kind_name(extends->kind));
+    if (extends)
+        read_file(arena, spec, extends->string, extends->pos, &(ReadChain){outer, path});
+    read_root(arena, spec, root, inherited);
+}
+
+/* ---- settings ---- */
+
+/* Messages show all --set as one file, a line each. */
+static void show_settings(Arena *arena, const char *const *sets, int nsets)
+{
+    char *all = arena_strdup(arena, "");
+    for (int i = 0; i < nsets; i++) {
+        char *line = arena_strdup(arena, sets[i]);
+        for (char *end = line; (end = strchr(end, '\n'));)
+            *end = ' ';
+        all = arena_printf(arena, "%s%s\n", all, line);
+    }
+    diag_source("--set", all);
+}
+
+static Setting parse_setting(Arena *arena, const char *text, int line)
+{
+    Pos pos = {"--set", line, 1};
+    const char *equals = strchr(text, '=');
+    if (!equals)
+        user_error(pos, "write --set TABLE.KEY=VALUE", "\"%s\" has no \"=\"", text);
+    const char *name = arena_strndup(arena, text, (size_t)(equals - text));
+    Setting setting = {.origin = ORIGIN_SET, .text = text};
+    setting.key = key_lookup(arena, name, pos);
+    pos.col = (int)(equals - text) + 2;
+    setting.value = key_parse(arena, setting.key, equals + 1, pos);
+    return setting;
+}
+
+Setting *settings_parse(Arena *arena, const char *const *sets, int nsets)
+{
+    Setting *settings = arena_array(arena, (size_t)nsets, sizeof *settings);
+    show_settings(arena, sets, nsets);
+    for (int i = 0; i < nsets; i++)
+        settings[i] = parse_setting(arena, sets[i], i + 1);
+    return settings;
+}
+
+static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, int count)
+{
+    spec->nsets = count;
+    spec->sets = arena_array(arena, (size_t)count, sizeof *spec->sets);
+    for (int i = 0; i < count; i++) {
+        const Setting *set = &settings[i];
+        key_assign(arena, spec, set->key, set->value, (Origin){set->origin, set->value->pos, false});
+        spec->sets[i] = set->text;
+    }
+}
+
+/* ---- the whole ---- */
+
+static void name_experiment(Arena *arena, Spec *spec)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *slash = strrchr(spec->path, '/'), *stem = slash ? slash + 1 : spec->path;
+    size_t length = strlen(stem);
+    if (length > 5 && !strcmp(stem + length - 5, ".toml"))
+        length -= 5;
+    if (!spec_given(spec, KEY_job_name))
+        spec->job.name = arena_strndup(arena, stem, length);
+    const char *name = spec->name = spec->job.name;
+    if (!name[0] || name[0] == '.' || name[0] == '-' || strlen(name) > 100 ||
+        name[strspn(name, allowed)])
+        user_error(spec_pos(spec, KEY_job_name),
+                   "set job.name to letters, digits, '_', '-' and '.', at most 100 of them",
+                   "\"%s\" cannot name a folder under build/", name);
+}
+
+Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *settings, int count,
+                   const ReadChain *outer)
+{
+    Spec *spec = arena_alloc(arena, sizeof *spec);
+    spec->path = path;
+    spec->init_dir = spec->base_spec = "";
+    set_defaults(arena, spec);
+    read_file(arena, spec, path, blame, outer);
+    apply_settings(arena, spec, settings, count);
+    name_experiment(arena, spec);
+    resolve_weights(arena, spec, &(ReadChain){outer, path});
+    spec_check(arena, spec);
+    spec_hash(spec);
+    return spec;
+}
+
+static void refuse_sweep(Arena *arena, const char *path, Pos blame)
+{
+    const Toml *sweep = toml_get(toml_read(arena, path, blame), "sweep");
+    if (sweep)
+        user_error(sweep->pos, "name a spec without [sweep]", "%s is a study of several experiments",
+                   path);
+}
+
+Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer)
+{
+    chain_check(outer, path, blame);
+    refuse_sweep(arena, path, blame);
+    Spec *spec = spec_resolve(arena, path, blame, NULL, 0, outer);
+    refuse_in_vain(arena, spec);
+    return spec;
+}
+
+Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets)
+{
+    const Setting *settings = settings_parse(arena, sets, nsets);
+    refuse_sweep(arena, path, (Pos){0});
+    Spec *spec = spec_resolve(arena, path, (Pos){0}, settings, nsets, NULL);
+    refuse_in_vain(arena, spec);
+    return spec;
+}
+
+void refuse_in_vain(Arena *arena, const Spec *spec)
+{
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (spec->in_vain[key])
+            user_error(spec_pos(spec, (Key)key),
+                       arena_printf(arena, "remove it; it counts only with %s",
+                                    key_info[key].condition),
+                       "%s has no effect here", key_info[key].name);
+}
+
+Pos spec_pos(const Spec *spec, Key key)
+{
+    return spec->origin[key].pos;
+}
+
+bool spec_given(const Spec *spec, Key key)
+{
+    OriginKind kind = spec->origin[key].kind;
+    return kind == ORIGIN_FILE || kind == ORIGIN_SET || kind == ORIGIN_SWEEP;
+}

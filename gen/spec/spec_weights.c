@@ -1,0 +1,87 @@
+/* Initial weights bring the model's shape with them: a folder by its config.json, a base spec by its
+ * own [model]. A spec may repeat a key of theirs, never contradict it. */
+#include "spec/resolve.h"
+#include "base/fileio.h"
+#include <string.h>
+
+static bool is_model_shape(Key key)
+{
+    return !strcmp(key_info[key].table, "model") && key != KEY_model_weights &&
+           key != KEY_model_config;
+}
+
+static _Noreturn void contradiction(Arena *arena, const Spec *spec, const Spec *from, Key key)
+{
+    StrBuf values = {0};
+    key_print(spec, key, &values);
+    sb_append(&values, "", 1);
+    size_t second = values.length;
+    key_print(from, key, &values);
+    const char *ours = arena_strdup(arena, values.text);
+    const char *theirs = arena_strdup(arena, values.text + second);
+    sb_free(&values);
+    const char *where = arena_strdup(arena, pos_text(spec_pos(from, key)));
+    user_error(spec_pos(spec, key), "remove the key: the weights decide it",
+               "%s = %s contradicts %s, which says %s", key_info[key].name, ours, where, theirs);
+}
+
+/* Takes the model keys that `from` states; defaults_too: those that it leaves at their default too. */
+static void adopt(Arena *arena, Spec *spec, const Spec *from, OriginKind as, bool defaults_too)
+{
+    for (int i = 0; i < KEY_COUNT; i++) {
+        Key key = (Key)i;
+        if (!is_model_shape(key) || (!defaults_too && from->origin[key].kind == ORIGIN_DEFAULT))
+            continue;
+        if (spec->origin[key].kind != ORIGIN_DEFAULT) {
+            if (!key_same(spec, from, key))
+                contradiction(arena, spec, from, key);
+            continue;
+        }
+        key_copy(spec, from, key);
+        spec->origin[key] = (Origin){as, spec_pos(from, key), false};
+    }
+}
+
+static void adopt_config(Arena *arena, Spec *spec, const char *folder, Key named_by)
+{
+    Spec *config = arena_alloc(arena, sizeof *config);
+    config_json_read(arena, config, folder, spec_pos(spec, named_by));
+    adopt(arena, spec, config, ORIGIN_CONFIG, false);
+}
+
+static void adopt_base(Arena *arena, Spec *spec, const char *path, const ReadChain *chain)
+{
+    const Spec *base = spec_read_base(arena, path, spec_pos(spec, KEY_model_weights), chain);
+    if (!strcmp(base->name, spec->name))
+        user_error(spec_pos(spec, KEY_model_weights), "give one of them another [job] name",
+                   "%s and this spec would both be built in build/%s", path, base->name);
+    if (base->adapter.type != ADAPTER_NONE)
+        user_error(spec_pos(spec, KEY_model_weights), "name a spec that trains a whole model",
+                   "%s trains an adapter, which is no model to start from", path);
+    adopt(arena, spec, base, ORIGIN_BASE, true);
+    spec->base_spec = path;
+    spec->init_dir = arena_printf(arena, "build/%s/out", base->name);
+}
+
+static bool names_spec(const char *weights)
+{
+    size_t length = strlen(weights);
+    return length > 5 && !strcmp(weights + length - 5, ".toml");
+}
+
+void resolve_weights(Arena *arena, Spec *spec, const ReadChain *chain)
+{
+    const char *weights = spec->model.weights;
+    if (spec->model.config[0])
+        adopt_config(arena, spec, spec->model.config, KEY_model_config);
+    if (names_spec(weights)) {
+        adopt_base(arena, spec, weights, chain);
+    } else if (weights[0]) {
+        if (!is_folder(weights))
+            user_error(spec_pos(spec, KEY_model_weights),
+                       "name a folder with config.json and safetensors, or a spec (FILE.toml)",
+                       "there is no folder %s", weights);
+        adopt_config(arena, spec, weights, KEY_model_weights);
+        spec->init_dir = weights;
+    }
+}

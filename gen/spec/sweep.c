@@ -1,0 +1,215 @@
+/* [sweep]: each line is an axis of one or several keys that go together; the points are the product
+ * of the axes. */
+#include "spec/sweep.h"
+#include "spec/resolve.h"
+#include <ctype.h>
+#include <string.h>
+
+enum { MAX_POINTS = 4096, MAX_KEYS_PER_AXIS = 16, MAX_AXES = 32, MAX_POINT_NAME = 120 };
+
+typedef struct {
+    int nkeys, nvalues;
+    Key keys[MAX_KEYS_PER_AXIS];
+    Setting *settings; /* [nvalues][nkeys] */
+} Axis;
+
+typedef struct {
+    Arena *arena;
+    const Setting *fixed; /* --set */
+    int nfixed, naxes, npoints;
+    Axis axes[MAX_AXES];
+    Spec *scratch; /* where values are tried before any point is read */
+} Study;
+
+/* ---- axes ---- */
+
+static void refuse_second_use(const Study *study, const Axis *axis, Key key, Pos at)
+{
+    for (int i = 0; i < study->nfixed; i++)
+        if (study->fixed[i].key == key)
+            user_error(at, "remove --set, or the key from [sweep]",
+                       "%s is varied here and fixed by --set", key_name(key));
+    for (int i = 0; i < study->naxes; i++)
+        for (int j = 0; j < study->axes[i].nkeys; j++)
+            if (study->axes[i].keys[j] == key)
+                user_error(at, "vary a key in one line only", "%s is varied twice", key_name(key));
+    for (int j = 0; j < axis->nkeys; j++)
+        if (axis->keys[j] == key)
+            user_error(at, "vary a key in one line only", "%s is varied twice", key_name(key));
+}
+
+static void add_key(const Study *study, Axis *axis, const char *name, Pos at)
+{
+    Key key = key_lookup(study->arena, name, at);
+    if (key == KEY_job_name)
+        user_error(at, "points are named after what they vary", "job.name cannot be varied");
+    if (axis->nkeys == MAX_KEYS_PER_AXIS)
+        user_error(at, "use several lines", "more than %d keys go together here", MAX_KEYS_PER_AXIS);
+    refuse_second_use(study, axis, key, at);
+    axis->keys[axis->nkeys++] = key;
+}
+
+/* "model.num_hidden_layers, adapter.r" */
+static void read_keys(const Study *study, Axis *axis, const Toml *line)
+{
+    const char *at = line->key;
+    for (;;) {
+        at += strspn(at, " ");
+        size_t length = strcspn(at, ","), used = length;
+        while (used && at[used - 1] == ' ')
+            used--;
+        add_key(study, axis, arena_strndup(study->arena, at, used), line->key_pos);
+        if (!at[length])
+            return;
+        at += length + 1;
+    }
+}
+
+static Setting read_value(const Study *study, Key key, const Toml *value)
+{
+    key_assign(study->arena, study->scratch, key, value, (Origin){ORIGIN_SWEEP, value->pos, false});
+    StrBuf text = {0};
+    sb_printf(&text, "%s=", key_name(key));
+    key_print(study->scratch, key, &text);
+    Setting setting = {key, value, ORIGIN_SWEEP, arena_strdup(study->arena, text.text)};
+    sb_free(&text);
+    return setting;
+}
+
+static void read_values(const Study *study, Axis *axis, const Toml *line)
+{
+    axis->nvalues = line->count;
+    axis->settings =
+        arena_array(study->arena, (size_t)axis->nvalues, (size_t)axis->nkeys * sizeof(Setting));
+    for (int i = 0; i < line->count; i++) {
+        const Toml *value = &line->items[i];
+        bool alone = axis->nkeys == 1;
+        if (!alone && (value->kind != TOML_ARRAY || value->count != axis->nkeys))
+            user_error(value->pos, "\"a,b\" = [[1, 2], [3, 4]] gives a and b together",
+                       "each value here must be a list of %d", axis->nkeys);
+        for (int j = 0; j < axis->nkeys; j++)
+            axis->settings[i * axis->nkeys + j] =
+                read_value(study, axis->keys[j], alone ? value : &value->items[j]);
+    }
+}
+
+static void read_axis(Study *study, const Toml *line)
+{
+    if (line->kind == TOML_TABLE)
+        user_error(line->key_pos, "write \"table.key\" = [values], with the key in quotes",
+                   "%s in [sweep] is a table", line->key);
+    if (line->kind != TOML_ARRAY || line->count == 0)
+        user_error(line->pos, "write \"table.key\" = [values]", "a list of values belongs here");
+    if (study->naxes == MAX_AXES)
+        user_error(line->key_pos, "split the study", "[sweep] has more than %d lines", MAX_AXES);
+    Axis *axis = &study->axes[study->naxes];
+    read_keys(study, axis, line);
+    read_values(study, axis, line);
+    study->naxes++;
+    if (axis->nvalues > MAX_POINTS / study->npoints)
+        user_error(line->pos, "split the study", "[sweep] makes more than %d points", MAX_POINTS);
+    study->npoints *= axis->nvalues;
+}
+
+static void read_axes(Study *study, const Toml *sweep)
+{
+    if (sweep->kind != TOML_TABLE)
+        user_error(sweep->pos, "write [sweep] on a line of its own", "sweep must be a table, not %s",
+                   toml_kind_name(sweep->kind));
+    for (int i = 0; i < sweep->count; i++)
+        read_axis(study, &sweep->items[i]);
+    if (study->naxes == 0)
+        user_error(sweep->pos, "write \"table.key\" = [values] below it, or remove it",
+                   "[sweep] is empty");
+}
+
+/* ---- points ---- */
+
+static bool starts_with_digit(const char *value)
+{
+    return isdigit((unsigned char)value[0]) || value[0] == '-';
+}
+
+/* "r8", "dtype-bf16": only characters that are good in a folder's name. */
+static void name_setting(const Setting *setting, StrBuf *name)
+{
+    const char *value = strchr(setting->text, '=') + 1;
+    sb_printf(name, "%s%s", name->length ? "_" : "", key_info[setting->key].leaf);
+    sb_puts(name, starts_with_digit(value) ? "" : "-");
+    for (const char *c = value; *c; c++)
+        if (isalnum((unsigned char)*c) || strchr("+-.", *c))
+            sb_append(name, c, 1);
+}
+
+/* Names that are too long, or that an earlier point has, end in the point's number. */
+static const char *unique_name(const Study *study, const Sweep *sweep, int point, StrBuf *name)
+{
+    bool taken = name->length > MAX_POINT_NAME;
+    for (int i = 0; i < point && !taken; i++)
+        taken = !strcmp(sweep->points[i].name, name->text);
+    int shown = name->length < MAX_POINT_NAME ? (int)name->length : MAX_POINT_NAME;
+    return taken ? arena_printf(study->arena, "%.*s_%d", shown, name->text, point + 1)
+                 : arena_strdup(study->arena, name->text);
+}
+
+/* The settings of one point behind the --set; the last axis varies fastest. */
+static int choose(const Study *study, int point, Setting *settings)
+{
+    int count = study->nfixed, stride = study->npoints;
+    if (count)
+        memcpy(settings, study->fixed, (size_t)count * sizeof *settings);
+    for (int i = 0; i < study->naxes; i++) {
+        const Axis *axis = &study->axes[i];
+        stride /= axis->nvalues;
+        int value = point / stride % axis->nvalues;
+        memcpy(settings + count, axis->settings + value * axis->nkeys,
+               (size_t)axis->nkeys * sizeof *settings);
+        count += axis->nkeys;
+    }
+    return count;
+}
+
+static void read_point(const Study *study, Sweep *sweep, const char *path, int index)
+{
+    SweepPoint *point = &sweep->points[index];
+    Setting *all = arena_array(study->arena, (size_t)study->nfixed + KEY_COUNT, sizeof *all);
+    int count = choose(study, index, all);
+    StrBuf name = {0};
+    sb_puts(&name, "");
+    for (int i = study->nfixed; i < count; i++)
+        name_setting(&all[i], &name);
+    point->name = unique_name(study, sweep, index, &name);
+    sb_free(&name);
+    point->spec = spec_resolve(study->arena, path, (Pos){0}, all, count, NULL);
+    point->nsets = count - study->nfixed;
+    point->sets = point->spec->sets + study->nfixed;
+}
+
+/* A key may be idle at some points of a study, as r is where the type varies, not at all of them. */
+static void refuse_always_in_vain(Arena *arena, const Sweep *sweep)
+{
+    Spec always = *sweep->points[0].spec;
+    for (int i = 1; i < sweep->count; i++)
+        for (int key = 0; key < KEY_COUNT; key++)
+            always.in_vain[key] &= sweep->points[i].spec->in_vain[key];
+    refuse_in_vain(arena, &always);
+}
+
+Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets)
+{
+    Study *study = arena_alloc(arena, sizeof *study);
+    *study = (Study){.arena = arena, .nfixed = nsets, .npoints = 1};
+    study->fixed = settings_parse(arena, sets, nsets);
+    study->scratch = arena_alloc(arena, sizeof *study->scratch);
+    const Toml *lines = toml_get(toml_read(arena, path, (Pos){0}), "sweep");
+    if (lines)
+        read_axes(study, lines);
+    Sweep *sweep = arena_alloc(arena, sizeof *sweep);
+    sweep->swept = lines != NULL;
+    sweep->count = study->npoints;
+    sweep->points = arena_array(arena, (size_t)sweep->count, sizeof *sweep->points);
+    for (int i = 0; i < sweep->count; i++)
+        read_point(study, sweep, path, i);
+    refuse_always_in_vain(arena, sweep);
+    return sweep;
+}
