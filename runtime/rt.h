@@ -46,6 +46,7 @@ typedef struct {
     const char *dump_file;   /* NULL: no dump */
     const char *exe_dir;     /* folder of the executable */
     bool jit;                /* GPUOPT_JIT=1 */
+    char **argv;
 } RtOptions;
 
 /* ---- what was measured ------------------------------------------------------------------------ */
@@ -85,10 +86,18 @@ typedef struct {
     int capability;     /* 90 for 9.0 */
     int multiprocessors;
     size_t total_bytes;
+    size_t used_before; /* of the device, before this process had a context; 0 where unknown */
+    char pci_bus_id[32];
     size_t cublaslt_version;
     int nvrtc_version; /* 0 where NVRTC was not used; else 13000 */
     char module_path[RT_MAX_PATH];
 } RtDevice;
+
+/* What an entry enqueues. */
+typedef struct {
+    int64_t launches; /* kernels and GEMMs */
+    int64_t memsets, copies, copy_bytes;
+} RtWork;
 
 typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COPY, RT_STREAMS } RtStream;
 
@@ -106,6 +115,7 @@ typedef struct {
 struct RtGemms;  /* gemm.c */
 struct RtGraphs; /* capture.c */
 struct RtDump;   /* dump.c */
+struct RtCheck;  /* launch.c */
 struct Loader;   /* data.h */
 struct Profile;  /* profile.h */
 
@@ -123,10 +133,9 @@ struct Rt {
     struct RtGemms *gemms;
     struct RtGraphs *graphs;
     struct RtDump *dump;       /* NULL unless the step being enqueued is dumped */
-    const RtEntry *checked;    /* not NULL in check mode: outputs are looked at after each launch */
-    int launch;                /* index of the next launch in the entry being enqueued */
-    int64_t entry_launches;    /* kernels and GEMMs enqueued since the entry began */
-    int64_t entry_memsets, entry_copies, entry_copy_bytes;
+    struct RtCheck *check;     /* not NULL in check mode: outputs are looked at after each launch */
+    bool dry;                  /* launches are counted and their operands noted, nothing is enqueued */
+    RtWork work;               /* of the entry being enqueued */
     struct Loader *loader;
     struct Profile *profile;   /* NULL where profiling is off */
     int64_t step;              /* steps done, as the host counts */
@@ -139,10 +148,16 @@ struct Rt {
 /* Ends with the driver's own error where no device can be had (see device.c for the choice). */
 void device_open(Rt *rt);
 void device_close(Rt *rt);
+/* Makes rt_input() give addresses in this slot. */
+void rt_select_slot(Rt *rt, int slot);
 /* cuStreamSynchronize of the compute stream, counted in measured.syncs. */
 void rt_sync(Rt *rt);
 /* Waits for an event of an earlier step, counted in measured.waits. */
 void rt_wait(Rt *rt, CUevent event);
+
+/* process_memory.c: called before the context, and wherever memory may be at its peak. */
+void process_memory_open(Rt *rt);
+void process_memory_measure(Rt *rt);
 
 /* Bytes of the STATE arena, synchronously and in order with the compute stream. */
 void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host);
@@ -151,7 +166,7 @@ void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host);
 /* ---- launches (launch.c, gemm.c, capture.c) ---------------------------------------------------- */
 
 /* Enqueues an entry on the compute stream, launch by launch, for the slot. */
-void rt_enqueue(Rt *rt, const RtEntry *entry, int slot);
+RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot);
 /* The same with each output looked at after its launch: `true` and a sentence in `found` when a
  * value was not finite; synchronous. */
 bool rt_enqueue_checked(Rt *rt, const RtEntry *entry, int slot, char *found, size_t found_size);
@@ -188,10 +203,20 @@ double rt_learning_rate(const RtTraining *training, int64_t step);
 
 /* ---- dump (dump.c) ----------------------------------------------------------------------------- */
 
-/* Runs the first step uncaptured and writes options.dump_file; afterwards STATE is as before. */
+/* Training step 0, uncaptured, and options.dump_file written from it; the next step is step 1. */
 void dump_first_step(Rt *rt);
 void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
                   int64_t rows, int64_t cols, int64_t row_stride);
+
+/* ---- input (input.c) ----------------------------------------------------------------------------- */
+
+/* Takes the next slot, fills it with a micro-step's batch (or a held-out one) and copies it to the
+ * device on the copy stream, which waits until the slot's former reader is done; the compute stream
+ * waits for the copy. Gives the slot. */
+int input_send(Rt *rt, int64_t micro_index);
+int input_send_eval(Rt *rt, int64_t eval_batch);
+/* Everything that reads the slot is enqueued. */
+void input_release(Rt *rt, int slot);
 
 /* ---- loop and signals (train.c, signals.c) ------------------------------------------------------ */
 

@@ -1,0 +1,296 @@
+/* The device of this process: which one, its context, module, arenas, streams and slots.
+ *
+ * GPUOPT_DEVICE chooses: "cuda" takes the machine's driver, "sim" the simulated device, "auto" (the
+ * default) a CUDA device where the driver reports one and else the simulated device, saying so.
+ * Nobody should find out after a day that a batch job ran on a CPU, so "auto" refuses the simulated
+ * device inside batch jobs and for plans of more than 2 GiB. */
+#include "runtime/driver.h"
+#include "runtime/dynlib.h"
+#include "runtime/rt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARENA_ALIGNMENT 256
+#define SIMULATED_LIMIT ((size_t)2 << 30)
+
+#ifndef GPUOPT_SIM_DIR
+#define GPUOPT_SIM_DIR "sim" /* beside the executable */
+#endif
+
+/* ---- choice ------------------------------------------------------------------------------------ */
+
+/* NULL where the driver reports a device, else its own words. */
+static const char *driver_problem(void) {
+    static char words[1200];
+    const char *error = driver_try_open();
+    if (error)
+        return error;
+    int count = 0;
+    CUresult result = cu.Init(0);
+    if (result == CUDA_SUCCESS)
+        result = cu.DeviceGetCount(&count);
+    if (result != CUDA_SUCCESS)
+        snprintf(words, sizeof words, "the CUDA driver says %s", driver_error(result));
+    else if (count == 0)
+        snprintf(words, sizeof words, "the CUDA driver reports no device");
+    else
+        return NULL;
+    return words;
+}
+
+static const char *batch_job(void) {
+    static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (getenv(variables[i]))
+            return variables[i];
+    return NULL;
+}
+
+static void use_simulator(const Rt *rt) {
+    static char dir[RT_MAX_PATH];
+    const char *given = getenv("GPUOPT_SIM_DIR");
+    const char *built_in = GPUOPT_SIM_DIR;
+    if (given && *given)
+        snprintf(dir, sizeof dir, "%s", given);
+    else if (*built_in == '/')
+        snprintf(dir, sizeof dir, "%s", built_in);
+    else
+        snprintf(dir, sizeof dir, "%s/%s", rt->options.exe_dir, built_in);
+    dynlib_only_in(dir);
+    driver_open();
+    CU(Init, 0);
+}
+
+/* A driver that was opened and found no device stays in the process, and the simulated libraries
+ * must not meet it: start over without it. */
+static void restart_simulated(char **argv) {
+    setenv("GPUOPT_DEVICE", "sim", 1);
+    execv("/proc/self/exe", argv);
+    rt_fail("cannot restart for the simulated device; run with DEVICE=sim");
+}
+
+static void choose_automatically(Rt *rt) {
+    const RtProgram *p = rt->program;
+    size_t bytes = p->arena_bytes[RT_STATE] + p->arena_bytes[RT_SCRATCH] +
+                   RT_SLOTS * p->arena_bytes[RT_INPUT];
+    const char *problem = driver_problem();
+    if (!problem)
+        return;
+    if (batch_job())
+        rt_fail("%s; this is a batch job (%s is set), so the simulated device is not used unasked: "
+                "run with DEVICE=sim if you want it",
+                problem, batch_job());
+    if (bytes > SIMULATED_LIMIT)
+        rt_fail("%s; the plan needs %.1f GiB, so the simulated device is not used unasked: run with "
+                "DEVICE=sim if you want it",
+                problem, (double)bytes / (1 << 30));
+    fprintf(stderr, "%s; running on the simulated device (a CPU)\n", problem);
+    char error[16];
+    if (dynlib_open(LIB_CUDA, error, sizeof error))
+        restart_simulated(rt->options.argv);
+    use_simulator(rt);
+}
+
+static void choose(Rt *rt) {
+    const char *wanted = getenv("GPUOPT_DEVICE");
+    if (!wanted || !*wanted || strcmp(wanted, "auto") == 0) {
+        choose_automatically(rt);
+    } else if (strcmp(wanted, "sim") == 0) {
+        use_simulator(rt);
+    } else if (strcmp(wanted, "cuda") == 0) {
+        const char *problem = driver_problem();
+        if (problem)
+            rt_fail("%s; run with DEVICE=sim for the simulated device", problem);
+    } else {
+        rt_fail("GPUOPT_DEVICE=%s: choose auto, cuda or sim", wanted);
+    }
+}
+
+/* ---- facts, module ------------------------------------------------------------------------------ */
+
+static int attribute(CUdevice device, CUdevice_attribute which) {
+    int value = 0;
+    CU(DeviceGetAttribute, &value, which, device);
+    return value;
+}
+
+static void read_facts(RtDevice *facts, CUdevice device) {
+    CU(DeviceGetName, facts->name, sizeof facts->name, device);
+    CU(DriverGetVersion, &facts->driver_version);
+    CU(DeviceTotalMem, &facts->total_bytes, device);
+    facts->capability = 10 * attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                        attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    facts->multiprocessors = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    facts->simulated = dynlib_symbol(LIB_CUDA, "gpuopt_simulated") != NULL;
+    CU(DeviceGetPCIBusId, facts->pci_bus_id, sizeof facts->pci_bus_id, device);
+}
+
+static void find_module(Rt *rt, char *path, size_t size) {
+    const char *file = rt->device.simulated ? "kernels.sim" : "kernels.cubin";
+    if (rt->options.jit)
+        jit_module(rt, path, size);
+    else
+        snprintf(path, size, "%s/%s", rt->options.exe_dir, file);
+    if (access(path, R_OK) != 0)
+        rt_fail("%s: not there; build it with make, or compile it at start with JIT=1", path);
+}
+
+static void load_module(Rt *rt) {
+    char *path = rt->device.module_path;
+    find_module(rt, path, sizeof rt->device.module_path);
+    CUresult result = cu.ModuleLoad(&rt->module, path);
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
+        rt_fail("%s has no code for %s (compute capability %d.%d); build for it, or compile at start "
+                "with JIT=1",
+                path, rt->device.name, rt->device.capability / 10, rt->device.capability % 10);
+    if (result != CUDA_SUCCESS)
+        rt_fail("%s: %s", path, driver_error(result));
+    rt->kernels = rt_alloc((size_t)rt->program->kernel_count * sizeof *rt->kernels);
+    for (int i = 0; i < rt->program->kernel_count; i++) {
+        const RtKernel *kernel = &rt->program->kernels[i];
+        result = cu.ModuleGetFunction(&rt->kernels[i], rt->module, kernel->name);
+        if (result != CUDA_SUCCESS)
+            rt_fail("%s has no kernel %s; build it again", path, kernel->name);
+        if (kernel->shared_bytes > 48 * 1024)
+            CU(FuncSetAttribute, rt->kernels[i], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+               (int)kernel->shared_bytes);
+    }
+}
+
+/* ---- memory and streams --------------------------------------------------------------------------- */
+
+static size_t slot_bytes(const RtProgram *program) {
+    size_t bytes = program->arena_bytes[RT_INPUT] + ARENA_ALIGNMENT - 1;
+    return bytes / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+}
+
+static RtPtr allocate(size_t bytes, const char *what) {
+    RtPtr address = 0;
+    CUresult result = cu.MemAlloc(&address, bytes ? bytes : ARENA_ALIGNMENT);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        size_t free_bytes = 0, total = 0;
+        CU(MemGetInfo, &free_bytes, &total);
+        rt_fail("the device has no memory for %s: %zu bytes wanted, %zu of %zu free; use a smaller "
+                "batch or set activation_checkpoint.memory_budget_gib",
+                what, bytes, free_bytes, total);
+    }
+    driver_check(result, "cuMemAlloc");
+    return address;
+}
+
+static void allocate_arenas(Rt *rt) {
+    const RtProgram *program = rt->program;
+    rt->arenas[RT_STATE] = allocate(program->arena_bytes[RT_STATE], "weights and optimizer state");
+    rt->arenas[RT_SCRATCH] = allocate(program->arena_bytes[RT_SCRATCH], "activations");
+    rt->arenas[RT_INPUT] = allocate(RT_SLOTS * slot_bytes(program), "input");
+    rt->input = rt->arenas[RT_INPUT];
+    CU(MemsetD8, rt->arenas[RT_STATE], 0, program->arena_bytes[RT_STATE]);
+}
+
+static void open_slots(Rt *rt) {
+    size_t bytes = slot_bytes(rt->program);
+    for (int i = 0; i < RT_SLOTS; i++) {
+        RtSlot *slot = &rt->slots[i];
+        if (rt->program->data.pin_memory)
+            CU(MemHostAlloc, &slot->host, bytes, 0);
+        else
+            slot->host = rt_alloc(bytes);
+        CU(EventCreate, &slot->copied, CU_EVENT_DISABLE_TIMING);
+        CU(EventCreate, &slot->free, CU_EVENT_DISABLE_TIMING);
+    }
+}
+
+/* Legacy stream 0 is not used, and nothing waits for it. */
+static void open_streams(Rt *rt) {
+    for (int i = 0; i < RT_STREAMS; i++)
+        CU(StreamCreate, &rt->streams[i], CU_STREAM_NON_BLOCKING);
+}
+
+void device_open(Rt *rt) {
+    choose(rt);
+    CUdevice device;
+    CU(DeviceGet, &device, 0);
+    read_facts(&rt->device, device);
+    process_memory_open(rt);
+    CU(DevicePrimaryCtxRetain, &rt->context, device);
+    CU(CtxSetCurrent, rt->context);
+    load_module(rt);
+    allocate_arenas(rt);
+    open_streams(rt);
+    open_slots(rt);
+}
+
+void device_close(Rt *rt) {
+    driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
+    for (int i = 0; i < RT_SLOTS; i++) {
+        if (rt->program->data.pin_memory)
+            CU(MemFreeHost, rt->slots[i].host);
+        else
+            free(rt->slots[i].host);
+        CU(EventDestroy, rt->slots[i].copied);
+        CU(EventDestroy, rt->slots[i].free);
+    }
+    for (int i = 0; i < RT_STREAMS; i++)
+        CU(StreamDestroy, rt->streams[i]);
+    for (int i = 0; i < RT_ARENAS; i++)
+        CU(MemFree, rt->arenas[i]);
+    CU(ModuleUnload, rt->module);
+    free(rt->kernels);
+    CUdevice device;
+    CU(DeviceGet, &device, 0);
+    CU(DevicePrimaryCtxRelease, device);
+}
+
+/* ---- addresses, waiting, reading and writing -------------------------------------------------------- */
+
+RtPtr rt_state(const Rt *rt, size_t offset) {
+    return rt->arenas[RT_STATE] + offset;
+}
+
+RtPtr rt_scratch(const Rt *rt, size_t offset) {
+    return rt->arenas[RT_SCRATCH] + offset;
+}
+
+RtPtr rt_input(const Rt *rt, size_t offset) {
+    return rt->input + offset;
+}
+
+void rt_select_slot(Rt *rt, int slot) {
+    rt->input = rt->arenas[RT_INPUT] + (size_t)slot * slot_bytes(rt->program);
+}
+
+void rt_sync(Rt *rt) {
+    double start = rt_now_ms();
+    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    rt->measured.syncs++;
+    rt->measured.sync_ms += rt_now_ms() - start;
+}
+
+/* An event that has happened costs nothing, so it is no wait. */
+void rt_wait(Rt *rt, CUevent event) {
+    CUresult result = cu.EventQuery(event);
+    if (result == CUDA_SUCCESS)
+        return;
+    if (result != CUDA_ERROR_NOT_READY)
+        driver_check(result, "cuEventQuery");
+    double start = rt_now_ms();
+    CU(EventSynchronize, event);
+    rt->measured.waits++;
+    rt->measured.wait_ms += rt_now_ms() - start;
+}
+
+/* Synchronous copies do not wait for a non-blocking stream, so these do. */
+void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
+    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    CU(MemcpyDtoH, host, rt_state(rt, offset), bytes);
+}
+
+void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host) {
+    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    CU(MemcpyHtoD, rt_state(rt, offset), host, bytes);
+    /* From pageable memory the call may return before the device has the bytes. */
+    driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
+}

@@ -1,0 +1,180 @@
+/* Fills STATE before the first step: weights, counters, and the tables that the device indexes. */
+#include "runtime/params.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one parameter -------------------------------------------------------------------------------- */
+
+int64_t param_elements(const RtParam *param) {
+    int64_t count = 1;
+    for (int i = 0; i < param->rank; i++)
+        count *= param->shape[i];
+    return count;
+}
+
+RtDtype param_saved_dtype(const RtParam *param) {
+    return param->master != RT_NOWHERE ? param->master_dtype : param->dtype;
+}
+
+size_t param_saved_bytes(const RtParam *param) {
+    return (size_t)param_elements(param) * rt_dtype_bytes(param_saved_dtype(param));
+}
+
+/* A weight in STATE: `rows` of `row` bytes, `stride` bytes apart. */
+typedef struct {
+    size_t rows, row, stride, span;
+} Strided;
+
+static Strided strided(const RtParam *param) {
+    size_t size = rt_dtype_bytes(param->dtype);
+    int64_t cols = param->rank > 0 ? param->shape[param->rank - 1] : 1;
+    Strided s = {.rows = (size_t)(param_elements(param) / cols),
+                 .row = (size_t)cols * size,
+                 .stride = (size_t)param->row_stride * size};
+    s.span = (s.rows - 1) * s.stride + s.row;
+    return s;
+}
+
+static void read_weight(Rt *rt, const RtParam *param, void *host) {
+    Strided s = strided(param);
+    if (s.row == s.stride) {
+        rt_read_state(rt, param->weight, s.span, host);
+        return;
+    }
+    unsigned char *span = rt_alloc(s.span);
+    rt_read_state(rt, param->weight, s.span, span);
+    for (size_t r = 0; r < s.rows; r++)
+        memcpy((unsigned char *)host + r * s.row, span + r * s.stride, s.row);
+    free(span);
+}
+
+/* Between the rows lie other tensors: read, patched, written back. */
+static void write_weight(Rt *rt, const RtParam *param, const void *host) {
+    Strided s = strided(param);
+    if (s.row == s.stride) {
+        rt_write_state(rt, param->weight, s.span, host);
+        return;
+    }
+    unsigned char *span = rt_alloc(s.span);
+    rt_read_state(rt, param->weight, s.span, span);
+    for (size_t r = 0; r < s.rows; r++)
+        memcpy(span + r * s.stride, (const unsigned char *)host + r * s.row, s.row);
+    rt_write_state(rt, param->weight, s.span, span);
+    free(span);
+}
+
+void param_read(Rt *rt, const RtParam *param, void *host) {
+    if (param->master != RT_NOWHERE)
+        rt_read_state(rt, param->master, param_saved_bytes(param), host);
+    else
+        read_weight(rt, param, host);
+}
+
+void param_write(Rt *rt, const RtParam *param, const void *host) {
+    if (param->master == RT_NOWHERE) {
+        write_weight(rt, param, host);
+        return;
+    }
+    rt_write_state(rt, param->master, param_saved_bytes(param), host);
+    if (param->weight == RT_NOWHERE)
+        return;
+    int64_t count = param_elements(param);
+    void *weight = rt_alloc((size_t)count * rt_dtype_bytes(param->dtype));
+    for (int64_t i = 0; i < count; i++)
+        rt_set(param->dtype, weight, i, rt_get(param->master_dtype, host, i));
+    write_weight(rt, param, weight);
+    free(weight);
+}
+
+/* ---- schedule --------------------------------------------------------------------------------------- */
+
+double rt_learning_rate(const RtTraining *t, int64_t step) {
+    if (step < t->warmup_steps)
+        return t->lr * (double)(step + 1) / (double)t->warmup_steps;
+    int64_t rest = t->steps - t->warmup_steps;
+    double progress = (double)(step - t->warmup_steps) / (double)(rest > 1 ? rest : 1);
+    double factor = 1.0;
+    if (t->schedule == RT_SCHEDULE_LINEAR)
+        factor = 1.0 - progress;
+    else if (t->schedule == RT_SCHEDULE_COSINE)
+        factor = 0.5 * (1.0 + cos(M_PI * progress));
+    return t->lr * (t->min_lr_factor + (1.0 - t->min_lr_factor) * factor);
+}
+
+static void write_table(Rt *rt, size_t offset, const double *values, int64_t count) {
+    RtDtype real = rt->program->real;
+    void *table = rt_alloc((size_t)count * rt_dtype_bytes(real));
+    for (int64_t i = 0; i < count; i++)
+        rt_set(real, table, i, values[i]);
+    rt_write_state(rt, offset, (size_t)count * rt_dtype_bytes(real), table);
+    free(table);
+}
+
+void params_tables(Rt *rt) {
+    const RtTraining *t = &rt->program->training;
+    const RtCounters *at = &rt->program->counters;
+    double *values = rt_alloc((size_t)t->steps * sizeof *values);
+    for (int64_t i = 0; i < t->steps; i++)
+        values[i] = rt_learning_rate(t, i);
+    write_table(rt, at->lr, values, t->steps);
+    for (int64_t i = 0; i < t->steps; i++)
+        values[i] = 1.0 - pow(t->beta1, (double)(i + 1));
+    write_table(rt, at->bias_correction1, values, t->steps);
+    for (int64_t i = 0; i < t->steps; i++)
+        values[i] = sqrt(1.0 - pow(t->beta2, (double)(i + 1)));
+    write_table(rt, at->bias_correction2, values, t->steps);
+    free(values);
+    rt_write_state(rt, at->seed, sizeof rt->options.seed, &rt->options.seed);
+}
+
+static void reset_counters(Rt *rt) {
+    const RtCounters *at = &rt->program->counters;
+    const int32_t zero = 0, none = -1;
+    rt_write_state(rt, at->step, sizeof zero, &zero);
+    rt_write_state(rt, at->applied, sizeof zero, &zero);
+    rt_write_state(rt, at->bad_step, sizeof none, &none);
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------- */
+
+/* The files that values come from; NULL where there are none. */
+typedef struct {
+    const char *model_dir, *adapter_dir;
+    StFile *model, *adapter;
+} Sources;
+
+static Sources open_sources(const Rt *rt) {
+    const RtCheckpoint *settings = &rt->program->checkpoint;
+    const RtOptions *options = &rt->options;
+    Sources s = {.model_dir = options->init_dir ? options->init_dir : settings->init_dir,
+                 .adapter_dir = options->adapter_dir};
+    if (s.model_dir)
+        s.model = weights_open_model(s.model_dir, settings->config_json);
+    if (s.adapter_dir)
+        s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
+    return s;
+}
+
+static void fill(Rt *rt, const Sources *sources, const RtParam *param) {
+    const StFile *file = param->adapter ? sources->adapter : sources->model;
+    void *host = rt_alloc(param_saved_bytes(param)); /* zeros, which is what --no-adapter wants */
+    bool zeros = param->adapter && rt->options.no_adapter;
+    if (file && !zeros)
+        weights_read(file, param->adapter ? sources->adapter_dir : sources->model_dir, param, host);
+    else if (!zeros)
+        initial_values(param, rt->options.seed, host);
+    param_write(rt, param, host);
+    free(host);
+}
+
+void params_init(Rt *rt) {
+    Sources sources = open_sources(rt);
+    for (int i = 0; i < rt->program->param_count; i++)
+        fill(rt, &sources, &rt->program->params[i]);
+    st_close(sources.model);
+    st_close(sources.adapter);
+    reset_counters(rt);
+    params_tables(rt);
+}

@@ -1,0 +1,178 @@
+/* Small things that every file of the runtime needs: errors, clock, memory, element types. */
+#include "runtime/rt.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+static void say(const char *prefix, const char *format, va_list arguments) {
+    fflush(stdout);
+    fputs(prefix, stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+_Noreturn void rt_fail(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say("error: ", format, arguments);
+    va_end(arguments);
+    exit(1);
+}
+
+_Noreturn void rt_internal(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say("internal fault of the runtime: ", format, arguments);
+    va_end(arguments);
+    abort();
+}
+
+void rt_warn(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say("warning: ", format, arguments);
+    va_end(arguments);
+}
+
+/* ---- clock, memory, folders -------------------------------------------------------------------- */
+
+double rt_now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+void *rt_alloc(size_t bytes) {
+    void *memory = calloc(bytes ? bytes : 1, 1);
+    if (!memory)
+        rt_fail("the host has no %zu bytes of memory left", bytes);
+    return memory;
+}
+
+bool rt_make_folder(const char *path) {
+    char prefix[RT_MAX_PATH];
+    if (snprintf(prefix, sizeof prefix, "%s", path) >= (int)sizeof prefix) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (char *slash = strchr(prefix + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(prefix, 0777) != 0 && errno != EEXIST)
+            return false;
+        *slash = '/';
+    }
+    struct stat about;
+    if (mkdir(prefix, 0777) == 0)
+        return true;
+    if (errno != EEXIST || stat(prefix, &about) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(about.st_mode);
+}
+
+/* ---- element types ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} dtypes[] = {
+    [RT_F64] = {"F64", 8},   [RT_F32] = {"F32", 4}, [RT_F16] = {"F16", 2}, [RT_BF16] = {"BF16", 2},
+    [RT_I64] = {"I64", 8},   [RT_I32] = {"I32", 4}, [RT_U8] = {"U8", 1},
+};
+
+size_t rt_dtype_bytes(RtDtype dtype) {
+    return dtypes[dtype].bytes;
+}
+
+const char *rt_dtype_name(RtDtype dtype) {
+    return dtypes[dtype].name;
+}
+
+/* A 16-bit float with `exponent` bits of exponent, as a double. */
+static double small_float_value(uint16_t bits, int exponent) {
+    int mantissa = 15 - exponent, bias = (1 << (exponent - 1)) - 1;
+    int e = bits >> mantissa & ((1 << exponent) - 1);
+    int m = bits & ((1 << mantissa) - 1);
+    double sign = bits >> 15 ? -1.0 : 1.0;
+    if (e == (1 << exponent) - 1)
+        return m ? (double)NAN : sign * (double)INFINITY;
+    if (e == 0)
+        return sign * ldexp(m, 1 - bias - mantissa);
+    return sign * ldexp(m + (1 << mantissa), e - bias - mantissa);
+}
+
+/* The nearest 16-bit float of that shape, ties to even; straight from double, for rounding twice
+ * is not rounding once. */
+static uint16_t small_float_bits(double value, int exponent) {
+    int mantissa = 15 - exponent, bias = (1 << (exponent - 1)) - 1;
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    uint16_t infinity = (uint16_t)(((1 << exponent) - 1) << mantissa);
+    if (isnan(value))
+        return (uint16_t)(sign | infinity | 1 << (mantissa - 1));
+    if (value == 0.0)
+        return sign;
+    if (isinf(value))
+        return sign | infinity;
+    int e;
+    frexp(value, &e); /* value = f * 2^e, 0.5 <= |f| < 1 */
+    if (e - 1 < 1 - bias)
+        e = 2 - bias; /* subnormal: the spacing of the smallest normal numbers */
+    double units = nearbyint(ldexp(fabs(value), mantissa + 1 - e)); /* in [2^m, 2^(m+1)] if normal */
+    double bits = units + ldexp(e - 2 + bias, mantissa);            /* a carry moves the exponent */
+    return bits >= infinity ? sign | infinity : sign | (uint16_t)bits;
+}
+
+double rt_get(RtDtype dtype, const void *values, int64_t i) {
+    switch (dtype) {
+    case RT_F64:
+        return ((const double *)values)[i];
+    case RT_F32:
+        return ((const float *)values)[i];
+    case RT_F16:
+        return small_float_value(((const uint16_t *)values)[i], 5);
+    case RT_BF16:
+        return small_float_value(((const uint16_t *)values)[i], 8);
+    case RT_I64:
+        return (double)((const int64_t *)values)[i];
+    case RT_I32:
+        return ((const int32_t *)values)[i];
+    case RT_U8:
+        return ((const uint8_t *)values)[i];
+    }
+    rt_internal("no such dtype: %d", (int)dtype);
+}
+
+void rt_set(RtDtype dtype, void *values, int64_t i, double value) {
+    switch (dtype) {
+    case RT_F64:
+        ((double *)values)[i] = value;
+        return;
+    case RT_F32:
+        ((float *)values)[i] = (float)value;
+        return;
+    case RT_F16:
+        ((uint16_t *)values)[i] = small_float_bits(value, 5);
+        return;
+    case RT_BF16:
+        ((uint16_t *)values)[i] = small_float_bits(value, 8);
+        return;
+    case RT_I64:
+        ((int64_t *)values)[i] = (int64_t)value;
+        return;
+    case RT_I32:
+        ((int32_t *)values)[i] = (int32_t)value;
+        return;
+    case RT_U8:
+        ((uint8_t *)values)[i] = (uint8_t)value;
+        return;
+    }
+    rt_internal("no such dtype: %d", (int)dtype);
+}

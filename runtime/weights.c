@@ -1,0 +1,117 @@
+/* Parameters from the folders of Hugging Face and PEFT. */
+#include "runtime/params.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Members that give the same shapes another meaning: a difference would train the wrong thing and
+ * nothing else would show it. */
+static const char *const model_members[] = {
+    "num_attention_heads", "num_key_value_heads", "head_dim",     "rms_norm_eps",
+    "rope_theta",          "rope_scaling",        "hidden_act",   "tie_word_embeddings",
+    NULL,
+};
+static const char *const adapter_members[] = {"r", "lora_alpha", "use_rslora", NULL};
+
+/* 10000 equals 10000.0; an object's members count where both have them. */
+static bool same_json(const json_t *a, const json_t *b) {
+    if (json_is_number(a) && json_is_number(b))
+        return json_number_value(a) == json_number_value(b);
+    if (!json_is_object(a) || !json_is_object(b))
+        return json_equal(a, b);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)a, key, value) {
+        const json_t *other = json_object_get(b, key);
+        if (other && !same_json(value, other))
+            return false;
+    }
+    return true;
+}
+
+static void refuse_difference(const char *path, const char *member, const json_t *theirs,
+                              const json_t *ours) {
+    char *a = json_dumps(theirs, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *b = json_dumps(ours, JSON_ENCODE_ANY | JSON_COMPACT);
+    rt_fail("%s: %s is %s, this program was generated for %s; generate it again for that "
+            "configuration, or name other weights",
+            path, member, a ? a : "?", b ? b : "?");
+}
+
+static void compare_configuration(const char *dir, const char *file, const char *own_text,
+                                  const char *const *members) {
+    char path[RT_MAX_PATH];
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    json_error_t problem;
+    json_t *theirs = json_load_file(path, 0, &problem);
+    json_t *ours = own_text ? json_loads(own_text, 0, &problem) : NULL;
+    if (!theirs && problem.line > 0)
+        rt_fail("%s:%d: not valid JSON (%s)", path, problem.line, problem.text);
+    for (; *members; members++) {
+        const json_t *a = json_object_get(theirs, *members), *b = json_object_get(ours, *members);
+        if (a && b && !json_is_null(a) && !json_is_null(b) && !same_json(a, b))
+            refuse_difference(path, *members, a, b);
+    }
+    json_decref(theirs);
+    json_decref(ours);
+}
+
+StFile *weights_open_model(const char *dir, const char *config_json) {
+    char error[1024];
+    StFile *file = st_open_folder(dir, error, sizeof error);
+    if (!file)
+        rt_fail("%s; train or download the weights first, or name another folder with --init DIR",
+                error);
+    compare_configuration(dir, "config.json", config_json, model_members);
+    return file;
+}
+
+StFile *weights_open_adapter(const char *dir, const char *adapter_json) {
+    char path[RT_MAX_PATH], error[1024];
+    snprintf(path, sizeof path, "%s/adapter_model.safetensors", dir);
+    StFile *file = st_open(path, error, sizeof error);
+    if (!file)
+        rt_fail("%s; --adapter takes a folder as PEFT saves it", error);
+    compare_configuration(dir, "adapter_config.json", adapter_json, adapter_members);
+    return file;
+}
+
+static void print_shape(char *text, size_t size, int rank, const int64_t *shape) {
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (int i = 0; i < rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? ", " : "",
+                                 (long long)shape[i]);
+    if (used < size)
+        snprintf(text + used, size - used, "]");
+}
+
+static void refuse_shape(const char *dir, const RtParam *param, const StTensor *tensor) {
+    char theirs[128], ours[128];
+    print_shape(theirs, sizeof theirs, tensor->rank, tensor->shape);
+    print_shape(ours, sizeof ours, param->rank, param->shape);
+    rt_fail("%s: tensor %s has shape %s, this program was generated for %s; generate it for that "
+            "model, or name other weights",
+            dir, param->name, theirs, ours);
+}
+
+static bool is_same_dtype(StDtype theirs, RtDtype ours) {
+    return strcmp(st_dtype_name(theirs), rt_dtype_name(ours)) == 0;
+}
+
+void weights_read(const StFile *file, const char *dir, const RtParam *param, void *host) {
+    const StTensor *tensor = st_find(file, param->name);
+    if (!tensor)
+        rt_fail("%s: no tensor %s, which this program needs; name the weights of this model", dir,
+                param->name);
+    if (tensor->rank != param->rank ||
+        memcmp(tensor->shape, param->shape, (size_t)param->rank * sizeof *param->shape) != 0)
+        refuse_shape(dir, param, tensor);
+    RtDtype dtype = param_saved_dtype(param);
+    if (is_same_dtype(tensor->dtype, dtype)) {
+        memcpy(host, tensor->data, tensor->bytes);
+        return;
+    }
+    for (int64_t i = 0; i < tensor->elements; i++)
+        rt_set(dtype, host, i, st_value(tensor, i));
+}
