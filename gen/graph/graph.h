@@ -1,0 +1,196 @@
+/* The compiler's intermediate form: a Program of Graphs of Ops over Values.
+ *
+ * A Value is a view: a place in a Storage, with a static shape, a dtype and a role. Ops read and
+ * write Values; a Value has at most one producer in a graph (in-place ops write a new Value over
+ * the same place). Matrices are row-major; the last dimension is dense, rows may be strided.
+ *
+ * Shapes follow PyTorch's rules of broadcasting over [rows, cols]: [R,C] is a matrix, [R,1] one
+ * number a row, [C] one number a column, [1] a scalar.
+ *
+ * Everything lives in the Program's arena and is never freed singly. */
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/strbuf.h"
+
+typedef enum { DT_F64, DT_F32, DT_F16, DT_BF16, DT_I64, DT_I32, DT_U8, DT_COUNT } DType;
+
+int dtype_bytes(DType);
+const char *dtype_name(DType); /* "f64", "bf16", ... as in safetensors, in lower case */
+
+/* Who owns the bytes and how long they live.
+ * INPUT is filled by the host before a micro-step; FROZEN, WEIGHT and ADAPTER are parameters (the
+ * last two train); CONSTANT is known to the compiler; COUNTER is training state such as the step;
+ * ACTIVATION lives inside one entry graph. */
+typedef enum {
+    ROLE_INPUT,
+    ROLE_FROZEN,
+    ROLE_WEIGHT,
+    ROLE_ADAPTER,
+    ROLE_CONSTANT,
+    ROLE_COUNTER,
+    ROLE_GRADIENT,
+    ROLE_OPTIMIZER,
+    ROLE_ACTIVATION,
+    ROLE_COUNT
+} Role;
+
+const char *role_name(Role);
+bool role_persistent(Role); /* lives from step to step, in the STATE arena */
+
+typedef struct Op Op;
+
+/* Bytes that get one place in an arena. */
+typedef struct {
+    int id;
+    const char *name;
+    Role role;
+    int64_t bytes;
+} Storage;
+
+enum { MAX_RANK = 4, MAX_OPERANDS = 12, MAX_RESULTS = 6 };
+
+typedef struct Value {
+    int id;
+    const char *name; /* dotted, as in Hugging Face: "model.layers.0.mlp.gate_proj.weight" */
+    Storage *storage;
+    int64_t offset; /* elements of dtype from the storage's start */
+    int rank;
+    int64_t dim[MAX_RANK];
+    int64_t row_stride; /* elements from a row (second last index) to the next */
+    DType dtype;
+    Role role;
+    Pos pos;             /* the spec line it comes from */
+    const double *data;  /* of a CONSTANT, value_elements() of them; else NULL */
+} Value;
+
+int64_t value_elements(const Value *);
+int64_t value_rows(const Value *); /* all dimensions but the last; 1 for rank 1 */
+int64_t value_cols(const Value *); /* the last dimension */
+int64_t value_bytes(const Value *); /* elements x size, stride not counted */
+bool value_dense(const Value *);
+bool value_trains(const Value *); /* WEIGHT or ADAPTER */
+bool value_same_place(const Value *, const Value *);
+bool value_overlaps(const Value *, const Value *); /* may share a byte; same storage only */
+
+/* ---- ops ------------------------------------------------------------------------------------ */
+
+/* One row an op, in ops.h. Stages: S semantic (before lower), K kernel (after it). */
+typedef enum {
+#define OP(name, ...) OP_##name,
+#include "graph/ops.h"
+#undef OP
+    OP_COUNT
+} OpKind;
+
+/* Numbers and flags that complete an op's meaning; each family file says which it reads. */
+typedef struct {
+    double alpha;        /* scale, matmul: the factor (1 where unused) */
+    double eps, beta1, beta2, weight_decay, max_norm, rate;
+    int64_t head_dim, heads, kv_heads, seq_len;
+    bool transpose_a, transpose_b; /* matmul */
+    bool accumulate;     /* result += instead of = ; the result's old content is an operand */
+    bool inverse;        /* rope: rotate back */
+    uint32_t stream;     /* dropout: hash of the op's stable name, keys the random numbers */
+} Attr;
+
+struct Op {
+    int id;
+    OpKind kind;
+    const char *name; /* stable: "model.layers.0.mlp.act", gradients end in ".grad" */
+    Value *in[MAX_OPERANDS];
+    int in_count;
+    Value *out[MAX_RESULTS];
+    int out_count;
+    Attr attr;
+    Pos pos;
+    bool recompute; /* a clone made to save memory: never merged with its original */
+    Op *after;      /* control edge: not before this op (may be NULL) */
+    const char *observe; /* dump out[0] under this name (rt_observe), or NULL */
+};
+
+typedef struct {
+    const char *name; /* "load", "micro_step", "update", "evaluate" */
+    Op **ops;         /* in a valid order */
+    int op_count, op_capacity;
+} Graph;
+
+typedef enum { ENTRY_LOAD, ENTRY_MICRO_STEP, ENTRY_UPDATE, ENTRY_EVALUATE, ENTRY_COUNT } Entry;
+
+/* A parameter and all that belongs to it. */
+typedef struct {
+    Value *weight;   /* what the graphs read */
+    Value *master;   /* fp32 truth of a trained 16-bit weight; else the weight itself */
+    Value *gradient, *exp_avg, *exp_avg_sq; /* NULL where frozen */
+    const char *file_name; /* name in the safetensors file */
+    enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM } init;
+    double init_scale;
+} Param;
+
+typedef struct {
+    Value *seed, *step, *applied, *bad_step, *lr, *bias_correction1, *bias_correction2;
+    Value *loss, *grad_norm, *step_loss, *eval_loss;
+} Counters;
+
+typedef struct Program {
+    Arena *arena;
+    DType real;       /* F64 in an fp64 experiment, else F32: losses, norms, optimizer */
+    DType activation; /* dtype of activations and GEMM operands */
+    bool tf32;        /* GEMMs and tensor-core attention round fp32 operands */
+    Graph entry[ENTRY_COUNT]; /* op_count 0: the program has no such entry */
+    Storage **storages;
+    int storage_count, storage_capacity;
+    Value **values;
+    int value_count, value_capacity;
+    Param *params;
+    int param_count, param_capacity;
+    Counters counters;
+    Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
+    int64_t tokens;   /* rows of a micro-step: batch x seq_len */
+    int64_t seq_len, micro_steps, steps;
+} Program;
+
+Program *program_new(Arena *);
+
+/* A new storage with one dense Value that fills it. */
+Value *value_new(Program *, const char *name, Role, DType, int rank, const int64_t *dim, Pos);
+Value *value_2d(Program *, const char *name, Role, DType, int64_t rows, int64_t cols, Pos);
+Value *value_1d(Program *, const char *name, Role, DType, int64_t cols, Pos);
+/* Views of the same storage. */
+Value *value_columns(Program *, Value *, int64_t first, int64_t count, const char *name);
+Value *value_row_range(Program *, Value *, int64_t first, int64_t count, const char *name);
+Value *value_reshaped(Program *, Value *, int64_t rows, int64_t cols); /* dense only */
+Value *value_alias(Program *, Value *, const char *name); /* same place: result of an in-place op */
+/* A dense part of a dense value, `offset` elements from its start, in a shape of its own. */
+Value *value_at(Program *, Value *, int64_t offset, int rank, const int64_t *dim, const char *name);
+
+/* Appends an op; results are made by the op's shape rule, as activations of program->activation
+ * (or what the rule says). Operand mistakes are internal faults. */
+Op *op_add(Program *, Graph *, OpKind, const char *name, Value *const *in, int in_count, Attr, Pos);
+/* As op_add with results given. */
+Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, int in_count,
+                Value *const *out, int out_count, Attr, Pos);
+Op *graph_producer(const Graph *, const Value *); /* NULL: made outside this graph */
+bool op_reads(const Op *, const Value *);
+/* Replaces the graph's op list; ops must come from it or be new. */
+void graph_set_ops(Program *, Graph *, Op **ops, int count);
+void program_add_param(Program *, Param);
+Param *program_param(Program *, const Value *weight); /* NULL: not a parameter */
+
+/* Every operand is produced earlier in the same graph or is persistent or an input, shapes obey
+ * the op's rule, no value is written twice, nobody reads what an in-place op has overwritten, each
+ * op is allowed at this stage. A violation is an internal fault that names `where`. */
+typedef enum { STAGE_SEMANTIC = 1, STAGE_KERNEL = 2 } Stage;
+void program_verify(const Program *, Stage, const char *where);
+
+/* Stable text, for --dump and the golden tests. */
+void program_print(const Program *, StrBuf *);
+
+uint32_t stable_hash(const char *text); /* FNV-1a, 32 bits */
+
+#endif

@@ -1,0 +1,46 @@
+/* What each op's table row holds, and the interface its rules use. */
+#ifndef GRAPH_OP_TABLE_H
+#define GRAPH_OP_TABLE_H
+
+#include "graph/graph.h"
+#include "graph/steps.h"
+
+/* The reverse walk, as an op's gradient rule sees it. Defined by the autodiff pass. */
+typedef struct Backward Backward;
+
+typedef struct {
+    const char *name;
+    int stages;
+    void (*shape)(Program *, Op *);             /* checks operands, fills in missing results */
+    void (*gradient)(Backward *, const Op *);   /* NULL: nothing flows back */
+    void (*expand)(const Program *, const Op *, Body *); /* body->rows, cols are the rule's to set */
+    double (*flops)(const Op *);
+} OpInfo;
+
+extern const OpInfo op_table[OP_COUNT];
+
+/* ---- for gradient rules --------------------------------------------------------------------- */
+
+/* The gradient that has arrived at a result of an op; NULL: none. */
+Value *backward_of(Backward *, Value *result);
+/* Whether a gradient for this operand is of any use. */
+bool backward_needs(Backward *, const Value *operand);
+/* Adds an op whose only result is a contribution to operand's gradient. A matrix product adds
+ * onto an earlier contribution in place; weights receive it in their gradient buffer. */
+void backward_emit(Backward *, const Op *forward, Value *operand, OpKind, Value *const *in,
+                   int in_count, Attr);
+/* Passes an existing value on as a contribution. */
+void backward_pass(Backward *, Value *operand, Value *gradient);
+/* Adds an op with several results, for rules that compute gradients of several operands at once;
+ * the rule hands them on with backward_pass. */
+Op *backward_op(Backward *, const Op *forward, OpKind, Value *const *in, int in_count, Attr);
+
+/* ---- for shape rules ------------------------------------------------------------------------ */
+
+/* The op's result number i: made as an activation unless it is there already; then checked. */
+Value *result_like(Program *, Op *, int i, const Value *like);
+Value *result_2d(Program *, Op *, int i, const char *suffix, DType, int64_t rows, int64_t cols);
+Value *result_1d(Program *, Op *, int i, const char *suffix, DType, int64_t cols);
+void op_expect(const Op *, bool condition, const char *what);
+
+#endif

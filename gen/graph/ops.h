@@ -1,0 +1,53 @@
+/* The table of ops: one row an op. (No include guard: included once for each use of the rows.)
+ *
+ *   OP(name, stages, shape, gradient, expand, flops)
+ *
+ * stages    S semantic graph, K after lower, SK both
+ * shape     checks operands, makes results     gradient  appends the ops of the reverse rule
+ * expand    the op as scalar steps, or NULL: a matrix product or a template serves it
+ * flops     arithmetic of one execution, or NULL: none worth counting
+ *
+ * The rules of a row stand together in the family's file: ops_pointwise.c, ops_linear.c,
+ * ops_norm.c, ops_attention.c, ops_embedding.c, ops_loss.c, ops_optimizer.c. */
+
+/* pointwise */
+OP(add, SK, shape_pointwise, grad_add, expand_add, NULL)
+OP(mul, SK, shape_pointwise, grad_mul, expand_mul, NULL)
+OP(scale, SK, shape_pointwise, grad_scale, expand_scale, NULL)
+OP(silu, SK, shape_pointwise, grad_silu, expand_silu, NULL)
+OP(silu_grad, SK, shape_pointwise, NULL, expand_silu_grad, NULL)
+OP(swiglu, SK, shape_pointwise, grad_swiglu, expand_swiglu, NULL)
+OP(swiglu_grad, SK, shape_swiglu_grad, NULL, expand_swiglu_grad, NULL)
+OP(dropout, SK, shape_dropout, grad_dropout, expand_dropout, NULL)
+OP(cast, SK, shape_cast, grad_cast, expand_cast, NULL)
+OP(zero, SK, shape_zero, NULL, NULL, NULL)
+
+/* matrix products */
+OP(linear, S, shape_linear, grad_linear, NULL, flops_linear)
+OP(matmul, SK, shape_matmul, NULL, NULL, flops_matmul)
+
+/* norm */
+OP(rms_norm, SK, shape_rms_norm, grad_rms_norm, expand_rms_norm, NULL)
+OP(rms_norm_grad, SK, shape_rms_norm_grad, NULL, expand_rms_norm_grad, NULL)
+OP(rms_norm_weight_grad, SK, shape_rms_norm_weight_grad, NULL, expand_rms_norm_weight_grad, NULL)
+
+/* attention */
+OP(rope_table, SK, shape_rope_table, NULL, expand_rope_table, NULL)
+OP(rope, SK, shape_rope, grad_rope, expand_rope, NULL)
+OP(attention, SK, shape_attention, grad_attention, NULL, flops_attention)
+OP(attention_grad, SK, shape_attention_grad, NULL, NULL, flops_attention_grad)
+
+/* embedding */
+OP(embedding, SK, shape_embedding, grad_embedding, expand_embedding, NULL)
+OP(embedding_grad, SK, shape_embedding_grad, NULL, NULL, NULL)
+
+/* loss */
+OP(cross_entropy, SK, shape_cross_entropy, grad_cross_entropy, expand_cross_entropy, NULL)
+OP(cross_entropy_grad, SK, shape_cross_entropy_grad, NULL, expand_cross_entropy_grad, NULL)
+OP(sum, SK, shape_sum, grad_sum, expand_sum, NULL)
+
+/* optimizer */
+OP(sum_squares, SK, shape_sum_squares, NULL, expand_sum_squares, NULL)
+OP(clip_factor, SK, shape_clip_factor, NULL, expand_clip_factor, NULL)
+OP(adamw, SK, shape_adamw, NULL, expand_adamw, NULL)
+OP(advance_step, SK, shape_advance_step, NULL, expand_advance_step, NULL)

@@ -1,0 +1,89 @@
+/* Attention and rotary positions.
+ *
+ * rope_table     (inv_freq[hd/2]) -> cos[S,hd/2], sin[S,hd/2] of place times frequency
+ * rope           (x[T,heads hd], positions[T,1], cos, sin) -> x rotated by halves (Su et al., arXiv
+ *                2104.09864, in Hugging Face's layout); attr.inverse rotates back
+ * attention      (q[T,heads hd], k[T,kv_heads hd], v, positions) -> o like q, lse[T,heads]
+ *                causal within a sample: query i of a row of the batch sees i - positions[i] .. i
+ * attention_grad (q, k, v, positions, o, lse, do) -> dq, dk, dv, delta[T,heads] = rowsum(do o)
+ *
+ * Attention is served by a template, the others by scalar steps. */
+#include "graph/op_table.h"
+
+void shape_rope_table(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->out_count == 2 && value_cols(op->out[0]) == value_cols(op->in[0]), "results");
+}
+
+void expand_rope_table(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->out[0]);
+    int place = step_cast(body, TYPE_REAL, step_index(body, STEP_ROW));
+    int angle = step_binary(body, STEP_MUL, place, step_load(body, op->in[0]));
+    step_store(body, op->out[0], step_unary(body, STEP_COS, angle));
+    step_store(body, op->out[1], step_unary(body, STEP_SIN, angle));
+}
+
+void shape_rope(Program *p, Op *op) {
+    int64_t head = op->attr.head_dim;
+    op_expect(op, op->in_count == 4 && head % 2 == 0 && value_cols(op->in[0]) % head == 0, "head_dim");
+    op_expect(op, value_cols(op->in[2]) == head / 2 && value_cols(op->in[3]) == head / 2, "table");
+    result_like(p, op, 0, op->in[0]);
+}
+
+void expand_rope(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    int64_t head = op->attr.head_dim;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int place = step_load(body, op->in[1]);
+    int cos = step_load_mapped(body, op->in[2], place, COL_MODULO, head / 2);
+    int sin = step_load_mapped(body, op->in[3], place, COL_MODULO, head / 2);
+    int x = step_load(body, op->in[0]), partner = step_load_mapped(body, op->in[0], -1, COL_ROTATE, head);
+    int in_head = step_binary(body, STEP_MOD, step_index(body, STEP_COL), step_const_int(body, head));
+    int first = step_binary(body, STEP_LT, in_head, step_const_int(body, head / 2));
+    int straight = step_binary(body, STEP_MUL, x, cos), crossed = step_binary(body, STEP_MUL, partner, sin);
+    int minus = step_binary(body, STEP_SUB, straight, crossed), plus = step_binary(body, STEP_ADD, straight, crossed);
+    int y = op->attr.inverse ? step_select(body, first, plus, minus) : step_select(body, first, minus, plus);
+    step_store(body, op->out[0], y);
+}
+
+void grad_rope(Backward *b, const Op *op) {
+    Attr attr = op->attr;
+    attr.inverse = !attr.inverse;
+    Value *in[] = {backward_of(b, op->out[0]), op->in[1], op->in[2], op->in[3]};
+    backward_emit(b, op, op->in[0], OP_rope, in, 4, attr);
+}
+
+void shape_attention(Program *p, Op *op) {
+    const Value *q = op->in[0], *k = op->in[1], *v = op->in[2];
+    const Attr *a = &op->attr;
+    op_expect(op, op->in_count == 4 && value_cols(q) == a->heads * a->head_dim, "q");
+    op_expect(op, value_cols(k) == a->kv_heads * a->head_dim && value_cols(v) == value_cols(k), "k or v");
+    op_expect(op, a->heads % a->kv_heads == 0 && value_rows(q) % a->seq_len == 0, "heads or seq_len");
+    result_2d(p, op, 0, "", p->activation, value_rows(q), value_cols(q));
+    result_2d(p, op, 1, ".lse", p->real, value_rows(q), a->heads);
+}
+
+void grad_attention(Backward *b, const Op *op) {
+    Value *in[] = {op->in[0], op->in[1], op->in[2], op->in[3], op->out[0], op->out[1], backward_of(b, op->out[0])};
+    Op *grad = backward_op(b, op, OP_attention_grad, in, 7, op->attr);
+    for (int i = 0; i < 3; i++) backward_pass(b, op->in[i], grad->out[i]);
+}
+
+void shape_attention_grad(Program *p, Op *op) {
+    static const char *const suffix[] = {".q", ".k", ".v"};
+    op_expect(op, op->in_count == 7, "operands");
+    for (int i = 0; i < 3; i++)
+        result_2d(p, op, i, suffix[i], op->in[i]->dtype, value_rows(op->in[i]), value_cols(op->in[i]));
+    result_2d(p, op, 3, ".delta", p->real, value_rows(op->in[0]), op->attr.heads);
+}
+
+/* Two products over the (S+1)/2 keys that a query sees on average; backward has five. Samples
+ * shorter than a row only make it less. */
+double flops_attention(const Op *op) {
+    return 4.0 * (double)value_elements(op->in[0]) * (double)(op->attr.seq_len + 1) / 2;
+}
+
+double flops_attention_grad(const Op *op) { return 2.5 * flops_attention(op); }

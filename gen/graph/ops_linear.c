@@ -1,0 +1,52 @@
+/* Matrix products.
+ *
+ * linear  (x[T,in], W[out,in] [, y]) -> alpha x W^T [+ y], as torch.nn.functional.linear
+ * matmul  (a, b [, c]) -> alpha op(a) op(b) [+ c]; op transposes where attr says so
+ *
+ * With attr.accumulate the last operand is the old content of the result, added in place. */
+#include "graph/op_table.h"
+
+static void expect_in_place(const Op *op) {
+    if (!op->attr.accumulate) return;
+    op_expect(op, op->out_count == 1 && value_same_place(op->in[op->in_count - 1], op->out[0]),
+              "accumulates, but not in place");
+}
+
+void shape_linear(Program *p, Op *op) {
+    const Value *x = op->in[0], *w = op->in[1];
+    op_expect(op, op->in_count == 2 + op->attr.accumulate, "operands");
+    op_expect(op, value_cols(x) == value_cols(w), "input and weight differ in features");
+    expect_in_place(op);
+    result_2d(p, op, 0, "", p->activation, value_rows(x), value_rows(w));
+}
+
+void grad_linear(Backward *b, const Op *op) {
+    Value *x = op->in[0], *w = op->in[1], *dy = backward_of(b, op->out[0]);
+    double alpha = op->attr.alpha;
+    if (backward_needs(b, w))
+        backward_emit(b, op, w, OP_matmul, (Value *[]){dy, x}, 2, (Attr){.alpha = alpha, .transpose_a = true});
+    if (backward_needs(b, x))
+        backward_emit(b, op, x, OP_matmul, (Value *[]){dy, w}, 2, (Attr){.alpha = alpha});
+    if (op->attr.accumulate) backward_pass(b, op->in[2], dy);
+}
+
+double flops_linear(const Op *op) {
+    return 2.0 * (double)value_elements(op->in[0]) * (double)value_rows(op->in[1]);
+}
+
+void shape_matmul(Program *p, Op *op) {
+    const Value *a = op->in[0], *b = op->in[1];
+    bool ta = op->attr.transpose_a, tb = op->attr.transpose_b;
+    int64_t m = ta ? value_cols(a) : value_rows(a), k = ta ? value_rows(a) : value_cols(a);
+    int64_t n = tb ? value_rows(b) : value_cols(b);
+    op_expect(op, op->in_count == 2 + op->attr.accumulate, "operands");
+    op_expect(op, k == (tb ? value_cols(b) : value_rows(b)), "inner dimensions differ");
+    op_expect(op, a->dtype == b->dtype, "operands of two dtypes");
+    expect_in_place(op);
+    result_2d(p, op, 0, "", p->activation, m, n);
+}
+
+double flops_matmul(const Op *op) {
+    int64_t k = op->attr.transpose_a ? value_rows(op->in[0]) : value_cols(op->in[0]);
+    return 2.0 * (double)value_elements(op->out[0]) * (double)k;
+}

@@ -1,0 +1,108 @@
+/* The update: gradient norm, clipping, AdamW and the step's counters. All trained tensors are one
+ * run of memory seen as [R,1024], so the number of layers changes only R.
+ *
+ * sum_squares  (g[R,C]) -> [C] sums over rows of g^2
+ * clip_factor  (norm2[1], step, bad_step, grad_norm[steps,1]) -> factor[1], grad_norm
+ *              factor as torch.nn.utils.clip_grad_norm_: min(1, max_norm / (norm + 1e-6)); 0 means
+ *              "apply no update": the norm is not finite, or was not in an earlier step
+ * adamw        (p, g, m, v, factor, lr[steps,1], bias1[steps,1], bias2[steps,1], step, applied)
+ *              -> p, m, v [, copy of p in another dtype]; as torch.optim.AdamW (Loshchilov and
+ *              Hutter, arXiv 1711.05101)
+ * advance_step (factor, step, applied, bad_step, step_loss, loss[steps,1])
+ *              -> step, applied, bad_step, step_loss, loss */
+#include "graph/op_table.h"
+
+void shape_sum_squares(Program *p, Op *op) { result_1d(p, op, 0, "", p->real, value_cols(op->in[0])); }
+
+void expand_sum_squares(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int g = step_load(body, op->in[0]);
+    step_col_sum(body, op->out[0], step_binary(body, STEP_MUL, g, g));
+}
+
+void shape_clip_factor(Program *p, Op *op) {
+    op_expect(op, op->in_count == 4 && op->out_count >= 2 && value_same_place(op->in[3], op->out[1]), "grad_norm");
+    result_1d(p, op, 0, "", p->real, 1);
+}
+
+void expand_clip_factor(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = body->cols = 1;
+    int norm = step_unary(body, STEP_SQRT, step_load(body, op->in[0]));
+    int step = step_load(body, op->in[1]), bad_step = step_load(body, op->in[2]);
+    step_store_at(body, op->out[1], step, norm);
+    int one = step_const(body, 1), zero = step_const(body, 0), factor = one;
+    if (op->attr.max_norm > 0) {
+        int guarded = step_binary(body, STEP_ADD, norm, step_const(body, 1e-6));
+        factor = step_binary(body, STEP_DIV, step_const(body, op->attr.max_norm), guarded);
+        factor = step_binary(body, STEP_MIN, one, factor);
+    }
+    int good_so_far = step_binary(body, STEP_LT, bad_step, step_const_int(body, 0));
+    factor = step_select(body, good_so_far, factor, zero);
+    step_store(body, op->out[0], step_select(body, step_unary(body, STEP_FINITE, norm), factor, zero));
+}
+
+static int applies(Body *body, int factor) {
+    return step_binary(body, STEP_LT, step_const(body, 0), factor);
+}
+
+void shape_adamw(Program *p, Op *op) {
+    (void)p;
+    static const int place[] = {0, 2, 3};
+    op_expect(op, op->in_count == 10 && op->out_count >= 3, "operands");
+    for (int i = 0; i < 3; i++)
+        op_expect(op, value_same_place(op->in[place[i]], op->out[i]), "a state is not updated in place");
+}
+
+void expand_adamw(const Program *program, const Op *op, Body *body) {
+    (void)program;
+    const Attr *a = &op->attr;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
+    int m = step_load(body, op->in[2]), v = step_load(body, op->in[3]), factor = step_load(body, op->in[4]);
+    int step = step_load(body, op->in[8]), applied = step_load(body, op->in[9]);
+    int lr = step_load_mapped(body, op->in[5], step, COL_SAME, 0);
+    int bias1 = step_load_mapped(body, op->in[6], applied, COL_SAME, 0);
+    int bias2 = step_load_mapped(body, op->in[7], applied, COL_SAME, 0);
+    int one = step_const(body, 1);
+    g = step_binary(body, STEP_MUL, g, factor);
+    int to_g = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta1), step_binary(body, STEP_SUB, g, m));
+    int new_m = step_binary(body, STEP_ADD, m, to_g);
+    int g2 = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta2), step_binary(body, STEP_MUL, g, g));
+    int new_v = step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, step_const(body, a->beta2), v), g2);
+    int decay = step_binary(body, STEP_MUL, lr, step_const(body, a->weight_decay));
+    int new_p = step_binary(body, STEP_MUL, p, step_binary(body, STEP_SUB, one, decay));
+    int root = step_binary(body, STEP_DIV, step_unary(body, STEP_SQRT, new_v), bias2);
+    int ratio = step_binary(body, STEP_DIV, new_m, step_binary(body, STEP_ADD, root, step_const(body, a->eps)));
+    int rate = step_binary(body, STEP_DIV, lr, bias1);
+    new_p = step_binary(body, STEP_SUB, new_p, step_binary(body, STEP_MUL, rate, ratio));
+    int apply = applies(body, factor);
+    new_p = step_select(body, apply, new_p, p);
+    step_store(body, op->out[0], new_p);
+    step_store(body, op->out[1], step_select(body, apply, new_m, m));
+    step_store(body, op->out[2], step_select(body, apply, new_v, v));
+    if (op->out_count == 4) step_store(body, op->out[3], new_p);
+}
+
+void shape_advance_step(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->in_count == 6 && op->out_count == 5, "operands");
+}
+
+void expand_advance_step(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = body->cols = 1;
+    int apply = applies(body, step_load(body, op->in[0]));
+    int step = step_load(body, op->in[1]), applied = step_load(body, op->in[2]);
+    int bad_step = step_load(body, op->in[3]), step_loss = step_load(body, op->in[4]);
+    int one = step_const_int(body, 1), zero = step_const_int(body, 0);
+    int first_bad = step_select(body, step_binary(body, STEP_LT, bad_step, zero), step, bad_step);
+    step_store_at(body, op->out[4], step, step_loss);
+    step_store(body, op->out[0], step_binary(body, STEP_ADD, step, one));
+    step_store(body, op->out[1], step_select(body, apply, step_binary(body, STEP_ADD, applied, one), applied));
+    step_store(body, op->out[2], step_select(body, apply, bad_step, first_bad));
+    step_store(body, op->out[3], step_const(body, 0));
+}

@@ -1,0 +1,164 @@
+/* Pointwise ops: each result element depends on the operands' elements at the same place.
+ * Operands broadcast over the first one as in PyTorch; gradients exist for equal shapes. */
+#include "graph/op_table.h"
+
+static void space_of(Body *body, const Value *v) {
+    body->rows = value_rows(v);
+    body->cols = value_cols(v);
+}
+
+static bool same_shape(const Value *a, const Value *b) {
+    return value_rows(a) == value_rows(b) && value_cols(a) == value_cols(b);
+}
+
+void shape_pointwise(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
+
+void expand_add(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int a = step_load(body, op->in[0]), b = step_load(body, op->in[1]);
+    step_store(body, op->out[0], step_binary(body, STEP_ADD, a, b));
+}
+
+void grad_add(Backward *b, const Op *op) {
+    op_expect(op, same_shape(op->in[0], op->in[1]), "no gradient rule where operands broadcast");
+    Value *dy = backward_of(b, op->out[0]);
+    backward_pass(b, op->in[0], dy);
+    backward_pass(b, op->in[1], dy);
+}
+
+void expand_mul(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int a = step_load(body, op->in[0]), b = step_load(body, op->in[1]);
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, a, b));
+}
+
+void grad_mul(Backward *b, const Op *op) {
+    op_expect(op, same_shape(op->in[0], op->in[1]), "no gradient rule where operands broadcast");
+    Value *dy = backward_of(b, op->out[0]);
+    backward_emit(b, op, op->in[0], OP_mul, (Value *[]){dy, op->in[1]}, 2, (Attr){0});
+    backward_emit(b, op, op->in[1], OP_mul, (Value *[]){dy, op->in[0]}, 2, (Attr){0});
+}
+
+/* y = alpha x */
+void expand_scale(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int alpha = step_const(body, op->attr.alpha);
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, step_load(body, op->in[0]), alpha));
+}
+
+void grad_scale(Backward *b, const Op *op) {
+    backward_emit(b, op, op->in[0], OP_scale, (Value *[]){backward_of(b, op->out[0])}, 1, op->attr);
+}
+
+/* silu(x) = x sigmoid(x) */
+static int silu(Body *body, int x) {
+    return step_binary(body, STEP_MUL, x, step_unary(body, STEP_SIGMOID, x));
+}
+
+/* silu'(x) = s (1 + x (1 - s)) with s = sigmoid(x) */
+static int silu_slope(Body *body, int x) {
+    int s = step_unary(body, STEP_SIGMOID, x), one = step_const(body, 1);
+    int rest = step_binary(body, STEP_MUL, x, step_binary(body, STEP_SUB, one, s));
+    return step_binary(body, STEP_MUL, s, step_binary(body, STEP_ADD, one, rest));
+}
+
+void expand_silu(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    step_store(body, op->out[0], silu(body, step_load(body, op->in[0])));
+}
+
+void grad_silu(Backward *b, const Op *op) {
+    Value *in[] = {op->in[0], backward_of(b, op->out[0])};
+    backward_emit(b, op, op->in[0], OP_silu_grad, in, 2, (Attr){0});
+}
+
+/* (x, dy) -> dx */
+void expand_silu_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, silu_slope(body, x)));
+}
+
+/* (gate, up) -> silu(gate) up, the gated unit of Shazeer, arXiv 2002.05202 */
+void expand_swiglu(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]);
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, silu(body, gate), up));
+}
+
+void grad_swiglu(Backward *b, const Op *op) {
+    Value *in[] = {op->in[0], op->in[1], backward_of(b, op->out[0])};
+    Op *grad = backward_op(b, op, OP_swiglu_grad, in, 3, (Attr){0});
+    backward_pass(b, op->in[0], grad->out[0]);
+    backward_pass(b, op->in[1], grad->out[1]);
+}
+
+/* (gate, up, dy) -> (dgate, dup) */
+void shape_swiglu_grad(Program *p, Op *op) {
+    const Value *like = op->in[0];
+    result_2d(p, op, 0, ".gate", like->dtype, value_rows(like), value_cols(like));
+    result_2d(p, op, 1, ".up", like->dtype, value_rows(like), value_cols(like));
+}
+
+void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]), dy = step_load(body, op->in[2]);
+    int through = step_binary(body, STEP_MUL, dy, up);
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, through, silu_slope(body, gate)));
+    step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu(body, gate)));
+}
+
+/* (x, seed, step, first_row) -> x / (1 - rate) where kept, else 0. The mask is a function of the
+ * seed, the step, the op's name and the element's index in the step's global batch; it is never
+ * stored, and backward is the same op. */
+void shape_dropout(Program *p, Op *op) {
+    op_expect(op, op->in_count == 4 && op->attr.rate >= 0 && op->attr.rate < 1, "operands or rate");
+    result_like(p, op, 0, op->in[0]);
+}
+
+void expand_dropout(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int x = step_load(body, op->in[0]);
+    int seed = step_load(body, op->in[1]), step = step_load(body, op->in[2]);
+    int row = step_binary(body, STEP_ADD, step_load(body, op->in[3]), step_index(body, STEP_ROW));
+    int cols = step_cast(body, TYPE_LONG, step_const_int(body, body->cols));
+    int element = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, row), cols);
+    element = step_binary(body, STEP_ADD, element, step_cast(body, TYPE_LONG, step_index(body, STEP_COL)));
+    int uniform = step_uniform(body, seed, step, element, op->attr.stream);
+    int keep = step_binary(body, STEP_LT, step_const(body, op->attr.rate), uniform);
+    int kept = step_binary(body, STEP_MUL, x, step_const(body, 1 / (1 - op->attr.rate)));
+    step_store(body, op->out[0], step_select(body, keep, kept, step_const(body, 0)));
+}
+
+void grad_dropout(Backward *b, const Op *op) {
+    Value *in[] = {backward_of(b, op->out[0]), op->in[1], op->in[2], op->in[3]};
+    backward_emit(b, op, op->in[0], OP_dropout, in, 4, op->attr);
+}
+
+/* x in the dtype of the result, which is always given */
+void shape_cast(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->out_count == 1 && same_shape(op->in[0], op->out[0]), "result of another shape");
+}
+
+void expand_cast(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    step_store(body, op->out[0], step_load(body, op->in[0]));
+}
+
+void grad_cast(Backward *b, const Op *op) { backward_pass(b, op->in[0], backward_of(b, op->out[0])); }
+
+/* (x) -> zeros over x's place */
+void shape_zero(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->out_count == 1 && value_same_place(op->in[0], op->out[0]), "not in place");
+}

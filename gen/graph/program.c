@@ -1,0 +1,180 @@
+/* Programs, storages, values and views. */
+#include "graph/graph.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int bytes;
+} dtypes[DT_COUNT] = {
+    [DT_F64] = {"f64", 8}, [DT_F32] = {"f32", 4}, [DT_F16] = {"f16", 2}, [DT_BF16] = {"bf16", 2},
+    [DT_I64] = {"i64", 8}, [DT_I32] = {"i32", 4}, [DT_U8] = {"u8", 1},
+};
+
+int dtype_bytes(DType dtype) { return dtypes[dtype].bytes; }
+const char *dtype_name(DType dtype) { return dtypes[dtype].name; }
+
+static const struct {
+    const char *name;
+    bool persistent;
+} roles[ROLE_COUNT] = {
+    [ROLE_INPUT] = {"input", false},       [ROLE_FROZEN] = {"frozen", true},
+    [ROLE_WEIGHT] = {"weight", true},      [ROLE_ADAPTER] = {"adapter", true},
+    [ROLE_CONSTANT] = {"constant", true},  [ROLE_COUNTER] = {"counter", true},
+    [ROLE_GRADIENT] = {"gradient", true},  [ROLE_OPTIMIZER] = {"optimizer", true},
+    [ROLE_ACTIVATION] = {"activation", false},
+};
+
+const char *role_name(Role role) { return roles[role].name; }
+bool role_persistent(Role role) { return roles[role].persistent; }
+
+int64_t value_elements(const Value *v) {
+    int64_t n = 1;
+    for (int i = 0; i < v->rank; i++) n *= v->dim[i];
+    return n;
+}
+
+int64_t value_cols(const Value *v) { return v->dim[v->rank - 1]; }
+int64_t value_rows(const Value *v) { return value_elements(v) / value_cols(v); }
+int64_t value_bytes(const Value *v) { return value_elements(v) * dtype_bytes(v->dtype); }
+bool value_dense(const Value *v) { return value_rows(v) == 1 || v->row_stride == value_cols(v); }
+bool value_trains(const Value *v) { return v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER; }
+
+bool value_same_place(const Value *a, const Value *b) {
+    return a->storage == b->storage && a->offset * dtype_bytes(a->dtype) == b->offset * dtype_bytes(b->dtype) &&
+           a->row_stride == b->row_stride && value_bytes(a) == value_bytes(b) &&
+           value_cols(a) == value_cols(b);
+}
+
+/* Two column ranges of equally strided rows never touch; otherwise the byte spans decide. */
+bool value_overlaps(const Value *a, const Value *b) {
+    if (a->storage != b->storage) return false;
+    int64_t size_a = dtype_bytes(a->dtype), size_b = dtype_bytes(b->dtype);
+    int64_t first_a = a->offset * size_a, first_b = b->offset * size_b;
+    int64_t stride_a = a->row_stride * size_a, stride_b = b->row_stride * size_b;
+    int64_t end_a = first_a + (value_rows(a) - 1) * stride_a + value_cols(a) * size_a;
+    int64_t end_b = first_b + (value_rows(b) - 1) * stride_b + value_cols(b) * size_b;
+    if (end_a <= first_b || end_b <= first_a) return false;
+    if (stride_a != stride_b || stride_a == 0) return true;
+    int64_t col_a = first_a % stride_a, col_b = first_b % stride_a;
+    bool wraps = col_a + value_cols(a) * size_a > stride_a || col_b + value_cols(b) * size_b > stride_a;
+    return wraps || (col_a < col_b + value_cols(b) * size_b && col_b < col_a + value_cols(a) * size_a);
+}
+
+Program *program_new(Arena *arena) {
+    static const char *const names[ENTRY_COUNT] = {"load", "micro_step", "update", "evaluate"};
+    Program *p = arena_alloc(arena, sizeof *p);
+    p->arena = arena;
+    for (int i = 0; i < ENTRY_COUNT; i++) p->entry[i].name = names[i];
+    return p;
+}
+
+/* Room for one more element; the old array stays in the arena. */
+static void *grow(Arena *arena, void *array, int count, int *capacity, size_t size) {
+    if (count < *capacity) return array;
+    *capacity = *capacity ? 2 * *capacity : 64;
+    void *bigger = arena_array(arena, (size_t)*capacity, size);
+    if (count) memcpy(bigger, array, (size_t)count * size);
+    return bigger;
+}
+
+static Storage *storage_new(Program *p, const char *name, Role role, int64_t bytes) {
+    Storage *s = arena_alloc(p->arena, sizeof *s);
+    *s = (Storage){p->storage_count, name, role, bytes};
+    p->storages = grow(p->arena, p->storages, p->storage_count, &p->storage_capacity, sizeof s);
+    p->storages[p->storage_count++] = s;
+    return s;
+}
+
+static Value *value_register(Program *p, Value init) {
+    Value *v = arena_alloc(p->arena, sizeof *v);
+    *v = init;
+    v->id = p->value_count;
+    p->values = grow(p->arena, p->values, p->value_count, &p->value_capacity, sizeof v);
+    p->values[p->value_count++] = v;
+    return v;
+}
+
+Value *value_new(Program *p, const char *name, Role role, DType dtype, int rank, const int64_t *dim,
+                 Pos pos) {
+    ENSURE(rank >= 1 && rank <= MAX_RANK, "%s has rank %d", name, rank);
+    Value init = {.name = arena_strdup(p->arena, name), .rank = rank, .dtype = dtype, .role = role, .pos = pos};
+    for (int i = 0; i < rank; i++) {
+        ENSURE(dim[i] > 0, "%s has an empty dimension", name);
+        init.dim[i] = dim[i];
+    }
+    init.row_stride = value_cols(&init);
+    init.storage = storage_new(p, init.name, role, value_bytes(&init));
+    return value_register(p, init);
+}
+
+Value *value_2d(Program *p, const char *name, Role role, DType dtype, int64_t rows, int64_t cols, Pos pos) {
+    return value_new(p, name, role, dtype, 2, (int64_t[]){rows, cols}, pos);
+}
+
+Value *value_1d(Program *p, const char *name, Role role, DType dtype, int64_t cols, Pos pos) {
+    return value_new(p, name, role, dtype, 1, &cols, pos);
+}
+
+Value *value_columns(Program *p, Value *of, int64_t first, int64_t count, const char *name) {
+    ENSURE(of->rank == 2 && first >= 0 && first + count <= of->dim[1], "columns outside %s", of->name);
+    Value view = *of;
+    view.name = arena_strdup(p->arena, name);
+    view.offset += first;
+    view.dim[1] = count;
+    return value_register(p, view);
+}
+
+Value *value_row_range(Program *p, Value *of, int64_t first, int64_t count, const char *name) {
+    ENSURE(of->rank == 2 && first >= 0 && first + count <= of->dim[0], "rows outside %s", of->name);
+    Value view = *of;
+    view.name = arena_strdup(p->arena, name);
+    view.offset += first * of->row_stride;
+    view.dim[0] = count;
+    return value_register(p, view);
+}
+
+Value *value_reshaped(Program *p, Value *of, int64_t rows, int64_t cols) {
+    ENSURE(value_dense(of) && rows * cols == value_elements(of), "%s cannot become [%lld,%lld]",
+           of->name, (long long)rows, (long long)cols);
+    Value view = *of;
+    view.rank = 2;
+    view.dim[0] = rows;
+    view.dim[1] = view.row_stride = cols;
+    return value_register(p, view);
+}
+
+Value *value_alias(Program *p, Value *of, const char *name) {
+    Value view = *of;
+    view.name = arena_strdup(p->arena, name);
+    return value_register(p, view);
+}
+
+Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *dim, const char *name) {
+    Value view = *of;
+    view.name = arena_strdup(p->arena, name);
+    view.offset += offset;
+    view.rank = rank;
+    memcpy(view.dim, dim, (size_t)rank * sizeof *dim);
+    view.row_stride = value_cols(&view);
+    ENSURE(value_dense(of) && offset + value_elements(&view) <= value_elements(of), "%s outside %s",
+           name, of->name);
+    return value_register(p, view);
+}
+
+void program_add_param(Program *p, Param param) {
+    p->params = grow(p->arena, p->params, p->param_count, &p->param_capacity, sizeof param);
+    p->params[p->param_count++] = param;
+}
+
+Param *program_param(Program *p, const Value *weight) {
+    for (int i = 0; i < p->param_count; i++)
+        if (p->params[i].weight == weight) return &p->params[i];
+    return NULL;
+}
+
+uint32_t stable_hash(const char *text) {
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash;
+}

@@ -1,0 +1,177 @@
+/* Building and printing Bodies. */
+#include "graph/steps.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int args;
+} step_table[STEP_KIND_COUNT] = {
+    [STEP_LOAD] = {"load", 0},       [STEP_STORE] = {"store", 1},   [STEP_COL_SUM] = {"col_sum", 1},
+    [STEP_CONST] = {"const", 0},     [STEP_ROW] = {"row", 0},       [STEP_COL] = {"col", 0},
+    [STEP_ADD] = {"add", 2},         [STEP_SUB] = {"sub", 2},       [STEP_MUL] = {"mul", 2},
+    [STEP_DIV] = {"div", 2},         [STEP_MIN] = {"min", 2},       [STEP_MAX] = {"max", 2},
+    [STEP_POW] = {"pow", 2},         [STEP_NEG] = {"neg", 1},       [STEP_EXP] = {"exp", 1},
+    [STEP_LOG] = {"log", 1},         [STEP_SQRT] = {"sqrt", 1},     [STEP_RSQRT] = {"rsqrt", 1},
+    [STEP_SIGMOID] = {"sigmoid", 1}, [STEP_TANH] = {"tanh", 1},     [STEP_SIN] = {"sin", 1},
+    [STEP_COS] = {"cos", 1},         [STEP_MOD] = {"mod", 2},       [STEP_LT] = {"lt", 2},
+    [STEP_EQ] = {"eq", 2},           [STEP_GE] = {"ge", 2},         [STEP_FINITE] = {"finite", 1},
+    [STEP_SELECT] = {"select", 3},   [STEP_CAST] = {"cast", 1},     [STEP_ROUND] = {"round", 1},
+    [STEP_UNIFORM] = {"uniform", 3}, [STEP_ROW_SUM] = {"row_sum", 1}, [STEP_ROW_MAX] = {"row_max", 1},
+};
+
+int step_arg_count(StepKind kind) { return step_table[kind].args; }
+const char *step_name(StepKind kind) { return step_table[kind].name; }
+
+Body *body_new(Arena *arena, int64_t rows, int64_t cols) {
+    Body *body = arena_alloc(arena, sizeof *body);
+    *body = (Body){.arena = arena, .rows = rows, .cols = cols};
+    return body;
+}
+
+int body_append(Body *body, Step step) {
+    if (body->count == body->capacity) {
+        int capacity = body->capacity ? 2 * body->capacity : 32;
+        Step *steps = arena_array(body->arena, (size_t)capacity, sizeof *steps);
+        if (body->count) memcpy(steps, body->steps, (size_t)body->count * sizeof *steps);
+        body->steps = steps;
+        body->capacity = capacity;
+    }
+    body->steps[body->count] = step;
+    return body->count++;
+}
+
+static Step blank(StepKind kind, StepType type, Level level) {
+    return (Step){.kind = kind, .type = type, .level = level, .arg = {-1, -1, -1}, .row_index = -1};
+}
+
+/* A step varies with whatever its arguments vary with. */
+static Level level_join(Level a, Level b) {
+    if (a == b || b == LEVEL_SCALAR) return a;
+    return a == LEVEL_SCALAR ? b : LEVEL_ELEMENT;
+}
+
+static Level level_of(const Body *body, int step) { return step < 0 ? LEVEL_SCALAR : body->steps[step].level; }
+
+static StepType load_type(DType dtype) {
+    if (dtype == DT_I64) return TYPE_LONG;
+    return dtype == DT_I32 || dtype == DT_U8 ? TYPE_INT : TYPE_REAL;
+}
+
+int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t period) {
+    bool rows = value_rows(v) > 1 && row_index < 0, cols = value_cols(v) > 1;
+    ENSURE(!rows || value_rows(v) == body->rows, "%s has other rows than its kernel", v->name);
+    ENSURE(!cols || map == COL_MODULO || value_cols(v) == body->cols, "%s has other columns than its kernel", v->name);
+    Level own = rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
+    Step s = blank(STEP_LOAD, load_type(v->dtype), level_join(own, level_of(body, row_index)));
+    s.value = v;
+    s.row_index = row_index;
+    s.col_map = map;
+    s.period = period;
+    return body_append(body, s);
+}
+
+int step_load(Body *body, Value *v) { return step_load_mapped(body, v, -1, COL_SAME, 0); }
+
+static int constant(Body *body, StepType type, double value) {
+    Step s = blank(STEP_CONST, type, LEVEL_SCALAR);
+    s.constant = value;
+    return body_append(body, s);
+}
+
+int step_const(Body *body, double value) { return constant(body, TYPE_REAL, value); }
+int step_const_int(Body *body, int64_t value) { return constant(body, TYPE_INT, (double)value); }
+
+int step_index(Body *body, StepKind kind) {
+    return body_append(body, blank(kind, TYPE_INT, kind == STEP_ROW ? LEVEL_ROW : LEVEL_COL));
+}
+
+static bool gives_bool(StepKind kind) {
+    return kind == STEP_LT || kind == STEP_EQ || kind == STEP_GE || kind == STEP_FINITE;
+}
+
+int step_unary(Body *body, StepKind kind, int a) {
+    Step s = blank(kind, gives_bool(kind) ? TYPE_BOOL : body->steps[a].type, level_of(body, a));
+    s.arg[0] = a;
+    return body_append(body, s);
+}
+
+int step_binary(Body *body, StepKind kind, int a, int b) {
+    StepType type = body->steps[a].type;
+    ENSURE(type == body->steps[b].type, "%s of two types", step_table[kind].name);
+    Step s = blank(kind, gives_bool(kind) ? TYPE_BOOL : type, level_join(level_of(body, a), level_of(body, b)));
+    s.arg[0] = a;
+    s.arg[1] = b;
+    return body_append(body, s);
+}
+
+int step_select(Body *body, int condition, int a, int b) {
+    Level level = level_join(level_join(level_of(body, condition), level_of(body, a)), level_of(body, b));
+    Step s = blank(STEP_SELECT, body->steps[a].type, level);
+    s.arg[0] = condition;
+    s.arg[1] = a;
+    s.arg[2] = b;
+    return body_append(body, s);
+}
+
+int step_cast(Body *body, StepType type, int a) {
+    Step s = blank(STEP_CAST, type, level_of(body, a));
+    s.arg[0] = a;
+    return body_append(body, s);
+}
+
+int step_round(Body *body, DType dtype, int a) {
+    Step s = blank(STEP_ROUND, TYPE_REAL, level_of(body, a));
+    s.arg[0] = a;
+    s.dtype = dtype;
+    return body_append(body, s);
+}
+
+int step_uniform(Body *body, int seed, int step, int element, uint32_t stream) {
+    Step s = blank(STEP_UNIFORM, TYPE_REAL, level_of(body, element));
+    s.arg[0] = seed;
+    s.arg[1] = step;
+    s.arg[2] = element;
+    s.stream = stream;
+    return body_append(body, s);
+}
+
+int step_reduce(Body *body, StepKind kind, int a) {
+    Step s = blank(kind, TYPE_REAL, LEVEL_ROW);
+    s.arg[0] = a;
+    return body_append(body, s);
+}
+
+void step_store_at(Body *body, Value *v, int row_index, int a) {
+    Step s = blank(STEP_STORE, body->steps[a].type, level_of(body, a));
+    s.value = v;
+    s.arg[0] = a;
+    s.row_index = row_index;
+    body_append(body, s);
+}
+
+void step_store(Body *body, Value *v, int a) { step_store_at(body, v, -1, a); }
+
+void step_col_sum(Body *body, Value *v, int a) {
+    Step s = blank(STEP_COL_SUM, TYPE_REAL, LEVEL_COL);
+    s.value = v;
+    s.arg[0] = a;
+    body_append(body, s);
+}
+
+void body_print(const Body *body, StrBuf *out) {
+    static const char *const levels[] = {"scalar", "row", "col", "element"};
+    sb_printf(out, "body [%lld,%lld]\n", (long long)body->rows, (long long)body->cols);
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        sb_printf(out, "  %%%d %s %s", i, levels[s->level], step_table[s->kind].name);
+        for (int k = 0; k < step_table[s->kind].args; k++) sb_printf(out, " %%%d", s->arg[k]);
+        if (s->value) sb_printf(out, " %s", s->value->name);
+        if (s->kind == STEP_CONST) sb_printf(out, " %.17g", s->constant);
+        if (s->kind == STEP_ROUND) sb_printf(out, " %s", dtype_name(s->dtype));
+        if (s->row_index >= 0) sb_printf(out, " at row %%%d", s->row_index);
+        if (s->col_map != COL_SAME)
+            sb_printf(out, " %s %lld", s->col_map == COL_ROTATE ? "rotate" : "modulo", (long long)s->period);
+        sb_puts(out, "\n");
+    }
+}

@@ -1,0 +1,93 @@
+/* Scalar steps: what a pointwise or row op does to one element.
+ *
+ * An op that is no matrix product and no template describes itself as a Body: a list of typed
+ * scalar steps over an iteration space of [rows, cols]. The fusion pass concatenates Bodies, and
+ * one printer turns a Body into a CUDA kernel, whatever ops it came from.
+ *
+ * A step's *level* says what it varies with: a SCALAR is the same everywhere, a ROW step once a
+ * row, a COL step once a column, an ELEMENT step once an element. A row reduction turns ELEMENT or
+ * COL into ROW. Steps compute in `real` (float or double), int or bool; LOAD widens and STORE and
+ * ROUND narrow to nearest even, so a value has the same bits whether it went through memory or not. */
+#ifndef GRAPH_STEPS_H
+#define GRAPH_STEPS_H
+
+#include "graph/graph.h"
+
+typedef enum {
+    STEP_LOAD,    /* value[row, col], broadcast by the value's shape; see ColMap, row_index */
+    STEP_STORE,   /* value[row, col] = a; row_index as for LOAD, in [1,1] spaces only */
+    STEP_COL_SUM, /* value[col] = sum over rows of a (fixed order; two passes) */
+    STEP_CONST,   /* constant */
+    STEP_ROW,     /* int: the row's index */
+    STEP_COL,     /* int: the column's index */
+    STEP_ADD, STEP_SUB, STEP_MUL, STEP_DIV, STEP_MIN, STEP_MAX, STEP_POW,
+    STEP_NEG, STEP_EXP, STEP_LOG, STEP_SQRT, STEP_RSQRT, STEP_SIGMOID, STEP_TANH, STEP_SIN, STEP_COS,
+    STEP_MOD,                     /* int */
+    STEP_LT, STEP_EQ, STEP_GE,    /* bool */
+    STEP_FINITE,                  /* bool: neither infinite nor NaN */
+    STEP_SELECT,                  /* a ? b : c */
+    STEP_CAST,                    /* to `type` */
+    STEP_ROUND,                   /* through `dtype` and back: what a store and a load would do */
+    STEP_UNIFORM,                 /* philox in (0,1]: a = seed, b = step, c = element index; stream */
+    STEP_ROW_SUM, STEP_ROW_MAX,   /* over the columns of a row */
+    STEP_KIND_COUNT
+} StepKind;
+
+typedef enum { TYPE_REAL, TYPE_INT, TYPE_BOOL, TYPE_LONG } StepType;
+typedef enum { LEVEL_SCALAR, LEVEL_ROW, LEVEL_COL, LEVEL_ELEMENT } Level;
+
+/* Which column a LOAD reads: its own; col % period (a table that repeats); or the partner in a
+ * rotation of halves: within each block of `period` columns, col +- period/2. */
+typedef enum { COL_SAME, COL_MODULO, COL_ROTATE } ColMap;
+
+typedef struct {
+    StepKind kind;
+    StepType type;
+    Level level;
+    int arg[3]; /* indices of earlier steps of the body; -1: none */
+    Value *value;
+    double constant;
+    DType dtype;       /* ROUND */
+    ColMap col_map;
+    int64_t period;
+    int row_index;     /* LOAD, STORE: a step that gives the row, -1: the row itself */
+    uint32_t stream;   /* UNIFORM */
+} Step;
+
+typedef struct {
+    Arena *arena;
+    int64_t rows, cols; /* iteration space */
+    Step *steps;
+    int count, capacity;
+} Body;
+
+Body *body_new(Arena *, int64_t rows, int64_t cols);
+
+/* Each returns the new step's index. */
+int step_load(Body *, Value *);
+int step_load_mapped(Body *, Value *, int row_index, ColMap, int64_t period);
+int step_const(Body *, double);
+int step_const_int(Body *, int64_t);
+int step_index(Body *, StepKind row_or_col);
+int step_unary(Body *, StepKind, int a);
+int step_binary(Body *, StepKind, int a, int b);
+int step_select(Body *, int condition, int a, int b);
+int step_cast(Body *, StepType, int a);
+int step_round(Body *, DType, int a);
+int step_uniform(Body *, int seed, int step, int element, uint32_t stream);
+int step_reduce(Body *, StepKind row_sum_or_max, int a);
+void step_store(Body *, Value *, int a);
+void step_store_at(Body *, Value *, int row_index, int a);
+void step_col_sum(Body *, Value *, int a);
+
+/* Appends a step as it is; for passes that join Bodies. */
+int body_append(Body *, Step);
+int step_arg_count(StepKind);
+const char *step_name(StepKind);
+
+/* The body of an op that has one (op_table[kind].expand), else NULL. */
+Body *op_expand(const Program *, const Op *);
+
+void body_print(const Body *, StrBuf *);
+
+#endif
