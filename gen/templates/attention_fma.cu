@@ -1,0 +1,336 @@
+/* Causal attention with plain FMA, forward and backward, for fp32 and fp64 (16-bit storage works too).
+ *
+ *     s[i, j] = scale * q[i] . k[j]        for start(i) <= j <= i, start(i) = i - positions[i]
+ *     o[i]    = sum_j softmax_j(s[i, j]) v[j],   lse[i] = log sum_j exp(s[i, j])
+ *
+ * Shapes, all row-major with a constant row stride in elements, tokens = batch * seq:
+ *     q, o, dq, d_o [tokens, heads * head_dim]   k, v, dk, dv [tokens, kv_heads * head_dim]
+ *     lse, delta    [tokens, heads] dense, in the accumulation type A   positions int32 [tokens]
+ * Head h reads kv head h / (heads / kv_heads). Rows of the batch never see each other. `positions`
+ * restarts at 0 where a sample starts, so start(i) never falls as i grows; tiles that lie outside of
+ * every row's range are never read.
+ *
+ * Launch geometry, with B = head_dim * sizeof(A):
+ *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
+ *     keys  = 128 / sizeof(A) if B <= 512, 16 if B <= 1024, else 8
+ *     parts = ceil(B / 256)   chunk = ceil(head_dim / parts) rounded up to 8   width = parts * chunk
+ *     pitch = keys + 16 / sizeof(A)   swap = parts > 1 ? parts * keys * rows : 0
+ *     threads = rows * parts
+ *     forward      grid (ceil(seq / rows), heads, batch)
+ *                  shared sizeof(A) * (width * (rows + pitch + keys) + swap)
+ *     backward_q   grid (ceil(seq / rows), heads, batch)
+ *                  shared sizeof(A) * (width * (2 rows + 2 pitch + keys) + 2 swap)
+ *     backward_kv  grid (ceil(seq / rows), kv_heads, batch), after backward_q, which writes delta
+ *                  shared sizeof(A) * (width * (2 rows + 2 pitch + 2 keys) + 2 swap)
+ *
+ * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
+ *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs, backward_kv 8 * head_dim * pairs
+ * Bytes, with tiles = sum over row blocks of the tiles that each visits:
+ *     forward      reads q once, k and v `keys` rows a tile; writes o and lse once
+ *     backward_q   reads q, o, d_o, lse once, k and v `keys` rows a tile; writes dq and delta once
+ *     backward_kv  reads k and v once, q and d_o twice `keys` rows a tile and head; writes dk, dv once
+ *
+ * One thread owns one row (a query, in backward_kv a key) and a part of head_dim of at most 256 bytes,
+ * which it keeps in registers. Every sum runs in a fixed order; there are no atomics. */
+#include "runtime/kernel.cuh"
+
+//@prelude
+/* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
+ * that padding adds nothing to any dot product. PLACE_STEP and D_STEP lay the tile out either way. */
+template <int PLACES, int WIDTH, int PLACE_STEP, int D_STEP, class A, class T>
+static __device__ __forceinline__ void attention_load(A *tile, const T *tokens, int64_t stride,
+                                                      int places, int head_dim) {
+    for (int e = threadIdx.x; e < PLACES * WIDTH; e += blockDim.x) {
+        const int place = e / WIDTH, d = e % WIDTH;
+        const bool inside = place < places && d < head_dim;
+        tile[place * PLACE_STEP + d * D_STEP] =
+            inside ? convert<A>(tokens[place * stride + d]) : A(0);
+    }
+}
+
+/* dots[j] += own . tile[:, j] over CHUNK columns; both lie column by column. */
+template <int CHUNK, int OWN_STEP, int PITCH, int N, class A>
+static __device__ __forceinline__ void attention_dots(A (&dots)[N], const A *own, const A *tile) {
+#pragma unroll 4
+    for (int d = 0; d < CHUNK; d++) {
+        const A x = own[d * OWN_STEP];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            dots[j] = fma(x, tile[d * PITCH + j], dots[j]);
+    }
+}
+
+/* sums += weights . tile, one row of the tile (CHUNK columns of WIDTH) a weight. */
+template <int CHUNK, int WIDTH, int N, class A>
+static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], const A (&weights)[N],
+                                                          const A *tile) {
+#pragma unroll
+    for (int j = 0; j < N; j++)
+#pragma unroll
+        for (int d = 0; d < CHUNK; d++)
+            sums[d] = fma(weights[j], tile[j * WIDTH + d], sums[d]);
+}
+
+/* Where a row is split over PARTS threads, each brings its share of N dot products and all get the sums,
+ * added in the order of the parts. The caller's next barrier frees `swap` [PARTS][N][ROWS]. */
+template <int PARTS, int ROWS, int N, class A>
+static __device__ __forceinline__ void attention_combine(A (&dots)[N], A *swap, int part, int row) {
+    if constexpr (PARTS > 1) {
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            swap[(part * N + j) * ROWS + row] = dots[j];
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            dots[j] = swap[j * ROWS + row];
+            for (int other = 1; other < PARTS; other++)
+                dots[j] += swap[(other * N + j) * ROWS + row];
+        }
+    }
+}
+
+/* The CHUNK columns that start at `column`, times scale; columns past head_dim are padding. */
+template <int CHUNK, class T, class A>
+static __device__ __forceinline__ void attention_store(T *row, const A (&values)[CHUNK], A scale,
+                                                       int column, int head_dim) {
+#pragma unroll
+    for (int d = 0; d < CHUNK; d++)
+        if (column + d < head_dim)
+            row[column + d] = convert<T>(values[d] * scale);
+}
+//@end
+
+//@kernel forward
+extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/attention_forward/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
+    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    /*@dtype*/float/*@*/ *__restrict__ o, /*@acc*/float/*@*/ *__restrict__ lse) {
+    using A = /*@acc*/float/*@*/;
+    constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
+    constexpr int HEADS = /*@heads*/4/*@*/, KV_HEADS = /*@kv_heads*/2/*@*/;
+    constexpr int64_t Q_STRIDE = /*@q_stride*/256/*@*/, K_STRIDE = /*@k_stride*/128/*@*/;
+    constexpr int64_t V_STRIDE = /*@v_stride*/128/*@*/, O_STRIDE = /*@o_stride*/256/*@*/;
+    constexpr A SCALE = A(/*@scale*/0.125/*@*/);
+    constexpr int ROWS = /*@rows*/64/*@*/, KEYS = /*@keys*/32/*@*/;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int PITCH = KEYS + 16 / sizeof(A); /* fewer bank conflicts, rows still 16-byte aligned */
+    constexpr A MASKED = A(-2e30), LOWEST = A(-1e30); /* exp(MASKED - LOWEST) is exactly 0 */
+
+    DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
+    A *k_tile = q_tile + WIDTH * ROWS;        /* [WIDTH][PITCH] */
+    A *v_tile = k_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
+    A *swap = v_tile + KEYS * WIDTH;          /* [PARTS][KEYS][ROWS] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
+    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
+                                         Q_STRIDE, SEQ - first, HEAD_DIM);
+
+    A peak = LOWEST, sum = 0, out[CHUNK] = {};
+    const int earliest = first - positions[token + first];
+    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+        __syncthreads();
+        attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+                                              K_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, WIDTH, 1>(v_tile, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+                                              V_STRIDE, SEQ - base, HEAD_DIM);
+        __syncthreads();
+        A p[KEYS] = {};
+        attention_dots<CHUNK, ROWS, PITCH>(p, q_tile + part * CHUNK * ROWS + row,
+                                           k_tile + part * CHUNK * PITCH);
+        attention_combine<PARTS, ROWS>(p, swap, part, row);
+
+        A top = peak;
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const bool seen = base + j >= start && base + j <= query;
+            p[j] = seen ? p[j] * SCALE : MASKED;
+            top = MaxOf::of(top, p[j]);
+        }
+        const A shrink = exp(peak - top);
+        peak = top;
+        sum *= shrink;
+#pragma unroll
+        for (int d = 0; d < CHUNK; d++)
+            out[d] *= shrink;
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            p[j] = exp(p[j] - top);
+            sum += p[j];
+        }
+        attention_add_rows<CHUNK, WIDTH>(out, p, v_tile + part * CHUNK);
+    }
+    if (query < SEQ) {
+        attention_store(o + (token + query) * O_STRIDE + head * HEAD_DIM, out, A(1) / sum,
+                        part * CHUNK, HEAD_DIM);
+        if (part == 0)
+            lse[(token + query) * HEADS + head] = peak + log(sum);
+    }
+}
+//@end
+
+/* delta[i] = d_o[i] . o[i];  ds[i, j] = p[i, j] * (d_o[i] . v[j] - delta[i]);  dq[i] = scale * ds[i] . k */
+//@kernel backward_q
+extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/attention_backward_q/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
+    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    const /*@dtype*/float/*@*/ *__restrict__ o, const /*@acc*/float/*@*/ *__restrict__ lse,
+    const /*@dtype*/float/*@*/ *__restrict__ d_o, /*@acc*/float/*@*/ *__restrict__ delta,
+    /*@dtype*/float/*@*/ *__restrict__ dq) {
+    using A = /*@acc*/float/*@*/;
+    constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
+    constexpr int HEADS = /*@heads*/4/*@*/, KV_HEADS = /*@kv_heads*/2/*@*/;
+    constexpr int64_t Q_STRIDE = /*@q_stride*/256/*@*/, K_STRIDE = /*@k_stride*/128/*@*/;
+    constexpr int64_t V_STRIDE = /*@v_stride*/128/*@*/, O_STRIDE = /*@o_stride*/256/*@*/;
+    constexpr int64_t DO_STRIDE = /*@do_stride*/256/*@*/, DQ_STRIDE = /*@dq_stride*/256/*@*/;
+    constexpr A SCALE = A(/*@scale*/0.125/*@*/);
+    constexpr int ROWS = /*@rows*/64/*@*/, KEYS = /*@keys*/32/*@*/;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int PITCH = KEYS + 16 / sizeof(A);
+
+    DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
+    A *do_tile = q_tile + WIDTH * ROWS;       /* [WIDTH][ROWS] */
+    A *k_tile = do_tile + WIDTH * ROWS;       /* [WIDTH][PITCH] */
+    A *v_tile = k_tile + WIDTH * PITCH;       /* [WIDTH][PITCH] */
+    A *k_rows = v_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
+    A *swap = k_rows + KEYS * WIDTH;          /* 2 x [PARTS][KEYS][ROWS] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
+    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    const A row_lse = query < SEQ ? lse[(token + query) * HEADS + head] : A(0);
+    attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
+                                         Q_STRIDE, SEQ - first, HEAD_DIM);
+    attention_load<ROWS, WIDTH, 1, ROWS>(do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM,
+                                         DO_STRIDE, SEQ - first, HEAD_DIM);
+    __syncthreads();
+
+    A row_delta[1] = {};
+    const int columns = query < SEQ ? HEAD_DIM - part * CHUNK : 0; /* of this thread's part */
+    for (int d = 0; d < CHUNK && d < columns; d++) {
+        const int column = part * CHUNK + d;
+        const A out = convert<A>(o[(token + query) * O_STRIDE + head * HEAD_DIM + column]);
+        row_delta[0] = fma(do_tile[column * ROWS + row], out, row_delta[0]);
+    }
+    attention_combine<PARTS, ROWS>(row_delta, swap, part, row);
+
+    A sums[CHUNK] = {};
+    const int earliest = first - positions[token + first];
+    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+        const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
+        const auto *v_base = v + (token + base) * V_STRIDE + kv_head * HEAD_DIM;
+        __syncthreads();
+        attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k_base, K_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, 1, PITCH>(v_tile, v_base, V_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, WIDTH, 1>(k_rows, k_base, K_STRIDE, SEQ - base, HEAD_DIM);
+        __syncthreads();
+        A s[KEYS] = {}, ds[KEYS] = {};
+        attention_dots<CHUNK, ROWS, PITCH>(s, q_tile + part * CHUNK * ROWS + row,
+                                           k_tile + part * CHUNK * PITCH);
+        attention_dots<CHUNK, ROWS, PITCH>(ds, do_tile + part * CHUNK * ROWS + row,
+                                           v_tile + part * CHUNK * PITCH);
+        attention_combine<PARTS, ROWS>(s, swap, part, row);
+        attention_combine<PARTS, ROWS>(ds, swap + PARTS * KEYS * ROWS, part, row);
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const bool seen = base + j >= start && base + j <= query;
+            ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
+        }
+        attention_add_rows<CHUNK, WIDTH>(sums, ds, k_rows + part * CHUNK);
+    }
+    if (query < SEQ) {
+        attention_store(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, sums, SCALE, part * CHUNK,
+                        HEAD_DIM);
+        if (part == 0)
+            delta[(token + query) * HEADS + head] = row_delta[0];
+    }
+}
+//@end
+
+/* dv[j] = p[:, j] . d_o,  dk[j] = scale * ds[:, j] . q, over the heads of the group, then the queries. */
+//@kernel backward_kv
+extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/attention_backward_kv/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
+    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    const /*@acc*/float/*@*/ *__restrict__ lse, const /*@acc*/float/*@*/ *__restrict__ delta,
+    const /*@dtype*/float/*@*/ *__restrict__ d_o, /*@dtype*/float/*@*/ *__restrict__ dk,
+    /*@dtype*/float/*@*/ *__restrict__ dv) {
+    using A = /*@acc*/float/*@*/;
+    constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
+    constexpr int HEADS = /*@heads*/4/*@*/, KV_HEADS = /*@kv_heads*/2/*@*/, GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = /*@q_stride*/256/*@*/, K_STRIDE = /*@k_stride*/128/*@*/;
+    constexpr int64_t V_STRIDE = /*@v_stride*/128/*@*/, DO_STRIDE = /*@do_stride*/256/*@*/;
+    constexpr int64_t DK_STRIDE = /*@dk_stride*/128/*@*/, DV_STRIDE = /*@dv_stride*/128/*@*/;
+    constexpr A SCALE = A(/*@scale*/0.125/*@*/);
+    constexpr int ROWS = /*@rows*/64/*@*/, QUERIES = /*@keys*/32/*@*/;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int PITCH = QUERIES + 16 / sizeof(A);
+
+    DYNAMIC_SHARED(A, k_tile);                /* [WIDTH][ROWS] */
+    A *v_tile = k_tile + WIDTH * ROWS;        /* [WIDTH][ROWS] */
+    A *q_tile = v_tile + WIDTH * ROWS;        /* [WIDTH][PITCH] */
+    A *do_tile = q_tile + WIDTH * PITCH;      /* [WIDTH][PITCH] */
+    A *q_rows = do_tile + WIDTH * PITCH;      /* [QUERIES][WIDTH] */
+    A *do_rows = q_rows + QUERIES * WIDTH;    /* [QUERIES][WIDTH] */
+    A *swap = do_rows + QUERIES * WIDTH;      /* 2 x [PARTS][QUERIES][ROWS] */
+
+    const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
+    attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
+                                         K_STRIDE, SEQ - first, HEAD_DIM);
+    attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
+                                         V_STRIDE, SEQ - first, HEAD_DIM);
+
+    A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
+    for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
+        for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
+            if (base - positions[token + base] >= first + ROWS)
+                break; /* here begins a sample after all keys of this block */
+            const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
+            const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
+            __syncthreads();
+            attention_load<QUERIES, WIDTH, 1, PITCH>(q_tile, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, 1, PITCH>(do_tile, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, WIDTH, 1>(q_rows, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, WIDTH, 1>(do_rows, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            __syncthreads();
+            A p[QUERIES] = {}, ds[QUERIES] = {};
+            attention_dots<CHUNK, ROWS, PITCH>(p, k_tile + part * CHUNK * ROWS + row,
+                                               q_tile + part * CHUNK * PITCH);
+            attention_dots<CHUNK, ROWS, PITCH>(ds, v_tile + part * CHUNK * ROWS + row,
+                                               do_tile + part * CHUNK * PITCH);
+            attention_combine<PARTS, ROWS>(p, swap, part, row);
+            attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
+#pragma unroll
+            for (int i = 0; i < QUERIES; i++) {
+                const int query = base + i;
+                p[i] *= SCALE;
+                if (query < SEQ && key <= query && key >= query - positions[token + query]) {
+                    p[i] = exp(p[i] - lse[(token + query) * HEADS + head]);
+                    ds[i] = p[i] * (ds[i] - delta[(token + query) * HEADS + head]);
+                } else {
+                    p[i] = ds[i] = 0;
+                }
+            }
+            attention_add_rows<CHUNK, WIDTH>(dv_sums, p, do_rows + part * CHUNK);
+            attention_add_rows<CHUNK, WIDTH>(dk_sums, ds, q_rows + part * CHUNK);
+        }
+    if (key < SEQ) {
+        attention_store(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, dk_sums, SCALE,
+                        part * CHUNK, HEAD_DIM);
+        attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
+                        HEAD_DIM);
+    }
+}
+//@end

@@ -1,0 +1,296 @@
+/* Attention's templates, values and gradients, against a plain reference in double precision. */
+#include "test_template_common.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    Dtype dtype;
+    int batch, seq, heads, kv_heads, head_dim;
+    int sample; /* length of the packed samples; 0: one sample a row */
+} Case;
+
+/* ---- Reference ------------------------------------------------------------------------------------ */
+
+/* q|k|v side by side in rows of qkv_stride, so gradients too; o is padded by 8 columns that nobody may
+ * write. All arrays are [tokens, stride]. */
+typedef struct {
+    int tokens, qkv_stride, o_stride;
+    int *positions;
+    double *qkv, *o, *lse, *d_o, *dqkv;
+} Tensors;
+
+enum { O_PADDING = 8 };
+
+static Tensors tensors_new(const Case *c, uint64_t seed) {
+    Tensors t = {.tokens = c->batch * c->seq,
+                 .qkv_stride = (c->heads + 2 * c->kv_heads) * c->head_dim,
+                 .o_stride = c->heads * c->head_dim + O_PADDING};
+    t.positions = calloc((size_t)t.tokens, sizeof *t.positions);
+    t.qkv = new_values((size_t)t.tokens * t.qkv_stride);
+    t.dqkv = new_values((size_t)t.tokens * t.qkv_stride);
+    t.o = new_values((size_t)t.tokens * t.o_stride);
+    t.d_o = new_values((size_t)t.tokens * t.o_stride);
+    t.lse = new_values((size_t)t.tokens * c->heads);
+    for (int i = 0; i < t.tokens; i++)
+        t.positions[i] = c->sample ? i % c->seq % c->sample : i % c->seq;
+    for (size_t i = 0; i < (size_t)t.tokens * t.qkv_stride; i++)
+        t.qkv[i] = 2 * random_value(&seed);
+    for (size_t i = 0; i < (size_t)t.tokens * t.o_stride; i++)
+        t.d_o[i] = random_value(&seed);
+    return t;
+}
+
+static void tensors_free(Tensors *t) {
+    free(t->positions);
+    free(t->qkv);
+    free(t->dqkv);
+    free(t->o);
+    free(t->d_o);
+    free(t->lse);
+}
+
+static double dot(const double *a, const double *b, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void add_scaled(double *to, double x, const double *from, int n) {
+    for (int i = 0; i < n; i++)
+        to[i] += x * from[i];
+}
+
+/* One query of one head: values, then its share of all gradients. */
+static void reference_row(const Case *c, Tensors *t, int token, int head, double *p) {
+    const int hd = c->head_dim, place = token % c->seq, row = token - place;
+    const int first = place - t->positions[token], kv_head = head / (c->heads / c->kv_heads);
+    const size_t q_at = (size_t)head * hd, k_at = (size_t)(c->heads + kv_head) * hd;
+    const size_t v_at = k_at + (size_t)c->kv_heads * hd, stride = (size_t)t->qkv_stride;
+    const double scale = 1 / sqrt(hd), *q = t->qkv + token * stride + q_at;
+    double *o = t->o + (size_t)token * t->o_stride + q_at, peak = -INFINITY, sum = 0;
+    const double *d_o = t->d_o + (size_t)token * t->o_stride + q_at;
+
+    for (int j = first; j <= place; j++) {
+        p[j] = scale * dot(q, t->qkv + (row + j) * stride + k_at, hd);
+        peak = fmax(peak, p[j]);
+    }
+    for (int j = first; j <= place; j++)
+        sum += p[j] = exp(p[j] - peak);
+    t->lse[token * c->heads + head] = peak + log(sum);
+    for (int j = first; j <= place; j++)
+        add_scaled(o, p[j] /= sum, t->qkv + (row + j) * stride + v_at, hd);
+
+    const double delta = dot(o, d_o, hd);
+    for (int j = first; j <= place; j++) {
+        const size_t at = (row + j) * stride;
+        const double ds = p[j] * (dot(d_o, t->qkv + at + v_at, hd) - delta) * scale;
+        add_scaled(t->dqkv + token * stride + q_at, ds, t->qkv + at + k_at, hd);
+        add_scaled(t->dqkv + at + k_at, ds, q, hd);
+        add_scaled(t->dqkv + at + v_at, p[j], d_o, hd);
+    }
+}
+
+static void reference(const Case *c, Tensors *t) {
+    double *p = new_values((size_t)c->seq);
+    for (int token = 0; token < t->tokens; token++)
+        for (int head = 0; head < c->heads; head++)
+            reference_row(c, t, token, head, p);
+    free(p);
+}
+
+/* ---- Launch geometry, as the templates' head comments give it --------------------------------------- */
+
+typedef struct {
+    const char *file;
+    int rows, keys, threads;          /* of forward */
+    int rows_q, keys_q, threads_q;    /* of backward_q */
+    int rows_kv, keys_kv, threads_kv; /* of backward_kv: rows are keys, `keys` a tile of queries */
+    size_t shared, shared_q, shared_kv;
+} Geometry;
+
+static int round_up(int x, int to) { return (x + to - 1) / to * to; }
+
+static Geometry geometry_fma(const Case *c) {
+    const int a = c->dtype == F64 ? 8 : 4, bytes = c->head_dim * a;
+    const int rows = bytes <= 256 ? 64 : bytes <= 1024 ? 32 : 16;
+    const int keys = bytes <= 512 ? 128 / a : bytes <= 1024 ? 16 : 8;
+    const int parts = (bytes + 255) / 256, chunk = round_up((c->head_dim + parts - 1) / parts, 8);
+    const int width = parts * chunk, pitch = keys + 16 / a, threads = rows * parts;
+    const int swap = parts > 1 ? parts * keys * rows : 0;
+    return (Geometry){"attention_fma.cu", rows, keys, threads, rows, keys, threads, rows, keys, threads,
+                      (size_t)a * (width * (rows + pitch + keys) + swap),
+                      (size_t)a * (width * (2 * rows + 2 * pitch + keys) + 2 * swap),
+                      (size_t)a * (width * (2 * rows + 2 * pitch + 2 * keys) + 2 * swap)};
+}
+
+typedef Geometry (*GeometryRule)(const Case *c);
+
+/* ---- Running ----------------------------------------------------------------------------------------- */
+
+static void write_kernels(FILE *out, const Case *c, const Geometry *g, int index) {
+    Holes holes = {.count = 0};
+    const int hd = c->head_dim, qkv = (c->heads + 2 * c->kv_heads) * hd;
+    hole_set(&holes, "dtype", "%s", dtype_name(c->dtype));
+    hole_set(&holes, "acc", "%s", c->dtype == F64 ? "double" : "float");
+    hole_set(&holes, "seq", "%d", c->seq);
+    hole_set(&holes, "head_dim", "%d", hd);
+    hole_set(&holes, "heads", "%d", c->heads);
+    hole_set(&holes, "kv_heads", "%d", c->kv_heads);
+    hole_set(&holes, "scale", "%.17g", 1 / sqrt(hd));
+    for (int i = 0; i < 6; i++)
+        hole_set(&holes, (const char *[]){"q_stride", "k_stride", "v_stride", "dq_stride", "dk_stride",
+                                          "dv_stride"}[i], "%d", qkv);
+    hole_set(&holes, "o_stride", "%d", c->heads * hd + O_PADDING);
+    hole_set(&holes, "do_stride", "%d", c->heads * hd + O_PADDING);
+
+    const struct {
+        const char *section;
+        int rows, keys, threads;
+    } kernels[] = {{"forward", g->rows, g->keys, g->threads},
+                   {"backward_q", g->rows_q, g->keys_q, g->threads_q},
+                   {"backward_kv", g->rows_kv, g->keys_kv, g->threads_kv}};
+    for (int i = 0; i < 3; i++) {
+        hole_set(&holes, "kernel", "%s_%d", kernels[i].section, index);
+        hole_set(&holes, "rows", "%d", kernels[i].rows);
+        hole_set(&holes, "keys", "%d", kernels[i].keys);
+        hole_set(&holes, "threads", "%d", kernels[i].threads);
+        template_kernel(out, g->file, kernels[i].section, &holes);
+    }
+}
+
+/* Results, read back into tensors of the same layout. */
+static void run_kernels(const Case *c, const Geometry *g, int index, CUmodule module, Tensors *want,
+                        Tensors *got) {
+    const size_t qkv_count = (size_t)want->tokens * want->qkv_stride;
+    const size_t o_count = (size_t)want->tokens * want->o_stride;
+    const size_t lse_count = (size_t)want->tokens * c->heads, e = dtype_bytes(c->dtype);
+    const Dtype acc = c->dtype == F64 ? F64 : F32;
+    CUdeviceptr qkv = device_from(c->dtype, want->qkv, qkv_count);
+    CUdeviceptr d_o = device_from(c->dtype, want->d_o, o_count);
+    CUdeviceptr positions = device_ints(want->positions, (size_t)want->tokens);
+    CUdeviceptr o = device_from(c->dtype, got->o, o_count);
+    CUdeviceptr dqkv = device_from(c->dtype, got->dqkv, qkv_count);
+    CUdeviceptr lse = device_from(acc, got->lse, lse_count);
+    CUdeviceptr delta = device_from(acc, got->lse, lse_count);
+    CUdeviceptr k = qkv + e * (size_t)(c->heads * c->head_dim);
+    CUdeviceptr v = k + e * (size_t)(c->kv_heads * c->head_dim);
+    CUdeviceptr dk = dqkv + (k - qkv), dv = dqkv + (v - qkv);
+
+    char name[32];
+    const unsigned seq = (unsigned)c->seq, batch = (unsigned)c->batch;
+    const unsigned heads = (unsigned)c->heads, kv_heads = (unsigned)c->kv_heads;
+    snprintf(name, sizeof name, "forward_%d", index);
+    launch(module, name, (Grid){(seq + g->rows - 1) / g->rows, heads, batch}, g->threads, g->shared,
+           (void *[]){&qkv, &k, &v, &positions, &o, &lse});
+    snprintf(name, sizeof name, "backward_q_%d", index);
+    launch(module, name, (Grid){(seq + g->rows_q - 1) / g->rows_q, heads, batch}, g->threads_q,
+           g->shared_q, (void *[]){&qkv, &k, &v, &positions, &o, &lse, &d_o, &delta, &dqkv});
+    snprintf(name, sizeof name, "backward_kv_%d", index);
+    launch(module, name, (Grid){(seq + g->rows_kv - 1) / g->rows_kv, kv_heads, batch}, g->threads_kv,
+           g->shared_kv, (void *[]){&qkv, &k, &v, &positions, &lse, &delta, &d_o, &dk, &dv});
+    device_read(c->dtype, o, got->o, o_count);
+    device_read(c->dtype, dqkv, got->dqkv, qkv_count);
+    device_read(acc, lse, got->lse, lse_count);
+    for (int i = 0; i < 7; i++)
+        cuMemFree((CUdeviceptr[]){qkv, d_o, positions, o, dqkv, lse, delta}[i]);
+}
+
+/* Columns [column, column + width) of [tokens, stride], dense. */
+static double *columns_of(const double *from, int tokens, int stride, int column, int width) {
+    double *to = new_values((size_t)tokens * width);
+    for (int i = 0; i < tokens; i++)
+        memcpy(to + (size_t)i * width, from + (size_t)i * stride + column, width * sizeof *to);
+    return to;
+}
+
+static void check_columns(const Case *c, const char *what, const double *got, const double *want,
+                          int tokens, int stride, int column, int width, double tolerance) {
+    char name[128];
+    snprintf(name, sizeof name, "%s of %s seq %d heads %d/%d head_dim %d samples of %d", what,
+             dtype_name(c->dtype), c->seq, c->heads, c->kv_heads, c->head_dim, c->sample);
+    double *a = columns_of(got, tokens, stride, column, width);
+    double *b = columns_of(want, tokens, stride, column, width);
+    check_close(name, a, b, (size_t)tokens * width, tolerance);
+    free(a);
+    free(b);
+}
+
+static void check_case(const Case *c, const Geometry *g, int index, CUmodule module) {
+    static const double tolerances[] = {[F64] = 1e-13, [F32] = 2e-6, [TF32] = 2e-3, [BF16] = 1e-2,
+                                        [F16] = 2e-3};
+    const double tolerance = tolerances[c->dtype];
+    Tensors want = tensors_new(c, 1234 + (uint64_t)index), got = tensors_new(c, 1);
+    const int q_width = c->heads * c->head_dim, kv_width = c->kv_heads * c->head_dim, n = want.tokens;
+    for (int i = 0; i < n * got.o_stride; i++)
+        got.o[i] = 7;
+    run_kernels(c, g, index, module, &want, &got);
+    reference(c, &want);
+    check_columns(c, "o", got.o, want.o, n, want.o_stride, 0, q_width, tolerance);
+    check_columns(c, "lse", got.lse, want.lse, n, c->heads, 0, c->heads, tolerance);
+    check_columns(c, "dq", got.dqkv, want.dqkv, n, want.qkv_stride, 0, q_width, tolerance);
+    check_columns(c, "dk", got.dqkv, want.dqkv, n, want.qkv_stride, q_width, kv_width, tolerance);
+    check_columns(c, "dv", got.dqkv, want.dqkv, n, want.qkv_stride, q_width + kv_width, kv_width,
+                  tolerance);
+    for (int i = 0; i < n; i++)
+        for (int d = q_width; d < got.o_stride; d++)
+            assert_true(got.o[i * got.o_stride + d] == 7);
+    tensors_free(&want);
+    tensors_free(&got);
+}
+
+static void check_cases(const char *name, GeometryRule rule, const Case *cases, int count) {
+    FILE *out = template_open(name);
+    for (int i = 0; i < count; i++) {
+        const Geometry g = rule(&cases[i]);
+        if (i == 0)
+            template_prelude(out, g.file);
+        write_kernels(out, &cases[i], &g, i);
+    }
+    CUmodule module = template_load(out, name);
+    for (int i = 0; i < count; i++) {
+        const Geometry g = rule(&cases[i]);
+        check_case(&cases[i], &g, i, module);
+    }
+    cuModuleUnload(module);
+}
+
+#define CHECK_CASES(name, rule, cases) \
+    check_cases(name, rule, cases, (int)(sizeof(cases) / sizeof *(cases)))
+
+static void fma_fp64(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {F64, 2, 37, 4, 1, 24, 0},   {F64, 1, 70, 2, 2, 8, 11},  {F64, 1, 64, 2, 1, 32, 0},
+        {F64, 1, 33, 1, 1, 72, 20},  {F64, 1, 50, 2, 1, 136, 0}, {F64, 1, 40, 1, 1, 256, 17},
+    };
+    CHECK_CASES("attention_fma_fp64", geometry_fma, cases);
+}
+
+static void fma_fp32(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {F32, 2, 37, 4, 1, 24, 0},  {F32, 2, 130, 4, 4, 8, 0},    {F32, 1, 200, 4, 2, 64, 70},
+        {F32, 1, 65, 2, 1, 128, 0}, {F32, 3, 2, 1, 1, 16, 0},     {F32, 1, 90, 2, 1, 136, 7},
+        {F32, 1, 96, 1, 1, 256, 31},
+    };
+    CHECK_CASES("attention_fma_fp32", geometry_fma, cases);
+}
+
+static void fma_bf16(void **state) {
+    (void)state;
+    static const Case cases[] = {{BF16, 1, 45, 4, 2, 40, 0}, {F16, 1, 66, 2, 1, 96, 13}};
+    CHECK_CASES("attention_fma_bf16", geometry_fma, cases);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fma_fp64),
+        cmocka_unit_test(fma_fp32),
+        cmocka_unit_test(fma_bf16),
+    };
+    device_open();
+    return cmocka_run_group_tests_name("attention templates", tests, NULL, NULL);
+}
