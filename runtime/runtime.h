@@ -101,6 +101,15 @@ typedef struct {
     double init_scale; /* standard deviation, or bound of the uniform distribution */
 } RtParam;
 
+/* Numbers known when the program was generated, put into STATE once at start. */
+typedef struct {
+    const char *name;
+    RtDtype dtype;
+    int64_t count;
+    size_t offset; /* in STATE */
+    const double *values;
+} RtConstant;
+
 /* One input of a batch, filled by the loader under its name:
  *   input_ids   I32 [tokens]
  *   labels      I32 [tokens]  the token to predict at each place (already shifted); -100: ignored
@@ -134,7 +143,8 @@ typedef struct {
 
 /* ---- the training state that host and device share ----------------------------------------- */
 
-/* Offsets in STATE. "real" is F64 in an fp64 program, else F32. Tables are indexed by the device:
+/* Offsets in STATE, which is all zeros before the host puts anything there (bad_step becomes -1).
+ * "real" is F64 in an fp64 program, else F32. Tables are indexed by the device:
  * lr by `step`, the bias corrections by `applied`. A step with a non-finite gradient norm applies
  * no update: `step` advances, `applied` does not, and `bad_step` (-1 before) becomes its index. */
 typedef struct {
@@ -147,7 +157,9 @@ typedef struct {
     size_t bias_correction2; /* real [steps]  sqrt(1 - beta2^(applied+1)) */
     size_t loss;             /* real [steps]  mean over the step's target tokens */
     size_t grad_norm;        /* real [steps]  before clipping */
-    size_t eval_loss;        /* real [1] sum over targets since the host zeroed it */
+    size_t step_loss;        /* real [1] of the step under way */
+    size_t eval_loss;        /* real [1] sum over targets since the host zeroed it; evaluation batches
+                              * come with loss_weight 1 */
 } RtCounters;
 
 /* ---- settings the loop needs ----------------------------------------------------------------- */
@@ -219,6 +231,8 @@ struct RtProgram {
     size_t gemm_workspace, gemm_workspace_bytes; /* in SCRATCH */
     const RtParam *params;
     int param_count;
+    const RtConstant *constants;
+    int constant_count;
     const RtInput *inputs;
     int input_count;
     RtCounters counters;
