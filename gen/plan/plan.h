@@ -29,7 +29,7 @@ typedef struct {
     const char *hole, *value; /* of a template */
 } Hole;
 
-enum { MAX_PARAMS = 24, MAX_SCALARS = 4, MAX_WAITS = 4 };
+enum { MAX_PARAMS = 24, MAX_SCALARS = 4, MAX_STREAMS = 4, MAX_WAITS = 4 };
 
 /* A pointer of a kernel: one place in memory, read, written or both. */
 typedef struct {

@@ -1,0 +1,170 @@
+/* Device files, read by one table of their keys. */
+#include "devices/device.h"
+
+#include "base/embed.h"
+#include "base/nearest.h"
+#include "base/strbuf.h"
+#include "spec/toml.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { MAX_DEVICE_FILES = 64 };
+
+typedef struct {
+    const char *table, *key; /* table "": the root */
+    enum { FIELD_TEXT, FIELD_NUMBER, FIELD_COUNT } kind;
+    size_t offset;
+    double unit; /* what one of the file's is in Device */
+    double most; /* in the file's units */
+} Row;
+
+#define AT(field) offsetof(Device, field)
+enum { MIB = 1048576 };
+
+static const Row rows[] = {
+    {"", "title", FIELD_TEXT, AT(title), 0, 0},
+    {"", "arch", FIELD_TEXT, AT(arch), 0, 0},
+    {"", "multiprocessors", FIELD_COUNT, AT(multiprocessors), 1, 1e6},
+    {"", "memory_mib", FIELD_COUNT, AT(memory_bytes), MIB, 1e9},
+    {"", "l2_mib", FIELD_COUNT, AT(l2_bytes), MIB, 1e6},
+    {"peak_tflops", "fp64", FIELD_NUMBER, AT(peak_flops[RATE_F64]), 1e12, 1e9},
+    {"peak_tflops", "fp32", FIELD_NUMBER, AT(peak_flops[RATE_F32]), 1e12, 1e9},
+    {"peak_tflops", "tf32", FIELD_NUMBER, AT(peak_flops[RATE_TF32]), 1e12, 1e9},
+    {"peak_tflops", "bf16", FIELD_NUMBER, AT(peak_flops[RATE_F16]), 1e12, 1e9},
+    {"matmul_tflops", "fp64", FIELD_NUMBER, AT(matmul_flops[RATE_F64]), 1e12, 1e9},
+    {"matmul_tflops", "fp32", FIELD_NUMBER, AT(matmul_flops[RATE_F32]), 1e12, 1e9},
+    {"matmul_tflops", "tf32", FIELD_NUMBER, AT(matmul_flops[RATE_TF32]), 1e12, 1e9},
+    {"matmul_tflops", "bf16", FIELD_NUMBER, AT(matmul_flops[RATE_F16]), 1e12, 1e9},
+    {"vector_tflops", "fp64", FIELD_NUMBER, AT(vector_flops[RATE_F64]), 1e12, 1e9},
+    {"vector_tflops", "fp32", FIELD_NUMBER, AT(vector_flops[RATE_F32]), 1e12, 1e9},
+    {"bandwidth_gbs", "memory", FIELD_NUMBER, AT(memory_rate), 1e9, 1e9},
+    {"bandwidth_gbs", "host_pinned", FIELD_NUMBER, AT(host_rate_pinned), 1e9, 1e9},
+    {"bandwidth_gbs", "host_pageable", FIELD_NUMBER, AT(host_rate_pageable), 1e9, 1e9},
+    {"overhead_us", "kernel_gap", FIELD_NUMBER, AT(kernel_gap_ms), 1e-3, 1e9},
+    {"overhead_us", "launch", FIELD_NUMBER, AT(launch_ms), 1e-3, 1e9},
+    {"overhead_us", "graph_launch", FIELD_NUMBER, AT(graph_launch_ms), 1e-3, 1e9},
+    {"matmul", "tile_m", FIELD_COUNT, AT(matmul_tile_m), 1, 65536},
+    {"matmul", "tile_n", FIELD_COUNT, AT(matmul_tile_n), 1, 65536},
+    {"matmul", "half_k", FIELD_COUNT, AT(matmul_half_k), 1, 65536},
+    {"process_mib", "context", FIELD_COUNT, AT(context_bytes), MIB, 1e6},
+    {"process_mib", "libraries", FIELD_COUNT, AT(library_bytes), MIB, 1e6},
+    {"process_mib", "module", FIELD_COUNT, AT(module_bytes), MIB, 1e6},
+    {"process_mib", "graph_node", FIELD_COUNT, AT(graph_node_bytes), MIB, 1e6},
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static double number_of(const Row *row, const Toml *value) {
+    if (value->kind != TOML_INT && value->kind != TOML_REAL)
+        user_error(value->pos, NULL, "%s is %s; it must be a number", row->key,
+                   toml_kind_name(value->kind));
+    if (!(value->real > 0 && value->real <= row->most))
+        user_error(value->pos, NULL, "%s must be greater than 0 and at most %g", row->key, row->most);
+    return value->real * row->unit;
+}
+
+static void store_field(Arena *arena, Device *device, const Row *row, const Toml *value) {
+    char *at = (char *)device + row->offset;
+    if (row->kind == FIELD_TEXT) {
+        if (value->kind != TOML_STRING || !value->string[0])
+            user_error(value->pos, NULL, "%s must be a string that is not empty", row->key);
+        *(const char **)at = arena_strdup(arena, value->string);
+    } else if (row->kind == FIELD_NUMBER) {
+        *(double *)at = number_of(row, value);
+    } else if (row->offset == AT(multiprocessors)) {
+        *(int *)at = (int)number_of(row, value);
+    } else {
+        *(int64_t *)at = (int64_t)number_of(row, value);
+    }
+}
+
+static const Toml *member(const Toml *root, const char *table, const char *key) {
+    if (!table[0]) return toml_get(root, key);
+    const Toml *inner = toml_get(root, table);
+    return inner && inner->kind == TOML_TABLE ? toml_get(inner, key) : NULL;
+}
+
+static bool known(const char *table, const Toml *entry) {
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (strcmp(rows[i].table, table) == 0 && strcmp(rows[i].key, entry->key) == 0) return true;
+        if (!table[0] && entry->kind == TOML_TABLE && strcmp(rows[i].table, entry->key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void refuse_unknown(const char *table, const Toml *entries) {
+    const char *names[ROW_COUNT];
+    for (int i = 0; i < ROW_COUNT; i++) names[i] = rows[i].key;
+    for (int i = 0; i < entries->count; i++) {
+        const Toml *entry = &entries->items[i];
+        if (!known(table, entry)) {
+            const char *near = nearest_name(entry->key, names, ROW_COUNT);
+            user_error(entry->key_pos, near ? near : "see gen/devices/h100-sxm.toml for the keys",
+                       "a device file has no key %s%s%s", table, table[0] ? "." : "", entry->key);
+        }
+        if (entry->kind == TOML_TABLE) refuse_unknown(entry->key, entry);
+    }
+}
+
+static Device *device_of(Arena *arena, const char *name, const Toml *root) {
+    refuse_unknown("", root);
+    Device *device = arena_alloc(arena, sizeof *device);
+    device->name = name;
+    for (int i = 0; i < ROW_COUNT; i++) {
+        const Toml *value = member(root, rows[i].table, rows[i].key);
+        if (!value)
+            user_error((Pos){.file = root->pos.file}, "gen/devices/h100-sxm.toml shows all of them",
+                       "the device file lacks %s%s%s", rows[i].table, rows[i].table[0] ? "." : "",
+                       rows[i].key);
+        store_field(arena, device, &rows[i], value);
+    }
+    return device;
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+static const char *const folder = "gen/devices/";
+
+static _Noreturn void refuse_name(Arena *arena, const char *name, Pos blame) {
+    const char *names[MAX_DEVICE_FILES];
+    int count = 0;
+    StrBuf list = {0};
+    for (int i = 0; embedded_at(i); i++) {
+        const char *path = embedded_at(i)->path;
+        size_t length = strlen(path);
+        if (strncmp(path, folder, strlen(folder)) != 0 || count == MAX_DEVICE_FILES) continue;
+        if (length < 5 || strcmp(path + length - 5, ".toml") != 0) continue;
+        names[count] = arena_strndup(arena, path + strlen(folder), length - strlen(folder) - 5);
+        sb_printf(&list, "%s%s", count ? ", " : "", names[count]);
+        count++;
+    }
+    const char *near = nearest_name(name, names, count);
+    const char *hint = near ? arena_printf(arena, "did you mean \"%s\"?", near)
+                            : arena_printf(arena, "known are %s, or the path of a .toml file",
+                                           list.text ? list.text : "none");
+    sb_free(&list);
+    user_error(blame, hint, "unknown device \"%s\"", name);
+}
+
+static const Toml *read_embedded(Arena *arena, const char *name, Pos blame) {
+    const char *path = arena_printf(arena, "%s%s.toml", folder, name);
+    const Embedded *file = embedded_find(path);
+    if (!file) refuse_name(arena, name, blame);
+    TomlError error;
+    const Toml *root = toml_parse(arena, path, file->text, file->size, &error);
+    ENSURE(root, "%s: %s", path, error.message);
+    return root;
+}
+
+const Device *device_read(Arena *arena, const char *name, Pos blame) {
+    size_t length = strlen(name);
+    bool is_path = length > 5 && strcmp(name + length - 5, ".toml") == 0;
+    const Toml *root = is_path ? toml_read(arena, name, blame) : read_embedded(arena, name, blame);
+    if (!is_path) return device_of(arena, arena_strdup(arena, name), root);
+    const char *slash = strrchr(name, '/');
+    const char *stem = slash ? slash + 1 : name;
+    return device_of(arena, arena_strndup(arena, stem, strlen(stem) - 5), root);
+}

@@ -1,0 +1,331 @@
+/* The proof that a plan is right, from the graphs, the launches and the offsets alone.
+ *
+ *   layout   every storage that a launch touches lies inside its arena, and storages that outlive
+ *            an entry share no byte with any other
+ *   order    where an op needs another one first (it reads what that one writes, or overwrites
+ *            what that one reads or writes), its launch begins after that one's has ended
+ *   bytes    the launches of an entry are followed over the bytes of SCRATCH: each byte knows whose
+ *            it is and who touched it last on each stream. A read must find its own storage's
+ *            bytes; who takes over another's bytes must come after all of that one's accesses
+ *
+ * "After" means by stream order and events, so one order of the launches stands for all of them.
+ * It shares no code with what made the plan. */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const Plan *plan;
+    const Graph *graph;
+    const PlanEntry *entry;
+    Arena *arena;
+    uint64_t *before; /* [launch][words]: bit i: launch i has ended when it begins */
+    size_t words;
+    const char *fault;
+} Check;
+
+#define FAULT(c, ...) (c)->fault = (c)->fault ? (c)->fault : arena_printf((c)->plan->program->arena, __VA_ARGS__)
+
+/* ---- after -------------------------------------------------------------------------------------- */
+
+static bool is_before(const Check *c, int a, int b) {
+    return c->before[(size_t)b * c->words + (size_t)a / 64] >> (a % 64) & 1;
+}
+
+static void add_before(Check *c, int a, int b) {
+    uint64_t *of_b = &c->before[(size_t)b * c->words], *of_a = &c->before[(size_t)a * c->words];
+    for (size_t w = 0; w < c->words; w++) of_b[w] |= of_a[w];
+    of_b[a / 64] |= UINT64_C(1) << (a % 64);
+}
+
+static void find_before(Check *c) {
+    int count = c->entry->launch_count;
+    c->words = (size_t)count / 64 + 1;
+    c->before = arena_array(c->arena, (size_t)count, c->words * sizeof *c->before);
+    for (int b = 0; b < count && !c->fault; b++) {
+        const Launch *launch = &c->entry->launches[b];
+        for (int a = b - 1; a >= 0; a--)
+            if (c->entry->launches[a].stream == launch->stream) {
+                add_before(c, a, b);
+                break;
+            }
+        for (int w = 0; w < launch->wait_count; w++) {
+            if (launch->wait[w] < 0 || launch->wait[w] >= b)
+                FAULT(c, "%s: launch %d waits for a later one", c->entry->name, b);
+            else
+                add_before(c, launch->wait[w], b);
+        }
+    }
+}
+
+/* ---- layout ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t begin, end;
+    const char *name;
+} Extent;
+
+static int by_begin(const void *a, const void *b) {
+    const Extent *x = a, *y = b;
+    return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : 0;
+}
+
+static void check_disjoint(Check *c, ArenaKind kind) {
+    const Program *program = c->plan->program;
+    Extent *extents = arena_array(c->arena, (size_t)program->storage_count + 1, sizeof *extents);
+    int count = 0;
+    for (int i = 0; i < program->storage_count; i++) {
+        Place place = c->plan->place[i];
+        const Storage *s = program->storages[i];
+        if (place.offset >= 0 && place.arena == kind)
+            extents[count++] = (Extent){place.offset, place.offset + s->bytes, s->name};
+    }
+    qsort(extents, (size_t)count, sizeof *extents, by_begin);
+    for (int i = 1; i < count; i++)
+        if (extents[i].begin < extents[i - 1].end)
+            FAULT(c, "%s and %s share bytes that outlive an entry", extents[i - 1].name, extents[i].name);
+}
+
+static ArenaKind arena_of(Role role) {
+    if (role == ROLE_INPUT) return ARENA_INPUT;
+    return role_persistent(role) ? ARENA_STATE : ARENA_SCRATCH;
+}
+
+static void check_layout(Check *c) {
+    const Plan *plan = c->plan;
+    for (int i = 0; i < plan->program->storage_count; i++) {
+        const Storage *s = plan->program->storages[i];
+        Place place = plan->place[i];
+        if (place.offset < 0) continue;
+        if (place.offset % 256 != 0) FAULT(c, "%s is not aligned to 256 bytes", s->name);
+        if (place.offset + s->bytes > plan->arena_bytes[place.arena])
+            FAULT(c, "%s ends outside its arena", s->name);
+        if (place.arena != arena_of(s->role)) FAULT(c, "%s lies in the wrong arena", s->name);
+    }
+    if (plan->gemm_workspace_offset + plan->gemm_workspace_bytes > plan->arena_bytes[ARENA_SCRATCH])
+        FAULT(c, "the workspace of the matrix products ends outside its arena");
+    check_disjoint(c, ARENA_STATE);
+    check_disjoint(c, ARENA_INPUT);
+}
+
+/* ---- order -------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int op;
+    const Value *value;
+    bool write;
+} Access;
+
+/* First and last launch that carry out an op; all of an op's are on one stream. */
+typedef struct {
+    int first, last;
+} Span;
+
+static Span *spans_of(Check *c) {
+    Span *spans = arena_array(c->arena, (size_t)c->graph->op_count, sizeof *spans);
+    for (int i = 0; i < c->graph->op_count; i++) spans[i] = (Span){-1, -1};
+    for (int l = 0; l < c->entry->launch_count; l++)
+        for (int k = 0; k < c->entry->launches[l].op_count; k++) {
+            const Op *op = c->entry->launches[l].ops[k];
+            if (op->id < 0 || op->id >= c->graph->op_count || c->graph->ops[op->id] != op) {
+                FAULT(c, "%s: launch %d carries out %s, which is no op of this graph",
+                      c->entry->name, l, op->name);
+                continue;
+            }
+            Span *span = &spans[op->id];
+            if (span->first < 0) span->first = l;
+            span->last = l;
+        }
+    for (int i = 0; i < c->graph->op_count; i++)
+        if (spans[i].first < 0)
+            FAULT(c, "%s: no launch carries out %s", c->entry->name, c->graph->ops[i]->name);
+    return spans;
+}
+
+static bool in_order(const Check *c, Span a, Span b) {
+    bool together = a.first <= b.last && b.first <= a.last;
+    return is_before(c, a.last, b.first) || (together && a.first <= b.first);
+}
+
+static int by_storage(const void *a, const void *b) {
+    const Access *x = a, *y = b;
+    int storage = x->value->storage->id - y->value->storage->id;
+    return storage ? storage : x->op != y->op ? x->op - y->op : x->write - y->write;
+}
+
+/* All accesses of one storage, in the order of the graph. */
+static void check_pairs(Check *c, const Span *spans, const Access *accesses, int count) {
+    for (int j = 0; j < count; j++)
+        for (int i = 0; i < j && !c->fault; i++) {
+            const Access *a = &accesses[i], *b = &accesses[j];
+            if ((!a->write && !b->write) || a->op == b->op) continue;
+            if (!value_overlaps(a->value, b->value)) continue;
+            if (!in_order(c, spans[a->op], spans[b->op]))
+                FAULT(c, "%s: %s must come after %s, for %s", c->entry->name,
+                      c->graph->ops[b->op]->name, c->graph->ops[a->op]->name, b->value->name);
+        }
+}
+
+static void check_order(Check *c) {
+    const Span *spans = spans_of(c);
+    if (c->fault) return;
+    size_t room = 0;
+    int count = 0;
+    for (int i = 0; i < c->graph->op_count; i++)
+        room += (size_t)c->graph->ops[i]->in_count + (size_t)c->graph->ops[i]->out_count;
+    Access *accesses = arena_array(c->arena, room + 1, sizeof *accesses);
+    for (int i = 0; i < c->graph->op_count; i++) {
+        const Op *op = c->graph->ops[i];
+        for (int k = 0; k < op->in_count; k++) accesses[count++] = (Access){i, op->in[k], false};
+        for (int k = 0; k < op->out_count; k++) accesses[count++] = (Access){i, op->out[k], true};
+    }
+    qsort(accesses, (size_t)count, sizeof *accesses, by_storage);
+    for (int begin = 0, end; begin < count; begin = end) {
+        bool written = false;
+        for (end = begin; end < count; end++) {
+            if (accesses[end].value->storage != accesses[begin].value->storage) break;
+            written |= accesses[end].write;
+        }
+        if (written) check_pairs(c, spans, accesses + begin, end - begin);
+    }
+}
+
+/* ---- bytes -------------------------------------------------------------------------------------- */
+
+enum { NOBODY = -1, WORKSPACE = -2 };
+
+/* Neighbouring bytes with one history. It ends where the next one begins. */
+typedef struct {
+    int64_t begin;
+    int owner; /* storage */
+    int last[MAX_STREAMS]; /* launch that touched it last on each stream; -1: none */
+} Piece;
+
+typedef struct {
+    Piece *pieces;
+    int count, capacity;
+} Bytes;
+
+static Piece untouched(int64_t begin) {
+    Piece piece = {.begin = begin, .owner = NOBODY};
+    for (int s = 0; s < MAX_STREAMS; s++) piece.last[s] = -1;
+    return piece;
+}
+
+/* Index of the piece that begins at `at`, made by cutting one in two if need be. */
+static int cut(Check *c, Bytes *bytes, int64_t at) {
+    int low = 0, high = bytes->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (bytes->pieces[middle].begin < at) low = middle + 1;
+        else high = middle;
+    }
+    if (low < bytes->count && bytes->pieces[low].begin == at) return low;
+    if (bytes->count == bytes->capacity) {
+        Piece *more = arena_array(c->arena, 2 * (size_t)bytes->capacity, sizeof *more);
+        memcpy(more, bytes->pieces, (size_t)bytes->count * sizeof *more);
+        bytes->pieces = more;
+        bytes->capacity *= 2;
+    }
+    memmove(&bytes->pieces[low + 1], &bytes->pieces[low], (size_t)(bytes->count - low) * sizeof(Piece));
+    bytes->pieces[low] = bytes->pieces[low - 1];
+    bytes->pieces[low].begin = at;
+    bytes->count++;
+    return low;
+}
+
+static const char *owner_name(const Check *c, int owner) {
+    if (owner == NOBODY) return "nobody";
+    return owner == WORKSPACE ? "the workspace" : c->plan->program->storages[owner]->name;
+}
+
+static void take_over(Check *c, const Piece *piece, int owner, int launch) {
+    for (int s = 0; s < MAX_STREAMS; s++)
+        if (piece->last[s] >= 0 && !is_before(c, piece->last[s], launch))
+            FAULT(c, "%s: launch %d takes the bytes of %s for %s while launch %d may still use them",
+                  c->entry->name, launch, owner_name(c, piece->owner), owner_name(c, owner),
+                  piece->last[s]);
+}
+
+static void touch(Check *c, Bytes *bytes, int64_t begin, int64_t end, int owner, int launch, bool write) {
+    int first = cut(c, bytes, begin), last = cut(c, bytes, end);
+    for (int i = first; i < last; i++) {
+        Piece *piece = &bytes->pieces[i];
+        if (piece->owner != owner && !write) {
+            FAULT(c, "%s: launch %d reads %s where the bytes are those of %s", c->entry->name, launch,
+                  owner_name(c, owner), owner_name(c, piece->owner));
+        } else if (piece->owner != owner) {
+            take_over(c, piece, owner, launch);
+            *piece = untouched(piece->begin);
+            piece->owner = owner;
+        }
+        piece->last[c->entry->launches[launch].stream] = launch;
+    }
+}
+
+static void touch_value(Check *c, Bytes *bytes, const Value *v, int launch, bool write) {
+    Place place = plan_place(c->plan, v);
+    int64_t size = dtype_bytes(v->dtype);
+    int64_t span = ((value_rows(v) - 1) * v->row_stride + value_cols(v)) * size;
+    if (place.offset < 0)
+        FAULT(c, "%s: launch %d uses %s, which has no place", c->entry->name, launch, v->name);
+    else if (v->offset < 0 || v->offset * size + span > v->storage->bytes)
+        FAULT(c, "%s: launch %d uses %s outside its storage", c->entry->name, launch, v->name);
+    else if (place.arena == ARENA_SCRATCH)
+        touch(c, bytes, place.offset, place.offset + span, v->storage->id, launch, write);
+}
+
+/* A launch's results may lie on its operands only element by element, and a product's not at all. */
+static void check_args(Check *c, int index) {
+    const Launch *launch = &c->entry->launches[index];
+    for (int i = 0; i < launch->arg_count; i++)
+        for (int k = 0; k < launch->arg_count; k++) {
+            const Value *a = launch->arg[i], *b = launch->arg[k];
+            if (i == k || !launch->written[i] || !value_overlaps(a, b)) continue;
+            if (launch->kind == LAUNCH_GEMM || !value_same_place(a, b))
+                FAULT(c, "%s: launch %d writes %s over its own %s", c->entry->name, index, a->name,
+                      b->name);
+        }
+}
+
+static void check_bytes(Check *c) {
+    const Plan *plan = c->plan;
+    Bytes bytes = {arena_array(c->arena, 64, sizeof(Piece)), 2, 64};
+    bytes.pieces[0] = untouched(0);
+    bytes.pieces[1] = untouched(plan->arena_bytes[ARENA_SCRATCH]);
+    for (int i = 0; i < c->entry->launch_count && !c->fault; i++) {
+        const Launch *launch = &c->entry->launches[i];
+        check_args(c, i);
+        for (int write = 0; write <= 1; write++)
+            for (int a = 0; a < launch->arg_count && !c->fault; a++)
+                if (write ? launch->written[a] : launch->read[a])
+                    touch_value(c, &bytes, launch->arg[a], i, write);
+        if (launch->observed && !c->fault) touch_value(c, &bytes, launch->observed, i, false);
+        if (launch->kind == LAUNCH_GEMM && !c->fault)
+            touch(c, &bytes, plan->gemm_workspace_offset,
+                  plan->gemm_workspace_offset + plan->gemm_workspace_bytes, WORKSPACE, i, true);
+    }
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------- */
+
+const char *plan_find_fault(const Plan *plan) {
+    Arena arena = {0};
+    Check c = {.plan = plan, .arena = &arena};
+    check_layout(&c);
+    for (int e = 0; e < ENTRY_COUNT && !c.fault; e++) {
+        c.graph = &plan->program->entry[e];
+        c.entry = &plan->entry[e];
+        find_before(&c);
+        if (!c.fault) check_order(&c);
+        if (!c.fault) check_bytes(&c);
+    }
+    arena_free(&arena);
+    return c.fault;
+}
+
+void plan_check(const Plan *plan) {
+    const char *fault = plan_find_fault(plan);
+    ENSURE(!fault, "the plan is wrong: %s", fault);
+}

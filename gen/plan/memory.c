@@ -1,0 +1,204 @@
+/* Gives every storage its place.
+ *
+ * STATE and INPUT storages lie one behind the other. SCRATCH storages share bytes where their
+ * lifetimes allow: a storage lives from its first use to its last, and two may share when every use
+ * of one happens before every use of the other - in each entry, since scratch keeps nothing from
+ * one entry to the next. What happens before what follows from stream order and events.
+ *
+ * The largest storage is placed first, each in the smallest gap that fits between those already
+ * placed that live at the same time. */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 256 };
+
+static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+/* ---- who uses what, when ------------------------------------------------------------------------- */
+
+/* First and last use on each stream, as indices of launches; first -1: not used there. */
+typedef struct {
+    int first[MAX_STREAMS], last[MAX_STREAMS];
+    bool used;
+} Life;
+
+/* Of one entry: lifetimes by storage, and for each launch the last launch of each stream that is
+ * certain to have ended when it begins. */
+typedef struct {
+    const PlanEntry *entry;
+    Life *life;
+    int (*ended)[MAX_STREAMS];
+} Lives;
+
+static void use(Lives *lives, const Value *value, int launch) {
+    Life *life = &lives->life[value->storage->id];
+    if (!life->used)
+        for (int s = 0; s < MAX_STREAMS; s++) life->first[s] = life->last[s] = -1;
+    life->used = true;
+    int stream = lives->entry->launches[launch].stream;
+    if (life->first[stream] < 0) life->first[stream] = launch;
+    life->last[stream] = launch;
+}
+
+static void use_all(Lives *lives, int index) {
+    const Launch *launch = &lives->entry->launches[index];
+    for (int a = 0; a < launch->arg_count; a++) use(lives, launch->arg[a], index);
+    if (launch->observed) use(lives, launch->observed, index);
+}
+
+/* What had ended when `from` began, and `from` itself, has ended when `to` begins. */
+static void learn(Lives *lives, int to, int from) {
+    int stream = lives->entry->launches[from].stream;
+    for (int s = 0; s < MAX_STREAMS; s++)
+        if (lives->ended[from][s] > lives->ended[to][s]) lives->ended[to][s] = lives->ended[from][s];
+    if (from > lives->ended[to][stream]) lives->ended[to][stream] = from;
+}
+
+static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
+    Lives lives = {entry, arena_array(arena, (size_t)plan->program->storage_count, sizeof(Life)),
+                   arena_array(arena, (size_t)entry->launch_count, sizeof(int[MAX_STREAMS]))};
+    int previous[MAX_STREAMS] = {-1, -1, -1, -1};
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        for (int s = 0; s < MAX_STREAMS; s++) lives.ended[i][s] = -1;
+        if (previous[launch->stream] >= 0) learn(&lives, i, previous[launch->stream]);
+        for (int w = 0; w < launch->wait_count; w++) learn(&lives, i, launch->wait[w]);
+        previous[launch->stream] = i;
+        use_all(&lives, i);
+    }
+    return lives;
+}
+
+static bool ends_before(const Lives *lives, const Life *a, const Life *b) {
+    for (int s = 0; s < MAX_STREAMS; s++)
+        for (int t = 0; t < MAX_STREAMS; t++)
+            if (a->last[s] >= 0 && b->first[t] >= 0 && a->last[s] > lives->ended[b->first[t]][s])
+                return false;
+    return true;
+}
+
+static bool live_together(const Lives *lives, int a, int b) {
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        const Life *x = &lives[e].life[a], *y = &lives[e].life[b];
+        if (x->used && y->used && !ends_before(&lives[e], x, y) && !ends_before(&lives[e], y, x))
+            return true;
+    }
+    return false;
+}
+
+static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena) {
+    const Program *program = plan->program;
+    bool *used = arena_array(arena, (size_t)program->storage_count, sizeof *used);
+    for (int i = 0; i < program->storage_count; i++)
+        for (int e = 0; e < ENTRY_COUNT; e++) used[i] |= lives[e].life[i].used;
+    /* The host reads and writes these whether a launch does or not. */
+    for (int i = 0; i < program->storage_count; i++)
+        used[i] |= program->storages[i]->role == ROLE_COUNTER;
+    for (int i = 0; i < program->param_count; i++) {
+        const Param *param = &program->params[i];
+        const Value *parts[] = {param->weight, param->master, param->gradient, param->exp_avg,
+                                param->exp_avg_sq};
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            if (parts[k]) used[parts[k]->storage->id] = true;
+    }
+    return used;
+}
+
+/* ---- places -------------------------------------------------------------------------------------- */
+
+static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
+    plan->place[storage->id] = (Place){kind, plan->arena_bytes[kind]};
+    plan->arena_bytes[kind] += aligned(storage->bytes);
+}
+
+static void place_in_order(Plan *plan, const bool *used) {
+    static const Role order[] = {ROLE_COUNTER, ROLE_CONSTANT, ROLE_FROZEN,   ROLE_WEIGHT,
+                                 ROLE_ADAPTER, ROLE_GRADIENT, ROLE_OPTIMIZER, ROLE_INPUT};
+    const Program *program = plan->program;
+    for (size_t r = 0; r < sizeof order / sizeof *order; r++)
+        for (int i = 0; i < program->storage_count; i++)
+            if (used[i] && program->storages[i]->role == order[r])
+                append(plan, program->storages[i],
+                       order[r] == ROLE_INPUT ? ARENA_INPUT : ARENA_STATE);
+}
+
+static int larger_first(const void *a, const void *b) {
+    const Storage *x = *(Storage *const *)a, *y = *(Storage *const *)b;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    return x->id - y->id;
+}
+
+/* `placed` is ordered by offset. */
+static int64_t smallest_gap(const Plan *plan, const Lives *lives, Storage *const *placed, int count,
+                            const Storage *storage) {
+    int64_t size = aligned(storage->bytes), end = 0, best = -1, best_gap = INT64_MAX;
+    for (int i = 0; i < count; i++) {
+        if (!live_together(lives, storage->id, placed[i]->id)) continue;
+        int64_t offset = plan->place[placed[i]->id].offset, gap = offset - end;
+        if (gap >= size && gap < best_gap) {
+            best = end;
+            best_gap = gap;
+        }
+        int64_t next = offset + aligned(placed[i]->bytes);
+        if (next > end) end = next;
+    }
+    return best >= 0 ? best : end;
+}
+
+static void insert_by_offset(const Plan *plan, Storage **placed, int count, Storage *storage) {
+    int i = count;
+    for (; i > 0 && plan->place[placed[i - 1]->id].offset > plan->place[storage->id].offset; i--)
+        placed[i] = placed[i - 1];
+    placed[i] = storage;
+}
+
+static void place_scratch(Plan *plan, const Lives *lives, const bool *used, Arena *arena) {
+    const Program *program = plan->program;
+    Storage **sorted = arena_array(arena, (size_t)program->storage_count, sizeof *sorted);
+    Storage **placed = arena_array(arena, (size_t)program->storage_count, sizeof *placed);
+    int count = 0;
+    for (int i = 0; i < program->storage_count; i++)
+        if (used[i] && program->storages[i]->role == ROLE_ACTIVATION)
+            sorted[count++] = program->storages[i];
+    qsort(sorted, (size_t)count, sizeof *sorted, larger_first);
+    for (int i = 0; i < count; i++) {
+        int64_t offset = smallest_gap(plan, lives, placed, i, sorted[i]);
+        plan->place[sorted[i]->id] = (Place){ARENA_SCRATCH, offset};
+        int64_t end = offset + aligned(sorted[i]->bytes);
+        if (end > plan->arena_bytes[ARENA_SCRATCH]) plan->arena_bytes[ARENA_SCRATCH] = end;
+        insert_by_offset(plan, placed, i, sorted[i]);
+    }
+}
+
+/* cuBLASLt's workspace is live whenever a product runs, so it has bytes of its own. Large programs
+ * get the 32 MiB that its fastest algorithms ask for on recent devices. */
+static void place_workspace(Plan *plan) {
+    const int64_t mib = 1048576;
+    if (plan->gemm_count == 0) return;
+    int64_t *scratch = &plan->arena_bytes[ARENA_SCRATCH];
+    plan->gemm_workspace_bytes = *scratch < 1024 * mib ? 4 * mib : 32 * mib;
+    plan->gemm_workspace_offset = *scratch;
+    *scratch += plan->gemm_workspace_bytes;
+}
+
+void plan_memory(Plan *plan) {
+    const Program *program = plan->program;
+    Arena arena = {0};
+    Lives lives[ENTRY_COUNT];
+    for (int e = 0; e < ENTRY_COUNT; e++) lives[e] = lives_of(plan, &plan->entry[e], &arena);
+    const bool *used = storages_in_use(plan, lives, &arena);
+
+    plan->place = arena_array(program->arena, (size_t)program->storage_count, sizeof(Place));
+    memset(plan->arena_bytes, 0, sizeof plan->arena_bytes);
+    memset(plan->role_bytes, 0, sizeof plan->role_bytes);
+    for (int i = 0; i < program->storage_count; i++) {
+        plan->place[i].offset = -1;
+        if (used[i]) plan->role_bytes[program->storages[i]->role] += program->storages[i]->bytes;
+    }
+    place_in_order(plan, used);
+    place_scratch(plan, lives, used, &arena);
+    place_workspace(plan);
+    arena_free(&arena);
+}
