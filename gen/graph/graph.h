@@ -153,6 +153,8 @@ typedef struct Program {
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
     int64_t tokens;   /* rows of a micro-step: batch x seq_len */
     int64_t seq_len, micro_steps, steps;
+    const char *config_json;  /* config.json of the model, as text; exports carry it */
+    const char *adapter_json; /* adapter_config.json of what was added to it; NULL: nothing */
 } Program;
 
 Program *program_new(Arena *);
