@@ -59,17 +59,15 @@ char *arena_strdup(Arena *arena, const char *text)
 
 char *arena_printf(Arena *arena, const char *format, ...)
 {
-    va_list args, again;
-    char probe[1];
+    char *text = NULL;
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(probe, sizeof probe, format, args);
-    ENSURE(length >= 0, "bad format %s", format);
-    char *text = arena_alloc(arena, (size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
+    int length = vasprintf(&text, format, args);
     va_end(args);
-    return text;
+    ENSURE(length >= 0, "cannot format %s", format);
+    char *copy = arena_strndup(arena, text, (size_t)length);
+    free(text);
+    return copy;
 }
 
 void arena_free(Arena *arena)

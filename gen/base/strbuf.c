@@ -36,15 +36,11 @@ void sb_puts(StrBuf *sb, const char *text)
 
 void sb_vprintf(StrBuf *sb, const char *format, va_list args)
 {
-    char probe[1];
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(probe, sizeof probe, format, args);
-    ENSURE(length >= 0, "bad format %s", format);
-    reserve(sb, (size_t)length);
-    vsnprintf(sb->text + sb->length, (size_t)length + 1, format, again);
-    va_end(again);
-    sb->length += (size_t)length;
+    char *text = NULL;
+    int length = vasprintf(&text, format, args);
+    ENSURE(length >= 0, "cannot format %s", format);
+    sb_append(sb, text, (size_t)length);
+    free(text);
 }
 
 void sb_printf(StrBuf *sb, const char *format, ...)
@@ -55,16 +51,32 @@ void sb_printf(StrBuf *sb, const char *format, ...)
     va_end(args);
 }
 
+enum { REAL_TEXT_SIZE = 40 };
+
+/* Writes value as d.ddde+xx with the fewest digits that read back as value; returns how many. */
+static int shortest_digits(double value, char text[REAL_TEXT_SIZE])
+{
+    for (int digits = 1;; digits++) {
+        snprintf(text, REAL_TEXT_SIZE, "%.*e", digits - 1, value);
+        if (digits == 17 || strtod(text, NULL) == value)
+            return digits;
+    }
+}
+
 void sb_put_real(StrBuf *sb, double value)
 {
-    char text[40];
-    int digits = 1;
-    do
-        snprintf(text, sizeof text, "%.*g", digits, value);
-    while (digits++ < 17 && strtod(text, NULL) != value);
-    sb_puts(sb, text);
-    if (isfinite(value) && !strpbrk(text, ".e"))
-        sb_puts(sb, ".0");
+    char text[REAL_TEXT_SIZE];
+    if (!isfinite(value)) {
+        sb_printf(sb, "%g", value);
+        return;
+    }
+    int digits = shortest_digits(value, text);
+    int exponent = atoi(strchr(text, 'e') + 1);
+    int decimals = digits - 1 - exponent;
+    if (exponent < -4 || exponent >= 15)
+        sb_puts(sb, text);
+    else
+        sb_printf(sb, "%.*f", decimals > 1 ? decimals : 1, value);
 }
 
 void sb_free(StrBuf *sb)

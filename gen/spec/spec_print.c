@@ -47,20 +47,22 @@ void spec_print(const Spec *spec, StrBuf *out)
     }
 }
 
-static const char *shown_default(const KeyInfo *info)
+static void print_default(const KeyInfo *info, StrBuf *out)
 {
     if (info->fallback == REQUIRED)
-        return "required";
-    return info->fallback[0] ? info->fallback : "derived";
+        sb_puts(out, "required");
+    else if (!info->fallback[0])
+        sb_puts(out, "derived");
+    else
+        sb_printf(out, info->kind == KIND_CHOICE ? "default \"%s\"" : "default %s", info->fallback);
 }
 
 static void print_reference(Arena *arena, Key key, StrBuf *out)
 {
     const KeyInfo *info = &key_info[key];
     sb_printf(out, "  %s\n      %s; ", info->leaf, key_domain(arena, key));
-    sb_printf(out, info->fallback && info->fallback[0] ? "default %s\n" : "%s\n",
-              shown_default(info));
-    sb_printf(out, "      %s\n", info->help);
+    print_default(info, out);
+    sb_printf(out, "\n      %s\n", info->help);
     if (info->condition[0])
         sb_printf(out, "      Only with %s.\n", info->condition);
 }

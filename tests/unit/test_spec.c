@@ -1,0 +1,518 @@
+/* The spec layer: the key table itself, resolving, positions and origins, weights, sweeps, print,
+ * and what of gen/base has no other witness. Messages have their own goldens in tests/error. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/diag.h"
+#include "base/fileio.h"
+#include "base/nearest.h"
+#include "spec/key_info.h"
+#include "spec/sweep.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- a folder of its own, and errors caught ---- */
+
+static Arena arena;
+static jmp_buf back;
+static char *message;
+static size_t message_size;
+
+static void jump_back(int code)
+{
+    longjmp(back, code);
+}
+
+/* Runs the call; true and the message in `message` where it ended in a user_error. */
+#define FAILS(call)                                                                                \
+    (free(message), message = NULL, diag_stream = open_memstream(&message, &message_size),         \
+     diag_exit = jump_back,                                                                        \
+     setjmp(back) ? (end_catch(), true) : ((void)(call), end_catch(), false))
+
+static void end_catch(void)
+{
+    fclose(diag_stream);
+    diag_stream = NULL;
+    diag_exit = exit;
+}
+
+static void assert_says(const char *text)
+{
+    if (!strstr(message, text))
+        fail_msg("\"%s\" is not in: %s", text, message);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    const char *why = file_write(path, text, strlen(text), NULL);
+    if (why)
+        fail_msg("%s: %s", path, why);
+}
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    static char folder[] = "/tmp/test_spec_XXXXXX";
+    return mkdtemp(folder) ? chdir(folder) : -1;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    diag_forget_sources();
+    free(message);
+    message = NULL;
+    return 0;
+}
+
+static const char MODEL[] = "[model]\n"
+                            "vocab_size = 256\n"
+                            "hidden_size = 64\n"
+                            "intermediate_size = 176\n"
+                            "num_hidden_layers = 2\n"
+                            "num_attention_heads = 4\n";
+static const char REST[] = "[training]\n"
+                           "seq_len = 32\n"
+                           "steps = 10\n"
+                           "[data]\n"
+                           "format = \"synthetic\"\n";
+
+/* before, [model], more model keys, the rest, after */
+static void write_spec(const char *path, const char *before, const char *model, const char *after)
+{
+    write_text(path, arena_printf(&arena, "%s%s%s%s%s", before, MODEL, model, REST, after));
+}
+
+static Spec *read_plain(const char *path)
+{
+    return spec_read(&arena, path, NULL, 0);
+}
+
+/* ---- gen/base ---- */
+
+static void test_sha256(void **state)
+{
+    (void)state;
+    char hex[SHA256_HEX_SIZE];
+    sha256_hex("abc", 3, hex);
+    assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    sha256_hex("", 0, hex);
+    assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, hex);
+    assert_string_equal(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+static void test_real_text(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0.1, "0.1"},     {10000, "10000.0"},       {1e-5, "1e-05"}, {0, "0.0"},
+                 {1e300, "1e+300"}, {1.0 / 3, "0.3333333333333333"}, {-2.5, "-2.5"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        StrBuf sb = {0};
+        sb_put_real(&sb, cases[i].value);
+        assert_string_equal(sb.text, cases[i].text);
+        sb_free(&sb);
+    }
+}
+
+static void test_real_reads_back(void **state)
+{
+    (void)state;
+    static const double hard[] = {DBL_MIN, DBL_MAX, 4.9e-324, 999999.9999999999, 0.1 + 0.2,
+                                  9007199254740993.0, 123456789012345.67, 1e15, 0.0001};
+    uint64_t bits = 88172645463325252u;
+    for (int i = 0; i < 20000; i++) {
+        double value = i < 9 ? hard[i] : 0;
+        if (i >= 9) {
+            bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
+            memcpy(&value, &bits, sizeof value);
+        }
+        if (!isfinite(value))
+            continue;
+        StrBuf sb = {0};
+        sb_put_real(&sb, value);
+        assert_true(strtod(sb.text, NULL) == value);
+        sb_free(&sb);
+    }
+}
+
+static void test_file_write_keeps_same(void **state)
+{
+    (void)state;
+    bool changed;
+    assert_null(make_folder("a/b/c"));
+    assert_null(file_write("a/b/c/f", "one", 3, &changed));
+    assert_true(changed);
+    struct stat before, after;
+    assert_int_equal(stat("a/b/c/f", &before), 0);
+    assert_null(file_write("a/b/c/f", "one", 3, &changed));
+    assert_false(changed);
+    assert_int_equal(stat("a/b/c/f", &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    assert_null(file_write("a/b/c/f", "two", 3, &changed));
+    assert_true(changed);
+    assert_non_null(file_write("a/nowhere/f", "x", 1, NULL));
+    assert_non_null(make_folder("a/b/c/f/d"));
+}
+
+static void test_file_read_limits(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    write_text("five", "12345");
+    assert_null(file_read(&arena, "five", 5, &text, &size));
+    assert_string_equal(text, "12345");
+    assert_non_null(file_read(&arena, "five", 4, &text, &size));
+    assert_string_equal(file_read(&arena, ".", 4, &text, &size), "it is a folder");
+    assert_non_null(file_read(&arena, "missing", 4, &text, &size));
+}
+
+static void test_nearest(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"seq_len", "steps", "seed"};
+    assert_string_equal(nearest_name("seqlen", names, 3), "seq_len");
+    assert_string_equal(nearest_name("step", names, 3), "steps");
+    assert_null(nearest_name("gradient", names, 3));
+}
+
+/* ---- the key table ---- */
+
+static void test_keys_are_sound(void **state)
+{
+    (void)state;
+    for (int key = 0; key < KEY_COUNT; key++) {
+        const KeyInfo *info = &key_info[key];
+        size_t length = strlen(info->help);
+        assert_true(length > 0 && info->help[length - 1] == '.');
+        bool number = info->kind == KIND_INT || info->kind == KIND_REAL;
+        assert_true(number == (info->range[0] != 0));
+        assert_int_equal(key_find(info->table, info->leaf), key);
+        assert_int_equal(key_lookup(&arena, info->name, (Pos){0}), key);
+    }
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    write_spec("plain.toml", "", "", "");
+    const Spec *spec = read_plain("plain.toml");
+    assert_string_equal(spec->name, "plain");
+    assert_string_equal(spec->job.device, "h100-sxm");
+    assert_int_equal(spec->model.hidden_size, 64);
+    assert_int_equal(spec->model.num_key_value_heads, 4);
+    assert_int_equal(spec->model.head_dim, 16);
+    assert_true(spec->model.rms_norm_eps == 1e-5);
+    assert_int_equal(spec->precision.dtype, PRECISION_FP32);
+    assert_int_equal(spec->adapter.type, ADAPTER_NONE);
+    assert_int_equal(spec->adapter.target_modules.count, 1);
+    assert_string_equal(spec->adapter.target_modules.items[0], "all-linear");
+    assert_string_equal(spec->init_dir, "");
+    assert_true(spec->compile.fusion);
+    assert_false(spec_given(spec, KEY_adapter_r));
+    assert_true(spec_given(spec, KEY_model_hidden_size));
+    assert_int_equal(spec_pos(spec, KEY_model_hidden_size).line, 3);
+    assert_int_equal(spec_pos(spec, KEY_model_hidden_size).col, 15);
+    assert_int_equal(spec_pos(spec, KEY_adapter_r).line, 0);
+}
+
+/* ---- layers ---- */
+
+static void test_sets_win(void **state)
+{
+    (void)state;
+    write_spec("plain.toml", "", "", "");
+    const char *sets[] = {"training.steps=20", "precision.dtype=bf16", "optimizer.lr=3e-4",
+                          "data.format=text", "data.train=[\"a\", \"b\"]", "compile.fusion=false"};
+    const Spec *spec = spec_read(&arena, "plain.toml", sets, 6);
+    assert_int_equal(spec->training.steps, 20);
+    assert_int_equal(spec->precision.dtype, PRECISION_BF16);
+    assert_true(spec->optimizer.lr == 3e-4);
+    assert_int_equal(spec->data.train.count, 2);
+    assert_string_equal(spec->data.train.items[1], "b");
+    assert_false(spec->compile.fusion);
+    assert_int_equal(spec->nsets, 6);
+    assert_string_equal(spec->sets[1], "precision.dtype=bf16");
+    assert_string_equal(pos_text(spec_pos(spec, KEY_optimizer_lr)), "--set:3:14");
+}
+
+static void test_extends(void **state)
+{
+    (void)state;
+    write_spec("origin.toml", "", "", "[adapter]\ntype = \"lora\"\nr = 4\n[job]\nname = \"o\"\n");
+    write_text("plain_variant.toml", "extends = \"origin.toml\"\n"
+                                     "[adapter]\ntype = \"none\"\n[training]\nsteps = 3\n");
+    const Spec *spec = read_plain("plain_variant.toml");
+    assert_string_equal(spec->name, "plain_variant");
+    assert_int_equal(spec->training.steps, 3);
+    assert_int_equal(spec->adapter.r, 4); /* inherited, so no complaint */
+    assert_true(spec->origin[KEY_adapter_r].inherited);
+    assert_false(spec->in_vain[KEY_adapter_r]);
+    assert_string_equal(spec_pos(spec, KEY_adapter_r).file, "origin.toml");
+}
+
+static void test_extends_cycle(void **state)
+{
+    (void)state;
+    write_text("a.toml", "extends = \"b.toml\"\n");
+    write_text("b.toml", "extends = \"a.toml\"\n");
+    assert_true(FAILS(read_plain("a.toml")));
+    assert_says("b.toml:1:11: error: a.toml waits for itself");
+}
+
+static void test_in_vain(void **state)
+{
+    (void)state;
+    write_spec("vain.toml", "", "", "[adapter]\nr = 4\n");
+    assert_true(FAILS(read_plain("vain.toml")));
+    assert_says("vain.toml:13:5: error: adapter.r has no effect");
+}
+
+/* ---- hash and print ---- */
+
+static void test_hash(void **state)
+{
+    (void)state;
+    write_spec("one.toml", "# a comment\n[job]\nname = \"x\"\n", "", "");
+    write_spec("two.toml", "[job]\nname = \"x\"\n", "head_dim = 16\n", "[optimizer]\neps = 1e-8\n");
+    write_spec("three.toml", "[job]\nname = \"x\"\n", "head_dim = 24\n", "");
+    const Spec *one = read_plain("one.toml"), *two = read_plain("two.toml");
+    assert_string_equal(one->sha256, two->sha256);
+    assert_string_not_equal(one->sha256, read_plain("three.toml")->sha256);
+}
+
+static void test_print_reads_back(void **state)
+{
+    (void)state;
+    write_spec("deep.toml", "", "rope_type = \"llama3\"\nrope_factor = 32.0\n",
+               "train = [\"a \\\"b\\\"\\t\\u00e9\"]\n[lr_scheduler]\ntype = \"cosine\"\n");
+    const char *sets[] = {"data.format=jsonl", "optimizer.lr=1.2345678901234567e-3"};
+    const Spec *first = spec_read(&arena, "deep.toml", sets, 2);
+    StrBuf text = {0};
+    spec_print(first, &text);
+    write_text("again.toml", text.text);
+    sb_free(&text);
+    const Spec *second = read_plain("again.toml");
+    assert_string_equal(second->name, "deep");
+    assert_string_equal(first->sha256, second->sha256);
+    for (int key = 0; key < KEY_COUNT; key++)
+        assert_true(key_same(first, second, (Key)key));
+}
+
+static void test_reference_has_every_key(void **state)
+{
+    (void)state;
+    StrBuf text = {0};
+    spec_print_keys(&text);
+    for (int key = 0; key < KEY_COUNT; key++)
+        assert_non_null(strstr(text.text, arena_printf(&arena, "\n  %s\n", key_info[key].leaf)));
+    sb_free(&text);
+}
+
+/* ---- weights ---- */
+
+static const char CONFIG[] =
+    "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n"
+    "  \"hidden_size\": 64, \"intermediate_size\": 96,\n"
+    "  \"num_hidden_layers\": 3, \"num_attention_heads\": 4, \"num_key_value_heads\": 2,\n"
+    "  \"vocab_size\": 300, \"head_dim\": null, \"torch_dtype\": \"bfloat16\",\n"
+    "  \"rope_theta\": 500000.0, \"max_position_embeddings\": 131072,\n"
+    "  \"rope_scaling\": {\"factor\": 32.0, \"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0,\n"
+    "    \"original_max_position_embeddings\": 8192, \"rope_type\": \"llama3\"},\n"
+    "  \"tie_word_embeddings\": true\n}\n";
+static const char TUNE[] = "[training]\ntask = \"sft\"\nseq_len = 32\nsteps = 1\n"
+                           "[data]\nformat = \"synthetic\"\n";
+
+static void test_config_json(void **state)
+{
+    (void)state;
+    assert_null(make_folder("hf"));
+    write_text("hf/config.json", CONFIG);
+    write_text("tune.toml", arena_printf(&arena, "[model]\nweights = \"hf\"\n%s", TUNE));
+    const Spec *spec = read_plain("tune.toml");
+    assert_int_equal(spec->model.num_hidden_layers, 3);
+    assert_int_equal(spec->model.num_key_value_heads, 2);
+    assert_int_equal(spec->model.head_dim, 16);
+    assert_int_equal(spec->model.rope_type, ROPE_LLAMA3);
+    assert_true(spec->model.rope_factor == 32);
+    assert_true(spec->model.rope_theta == 500000);
+    assert_true(spec->model.rms_norm_eps == 1e-6); /* transformers' default, not ours */
+    assert_true(spec->model.tie_word_embeddings);
+    assert_string_equal(spec->init_dir, "hf");
+    assert_string_equal(spec->base_spec, "");
+    assert_string_equal(pos_text(spec_pos(spec, KEY_model_vocab_size)), "hf/config.json:5:3");
+    assert_false(spec_given(spec, KEY_model_vocab_size));
+}
+
+static void test_config_json_rope_parameters(void **state)
+{
+    (void)state;
+    assert_null(make_folder("hf5"));
+    write_text("hf5/config.json",
+               "{\"model_type\": \"llama\", \"vocab_size\": 9, \"hidden_size\": 8,\n"
+               "\"intermediate_size\": 8, \"num_hidden_layers\": 1, \"num_attention_heads\": 1,\n"
+               "\"rope_parameters\": {\"rope_theta\": 1234.5, \"rope_type\": \"default\"}}");
+    write_text("tune.toml", arena_printf(&arena, "[model]\nconfig = \"hf5\"\n%s", TUNE));
+    const Spec *spec = read_plain("tune.toml");
+    assert_true(spec->model.rope_theta == 1234.5);
+    assert_int_equal(spec->model.rope_type, ROPE_DEFAULT);
+    assert_string_equal(spec->init_dir, "");
+}
+
+static void test_base_spec(void **state)
+{
+    (void)state;
+    write_spec("base.toml", "[job]\nname = \"tiny\"\n", "rope_theta = 500.0\n", "");
+    write_text("tune.toml", arena_printf(&arena, "[model]\nweights = \"base.toml\"\n"
+                                                 "hidden_size = 64\n%s", TUNE));
+    const Spec *spec = read_plain("tune.toml");
+    assert_string_equal(spec->init_dir, "build/tiny/out");
+    assert_string_equal(spec->base_spec, "base.toml");
+    assert_int_equal(spec->model.vocab_size, 256);
+    assert_true(spec->model.rope_theta == 500);
+    assert_int_equal(spec->origin[KEY_model_rope_theta].kind, ORIGIN_BASE);
+    assert_string_equal(spec_pos(spec, KEY_model_rope_theta).file, "base.toml");
+}
+
+static void test_base_spec_contradicted(void **state)
+{
+    (void)state;
+    write_spec("base.toml", "", "", "");
+    write_text("tune.toml", arena_printf(&arena, "[model]\nweights = \"base.toml\"\n"
+                                                 "hidden_size = 128\n%s", TUNE));
+    assert_true(FAILS(read_plain("tune.toml")));
+    assert_says("tune.toml:3:15: error: model.hidden_size = 128 contradicts base.toml:3:15");
+}
+
+static void test_base_spec_cycle(void **state)
+{
+    (void)state;
+    write_text("a.toml", "[model]\nweights = \"b.toml\"\n");
+    write_text("b.toml", "[model]\nweights = \"a.toml\"\n");
+    assert_true(FAILS(read_plain("a.toml")));
+    assert_says("b.toml:2:11: error: a.toml waits for itself");
+}
+
+/* ---- sweeps ---- */
+
+static Sweep *read_sweep(const char *path)
+{
+    return sweep_read(&arena, path, NULL, 0);
+}
+
+static void test_no_sweep(void **state)
+{
+    (void)state;
+    write_spec("plain.toml", "", "", "");
+    const Sweep *sweep = read_sweep("plain.toml");
+    assert_false(sweep->swept);
+    assert_int_equal(sweep->count, 1);
+    assert_string_equal(sweep->points[0].name, "");
+    assert_int_equal(sweep->points[0].nsets, 0);
+}
+
+static void test_sweep_product(void **state)
+{
+    (void)state;
+    write_spec("study.toml", "", "",
+               "[sweep]\n\"compile.fusion\" = [true, false]\n"
+               "\"model.num_hidden_layers, training.seq_len\" = [[4, 8], [8, 16], [9, 24]]\n");
+    const char *sets[] = {"training.steps=7"};
+    const Sweep *sweep = sweep_read(&arena, "study.toml", sets, 1);
+    assert_true(sweep->swept);
+    assert_int_equal(sweep->count, 6);
+    assert_string_equal(sweep->points[0].name, "fusion-true_num_hidden_layers4_seq_len8");
+    assert_string_equal(sweep->points[4].name, "fusion-false_num_hidden_layers8_seq_len16");
+    const SweepPoint *point = &sweep->points[5];
+    assert_int_equal(point->nsets, 3);
+    assert_string_equal(point->sets[0], "compile.fusion=false");
+    assert_string_equal(point->sets[2], "training.seq_len=24");
+    assert_int_equal(point->spec->model.num_hidden_layers, 9);
+    assert_int_equal(point->spec->training.steps, 7);
+    assert_int_equal(point->spec->nsets, 4);
+    assert_true(FAILS(read_plain("study.toml")));
+}
+
+static void test_sweep_gives_required_key(void **state)
+{
+    (void)state;
+    write_text("study.toml", arena_printf(&arena, "%s[training]\nseq_len = 8\n"
+                                                  "[data]\nformat = \"synthetic\"\n"
+                                                  "[sweep]\n\"training.steps\" = [1, 2]\n", MODEL));
+    assert_int_equal(read_sweep("study.toml")->points[1].spec->training.steps, 2);
+}
+
+static void test_sweep_in_vain_somewhere(void **state)
+{
+    (void)state;
+    write_spec("study.toml", "", "",
+               "[adapter]\nr = 4\n[sweep]\n\"adapter.type,training.task\" = "
+               "[[\"none\", \"sft\"], [\"lora\", \"sft\"]]\n");
+    const Sweep *sweep = read_sweep("study.toml");
+    assert_true(sweep->points[0].spec->in_vain[KEY_adapter_r]);
+    assert_int_equal(sweep->points[1].spec->adapter.type, ADAPTER_LORA);
+}
+
+static void test_sweep_in_vain_everywhere(void **state)
+{
+    (void)state;
+    write_spec("study.toml", "", "", "[sweep]\n\"adapter.r\" = [4, 8]\n");
+    assert_true(FAILS(read_sweep("study.toml")));
+    assert_says("study.toml:13:16: error: adapter.r has no effect");
+}
+
+static void test_sweep_names_differ(void **state)
+{
+    (void)state;
+    write_spec("study.toml", "", "", "[sweep]\n\"training.steps\" = [1, 1]\n");
+    const Sweep *sweep = read_sweep("study.toml");
+    assert_string_equal(sweep->points[0].name, "steps1");
+    assert_string_equal(sweep->points[1].name, "steps1_2");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, clean)
+    static const struct CMUnitTest tests[] = {
+        TEST(test_sha256),
+        TEST(test_real_text),
+        TEST(test_real_reads_back),
+        TEST(test_file_write_keeps_same),
+        TEST(test_file_read_limits),
+        TEST(test_nearest),
+        TEST(test_keys_are_sound),
+        TEST(test_defaults),
+        TEST(test_sets_win),
+        TEST(test_extends),
+        TEST(test_extends_cycle),
+        TEST(test_in_vain),
+        TEST(test_hash),
+        TEST(test_print_reads_back),
+        TEST(test_reference_has_every_key),
+        TEST(test_config_json),
+        TEST(test_config_json_rope_parameters),
+        TEST(test_base_spec),
+        TEST(test_base_spec_contradicted),
+        TEST(test_base_spec_cycle),
+        TEST(test_no_sweep),
+        TEST(test_sweep_product),
+        TEST(test_sweep_gives_required_key),
+        TEST(test_sweep_in_vain_somewhere),
+        TEST(test_sweep_in_vain_everywhere),
+        TEST(test_sweep_names_differ),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, NULL);
+}
