@@ -1,0 +1,367 @@
+/* Writing checkpoints and going on from them. */
+#include "runtime/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/checkpoint_meta.h"
+#include "runtime/outfile.h"
+
+enum { ERROR_SIZE = RT_MAX_PATH + 512 };
+
+/* ---- what is saved
+ * --------------------------------------------------------------------------------- */
+
+typedef struct {
+    OutTensor *items;
+    int count;
+} Tensors;
+
+static OutTensor *tensor_add(Tensors *tensors, const char *name, const char *suffix,
+                             RtDtype dtype) {
+    OutTensor *tensor = &tensors->items[tensors->count++];
+    size_t size = strlen(name) + strlen(suffix) + 1;
+    *tensor = (OutTensor){.name = rt_alloc(size), .dtype = dtype};
+    snprintf(tensor->name, size, "%s%s", name, suffix);
+    return tensor;
+}
+
+static void param_add(Tensors *tensors, const RtParam *param) {
+    const struct {
+        const char *suffix;
+        size_t offset;
+    } parts[] = {{"", 0}, {".exp_avg", param->exp_avg}, {".exp_avg_sq", param->exp_avg_sq}};
+    for (int i = 0; i < 3; i++) {
+        if (parts[i].offset == RT_NOWHERE)
+            continue;
+        OutTensor *tensor = tensor_add(tensors, param->name, parts[i].suffix,
+                                       i ? param->master_dtype : param_saved_dtype(param));
+        tensor->param = i ? NULL : param;
+        tensor->offset = parts[i].offset;
+        tensor->rank = param->rank;
+        memcpy(tensor->shape, param->shape, sizeof tensor->shape);
+    }
+}
+
+static void history_add(Tensors *tensors, const char *name, void *host, size_t offset,
+                        RtDtype real, int64_t steps) {
+    OutTensor *tensor = tensor_add(tensors, name, "", real);
+    tensor->host = host;
+    tensor->offset = offset;
+    tensor->rank = 1;
+    tensor->shape[0] = steps;
+}
+
+/* Everything a checkpoint after `steps` steps holds. */
+static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
+    const RtProgram *program = rt->program;
+    Tensors tensors = {.items =
+                           rt_alloc(sizeof(OutTensor) * (3 * (size_t)program->param_count + 2))};
+    for (int i = 0; i < program->param_count; i++)
+        if (program->params[i].trained)
+            param_add(&tensors, &program->params[i]);
+    history_add(&tensors, "loss", rt->losses, program->counters.loss, program->real, steps);
+    history_add(&tensors, "grad_norm", rt->grad_norms, program->counters.grad_norm, program->real,
+                steps);
+    return tensors;
+}
+
+static void tensors_free(Tensors *tensors) {
+    for (int i = 0; i < tensors->count; i++)
+        free(tensors->items[i].name);
+    free(tensors->items);
+}
+
+/* ---- the folder of checkpoints
+ * ------------------------------------------------------------------------ */
+
+typedef struct {
+    char path[RT_MAX_PATH];
+    int64_t sequence; /* -1: its meta.json cannot be read */
+} Saved;
+
+typedef struct {
+    Saved *items;
+    int count;
+} SavedList;
+
+static int by_sequence(const void *a, const void *b) {
+    int64_t x = ((const Saved *)a)->sequence, y = ((const Saved *)b)->sequence;
+    return (x > y) - (x < y);
+}
+
+static void saved_add(SavedList *list, const char *root, const char *name) {
+    Saved *items = realloc(list->items, sizeof *items * ((size_t)list->count + 1));
+    if (!items)
+        rt_fail("out of memory while listing checkpoints");
+    list->items = items;
+    Saved *saved = &items[list->count++];
+    join_path(saved->path, root, name);
+    char error[ERROR_SIZE];
+    CheckpointMeta meta;
+    saved->sequence = -1;
+    if (meta_read(&meta, saved->path, error, sizeof error)) {
+        saved->sequence = meta.sequence;
+        meta_free(&meta);
+    }
+}
+
+/* Oldest save first, those that cannot be read before all others. */
+static SavedList saved_list(const char *root) {
+    SavedList list = {0};
+    DIR *dir = opendir(root);
+    if (!dir)
+        return list;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (strncmp(entry->d_name, "step_", 5) == 0)
+            saved_add(&list, root, entry->d_name);
+    closedir(dir);
+    if (list.count)
+        qsort(list.items, (size_t)list.count, sizeof *list.items, by_sequence);
+    return list;
+}
+
+/* A checkpoint's folder has no folders in it. Failures are left for the next save to clear away. */
+static void folder_remove(const char *path) {
+    DIR *dir = opendir(path);
+    if (!dir)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char file[RT_MAX_PATH];
+        join_path(file, path, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlink(file);
+    }
+    closedir(dir);
+    rmdir(path);
+}
+
+static void prune(const char *root, int64_t keep) {
+    SavedList list = saved_list(root);
+    for (int i = 0; keep > 0 && i + keep < list.count; i++)
+        folder_remove(list.items[i].path);
+    free(list.items);
+}
+
+/* ---- saving
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error) {
+    char state[RT_MAX_PATH], crc[9], strings[2][24];
+    join_path(state, dir, CHECKPOINT_STATE);
+    Tensors tensors = tensors_of_run(rt, rt->step);
+    bool ok = tensors_write(rt, state, tensors.items, tensors.count, error, ERROR_SIZE);
+    tensors_free(&tensors);
+    if (!ok)
+        return false;
+    CheckpointMeta meta;
+    meta_of_run(rt, &meta, strings);
+    meta.sequence = sequence;
+    meta.state_crc32 = crc;
+    ok = file_crc32(state, crc, &meta.state_bytes, error, ERROR_SIZE) &&
+         meta_write(&meta, dir, error, ERROR_SIZE);
+    meta_free(&meta);
+    folder_sync(dir);
+    return ok;
+}
+
+/* Puts `temporary` in the place of `path`. */
+static bool put_in_place(const char *temporary, const char *path, const char *aside, char *error) {
+    folder_remove(aside);
+    bool replaced = rename(path, aside) == 0;
+    if (rename(temporary, path)) {
+        snprintf(error, ERROR_SIZE, "%s: cannot be written: %s", path, strerror(errno));
+        if (replaced)
+            rename(aside, path);
+        return false;
+    }
+    if (replaced)
+        folder_remove(aside);
+    return true;
+}
+
+void checkpoint_save(Rt *rt) {
+    char root[RT_MAX_PATH], name[64], path[RT_MAX_PATH], temporary[RT_MAX_PATH], aside[RT_MAX_PATH];
+    char error[ERROR_SIZE];
+    join_path(root, rt->options.out_dir, "checkpoints");
+    snprintf(name, sizeof name, "step_%lld", (long long)rt->step);
+    join_path(path, root, name);
+    join_path(temporary, root, ".writing");
+    join_path(aside, root, ".replaced");
+    SavedList list = saved_list(root);
+    int64_t newest = list.count ? list.items[list.count - 1].sequence : 0;
+    free(list.items);
+    folder_remove(temporary);
+    if (!rt_make_folder(temporary))
+        rt_fail("%s: the folder cannot be made: %s; choose another one with --out", temporary,
+                strerror(errno));
+    if (!write_folder(rt, temporary, newest < 0 ? 1 : newest + 1, error) ||
+        !put_in_place(temporary, path, aside, error)) {
+        folder_remove(temporary);
+        rt_fail("%s; earlier checkpoints are untouched: free some space and go on with --resume",
+                error);
+    }
+    folder_sync(root);
+    prune(root, rt->program->checkpoint.keep_latest_k);
+}
+
+/* ---- loading
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* The folder to resume from. Where one cannot be read it is chosen, so that its fault is named. */
+static void choose_folder(const Rt *rt, const char *given, char *dir) {
+    if (given) {
+        snprintf(dir, RT_MAX_PATH, "%s", given);
+        return;
+    }
+    char root[RT_MAX_PATH];
+    join_path(root, rt->options.out_dir, "checkpoints");
+    SavedList list = saved_list(root);
+    if (!list.count)
+        rt_fail("%s: has no checkpoint to go on from; leave --resume out to start anew", root);
+    int chosen = list.items[0].sequence < 0 ? 0 : list.count - 1;
+    snprintf(dir, RT_MAX_PATH, "%s", list.items[chosen].path);
+    free(list.items);
+}
+
+#define RESUME_REMEDY "remove this checkpoint, or name another one with --resume DIR"
+
+static void check_state_file(const char *path, const CheckpointMeta *meta) {
+    char crc[9], error[ERROR_SIZE];
+    int64_t bytes;
+    if (!file_crc32(path, crc, &bytes, error, sizeof error))
+        rt_fail("%s; " RESUME_REMEDY, error);
+    if (bytes != meta->state_bytes)
+        rt_fail("%s: is truncated or grown: it has %lld bytes, %lld were written; " RESUME_REMEDY,
+                path, (long long)bytes, (long long)meta->state_bytes);
+    if (strcmp(crc, meta->state_crc32) != 0)
+        rt_fail("%s: is damaged: its checksum is %s, but %s was written; " RESUME_REMEDY, path, crc,
+                meta->state_crc32);
+}
+
+static void print_shape(int rank, const int64_t *shape, char text[96]) {
+    int used = snprintf(text, 96, "[");
+    for (int i = 0; i < rank && used < 64; i++)
+        used +=
+            snprintf(text + used, 96 - (size_t)used, i ? ", %lld" : "%lld", (long long)shape[i]);
+    snprintf(text + used, 96 - (size_t)used, "]");
+}
+
+/* The saved tensor, of the type and shape that the program has. */
+static const StTensor *saved_tensor(const StFile *file, const char *path, const OutTensor *wanted) {
+    const StTensor *found = st_find(file, wanted->name);
+    if (!found)
+        rt_fail("%s: lacks the tensor %s; it is a checkpoint of another experiment: give the "
+                "folder of this one with --resume DIR",
+                path, wanted->name);
+    bool same = found->rank == wanted->rank && found->dtype == out_tensor_dtype(wanted);
+    for (int i = 0; same && i < wanted->rank; i++)
+        same = found->shape[i] == wanted->shape[i];
+    if (!same) {
+        char has[96], needs[96];
+        print_shape(found->rank, found->shape, has);
+        print_shape(wanted->rank, wanted->shape, needs);
+        rt_fail("%s: tensor %s is %s %s, but this program needs %s %s; it is a checkpoint of "
+                "another experiment",
+                path, wanted->name, st_dtype_name(found->dtype), has, rt_dtype_name(wanted->dtype),
+                needs);
+    }
+    return found;
+}
+
+static void check_run(const Rt *rt, const char *dir, const CheckpointMeta *saved,
+                      const CheckpointMeta *now) {
+    if (saved->step < 0 || saved->step > rt->program->training.steps)
+        rt_fail("%s: is of step %lld, but training.steps is %lld; raise it, or start anew without "
+                "--resume",
+                dir, (long long)saved->step, (long long)rt->program->training.steps);
+    if (saved->seed != now->seed)
+        rt_fail("%s: was trained with seed %lld, not %lld; resume with --seed %lld", dir,
+                (long long)saved->seed, (long long)now->seed, (long long)saved->seed);
+    if (strcmp(saved->frozen_crc32, now->frozen_crc32) != 0)
+        rt_fail(
+            "%s: was trained on other frozen weights; give --init the folder that the run began "
+            "with",
+            dir);
+}
+
+/* Differences that may change the bits to come, but not whether the run can go on. */
+static void warn_differences(const char *dir, const CheckpointMeta *saved,
+                             const CheckpointMeta *now) {
+    if (strcmp(saved->spec_sha256, now->spec_sha256) != 0)
+        rt_warn("%s: the spec has changed since it was written", dir);
+    if (strcmp(saved->data_fingerprint, now->data_fingerprint) != 0 ||
+        saved->data_position != now->data_position)
+        rt_warn("%s: the training data or its batches have changed since it was written", dir);
+    if (strcmp(saved->device, now->device) != 0)
+        rt_warn("%s: was written on %s, this is %s: losses may differ in their last digits", dir,
+                saved->device, now->device);
+    else if (saved->driver_version != now->driver_version ||
+             saved->cublaslt_version != now->cublaslt_version ||
+             (json_array_size(now->gemm_algorithms) &&
+              !json_equal(saved->gemm_algorithms, now->gemm_algorithms)))
+        rt_warn("%s: driver, cuBLASLt or its chosen algorithms differ from those it was written "
+                "with: losses may differ in their last digits",
+                dir);
+}
+
+static void restore_tensor(Rt *rt, const OutTensor *tensor, const StTensor *saved) {
+    void *values = rt_alloc(saved->bytes);
+    memcpy(values, saved->data, saved->bytes);
+    if (tensor->param)
+        param_write(rt, tensor->param, values);
+    else if (saved->bytes)
+        rt_write_state(rt, tensor->offset, saved->bytes, values);
+    if (tensor->host)
+        memcpy(tensor->host, values, saved->bytes);
+    free(values);
+}
+
+static void restore_tensors(Rt *rt, const char *path, int64_t steps) {
+    char error[ERROR_SIZE];
+    StFile *file = st_open(path, error, sizeof error);
+    if (!file)
+        rt_fail("%s; " RESUME_REMEDY, error);
+    Tensors tensors = tensors_of_run(rt, steps);
+    for (int i = 0; i < tensors.count; i++)
+        saved_tensor(file, path, &tensors.items[i]);
+    for (int i = 0; i < tensors.count; i++)
+        restore_tensor(rt, &tensors.items[i], st_find(file, tensors.items[i].name));
+    tensors_free(&tensors);
+    st_close(file);
+}
+
+static void restore_counters(Rt *rt, const CheckpointMeta *meta) {
+    const RtCounters *counters = &rt->program->counters;
+    const int32_t step = (int32_t)meta->step, applied = (int32_t)meta->applied;
+    const int32_t bad_step = (int32_t)meta->bad_step;
+    rt_write_state(rt, counters->step, sizeof step, &step);
+    rt_write_state(rt, counters->applied, sizeof applied, &applied);
+    rt_write_state(rt, counters->bad_step, sizeof bad_step, &bad_step);
+    rt->step = rt->step_at_start = rt->known_steps = meta->step;
+}
+
+void checkpoint_load(Rt *rt, const char *given) {
+    char dir[RT_MAX_PATH], state[RT_MAX_PATH], error[ERROR_SIZE], strings[2][24];
+    CheckpointMeta saved, now;
+    choose_folder(rt, given, dir);
+    join_path(state, dir, CHECKPOINT_STATE);
+    if (!meta_read(&saved, dir, error, sizeof error))
+        rt_fail("%s; " RESUME_REMEDY, error);
+    check_state_file(state, &saved);
+    meta_of_run(rt, &now, strings);
+    now.data_position = saved.step * rt->program->training.micro_steps;
+    check_run(rt, dir, &saved, &now);
+    restore_tensors(rt, state, saved.step);
+    restore_counters(rt, &saved);
+    warn_differences(dir, &saved, &now);
+    meta_free(&saved);
+    meta_free(&now);
+}

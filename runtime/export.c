@@ -1,0 +1,51 @@
+/* Trained tensors as other tools read them. */
+#include "runtime/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/outfile.h"
+
+static int tensors_of(const RtProgram *program, bool adapter, OutTensor *tensors) {
+    int count = 0;
+    for (int i = 0; i < program->param_count; i++) {
+        const RtParam *param = &program->params[i];
+        if (param->adapter != adapter)
+            continue;
+        OutTensor *tensor = &tensors[count++];
+        *tensor = (OutTensor){.name = (char *)param->name,
+                              .param = param,
+                              .dtype = param_saved_dtype(param),
+                              .rank = param->rank};
+        memcpy(tensor->shape, param->shape, sizeof tensor->shape);
+    }
+    return count;
+}
+
+static void export_folder(Rt *rt, const char *folder, const char *config_name, const char *config,
+                          const char *tensors_name, bool adapter) {
+    char dir[RT_MAX_PATH], path[RT_MAX_PATH], error[RT_MAX_PATH + 256];
+    join_path(dir, rt->options.out_dir, folder);
+    join_path(path, dir, tensors_name);
+    OutTensor *tensors = rt_alloc(sizeof *tensors * (size_t)rt->program->param_count);
+    int count = tensors_of(rt->program, adapter, tensors);
+    if (!rt_make_folder(dir))
+        rt_fail("%s: the folder cannot be made; choose another one with --out", dir);
+    if (!tensors_write(rt, path, tensors, count, error, sizeof error) ||
+        !outfile_write(dir, config_name, config, error, sizeof error))
+        rt_fail("%s; free some space, or choose another folder with --out", error);
+    folder_sync(dir);
+    free(tensors);
+}
+
+void export_run(Rt *rt) {
+    const RtCheckpoint *settings = &rt->program->checkpoint;
+    if (!settings->export_model)
+        return;
+    if (settings->adapter_json)
+        export_folder(rt, "adapter", "adapter_config.json", settings->adapter_json,
+                      "adapter_model.safetensors", true);
+    else
+        export_folder(rt, "model", "config.json", settings->config_json, "model.safetensors",
+                      false);
+}

@@ -1,0 +1,54 @@
+/* Files that a run leaves: each replaces the former one only when it is whole and on the disk. */
+#ifndef GPUOPT_OUTFILE_H
+#define GPUOPT_OUTFILE_H
+
+#include "runtime/rt.h"
+#include "runtime/safetensors.h"
+
+#include <stdio.h>
+
+/* ---- text -------------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    FILE *stream; /* print here; failures are kept until outfile_finish() */
+    char path[RT_MAX_PATH];
+    char temporary[RT_MAX_PATH];
+} OutFile;
+
+/* Each returns false with one sentence in `error` that begins with the path. After a failure of
+ * outfile_open() there is nothing to finish; outfile_finish() closes in any case. */
+bool outfile_open(OutFile *file, const char *dir, const char *name, char *error, size_t error_size);
+bool outfile_finish(OutFile *file, char *error, size_t error_size);
+bool outfile_write(const char *dir, const char *name, const char *text, char *error,
+                   size_t error_size);
+
+/* "DIR/NAME" into path[RT_MAX_PATH]; ends the process where that is too long. */
+void join_path(char *path, const char *dir, const char *name);
+
+/* So that names made or renamed in it survive a crash, on file systems that can promise it. */
+void folder_sync(const char *dir);
+
+/* ---- tensors ------------------------------------------------------------------------------------
+ */
+
+/* A tensor to be saved. Its values come from `param` (as param_read() gives them), else from
+ * `host`, else from STATE at `offset`, dense. */
+typedef struct {
+    char *name;
+    const RtParam *param;
+    void *host;
+    size_t offset;
+    RtDtype dtype;
+    int rank;
+    int64_t shape[4];
+} OutTensor;
+
+size_t out_tensor_bytes(const OutTensor *tensor);
+StDtype out_tensor_dtype(const OutTensor *tensor); /* as safetensors names it */
+
+/* One safetensors file of all of them, wider types first, as the format wants. */
+bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count, char *error,
+                   size_t error_size);
+
+#endif
