@@ -21,7 +21,7 @@ static _Noreturn void contradiction(Arena *arena, const Spec *spec, const Spec *
     const char *theirs = arena_strdup(arena, values.text + second);
     sb_free(&values);
     const char *where = arena_strdup(arena, pos_text(spec_pos(from, key)));
-    user_error(spec_pos(spec, key), "remove the key: the weights decide it",
+    user_error(spec_pos(spec, key), "remove the key, or make both say the same",
                "%s = %s contradicts %s, which says %s", key_info[key].name, ours, where, theirs);
 }
 

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Error tests: a spec NAME.toml here is refused with exit 1 and exactly the text of NAME.err.
+# A first line "# args: ..." holds further arguments. Run from the top folder; UPDATE=1 rewrites the
+# .err files, GPUOPT_GEN names another compiler. Specs without a message of their own are in parts/.
+gen=${GPUOPT_GEN:-./gpuopt-gen}
+actual=$(mktemp) || exit 1
+trap 'rm -f "$actual"' EXIT
+count=0 failed=0
+for spec in tests/error/*.toml; do
+    golden=${spec%.toml}.err
+    args=$(sed -n '1s/^# args: //p' "$spec")
+    # shellcheck disable=SC2086 # args are words
+    "$gen" --check "$spec" $args >/dev/null 2>"$actual"
+    code=$?
+    count=$((count + 1))
+    if [ $code -ne 1 ]; then
+        echo "FAIL error $spec: exit $code, expected 1"
+        failed=$((failed + 1))
+    elif [ -n "$UPDATE" ]; then
+        cp "$actual" "$golden"
+    elif ! diff -u "$golden" "$actual"; then
+        echo "FAIL error $spec"
+        failed=$((failed + 1))
+    fi
+done
+echo "error: $count specs, $failed failed"
+[ "$count" -gt 0 ] && [ "$failed" -eq 0 ]
