@@ -137,6 +137,12 @@ typedef struct {
     Value *loss, *grad_norm, *step_loss, *eval_loss;
 } Counters;
 
+/* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
+ * trains. weight is what the step reads; master is the same value, or its fp32 truth. */
+typedef struct {
+    Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
+} TrainState;
+
 typedef struct Program {
     Arena *arena;
     DType real;       /* F64 in an fp64 experiment, else F32: losses, norms, optimizer */
@@ -150,6 +156,7 @@ typedef struct Program {
     Param *params;
     int param_count, param_capacity;
     Counters counters;
+    TrainState train;
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
     int64_t tokens;   /* rows of a micro-step: batch x seq_len */
     int64_t seq_len, micro_steps, steps;
@@ -179,6 +186,8 @@ Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, 
                 Value *const *out, int out_count, Attr, Pos);
 Op *graph_producer(const Graph *, const Value *); /* NULL: made outside this graph */
 bool op_reads(const Op *, const Value *);
+/* Appends an op that was made before. */
+void graph_add(Program *, Graph *, Op *);
 /* Replaces the graph's op list; ops must come from it or be new. */
 void graph_set_ops(Program *, Graph *, Op **ops, int count);
 void program_add_param(Program *, Param);

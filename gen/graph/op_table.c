@@ -40,7 +40,7 @@ static Op *op_new(Program *p, OpKind kind, const char *name, Value *const *in, i
     return op;
 }
 
-static void graph_append(Program *p, Graph *graph, Op *op) {
+void graph_add(Program *p, Graph *graph, Op *op) {
     if (graph->op_count == graph->op_capacity) {
         int capacity = graph->op_capacity ? 2 * graph->op_capacity : 256;
         Op **ops = arena_array(p->arena, (size_t)capacity, sizeof *ops);
@@ -59,7 +59,7 @@ Op *op_add_into(Program *p, Graph *graph, OpKind kind, const char *name, Value *
     if (out_count) memcpy(op->out, out, (size_t)out_count * sizeof *out);
     op->out_count = out_count;
     op_table[kind].shape(p, op);
-    graph_append(p, graph, op);
+    graph_add(p, graph, op);
     return op;
 }
 
@@ -71,7 +71,7 @@ Op *op_add(Program *p, Graph *graph, OpKind kind, const char *name, Value *const
 void graph_set_ops(Program *p, Graph *graph, Op **ops, int count) {
     graph->op_count = graph->op_capacity = 0;
     graph->ops = NULL;
-    for (int i = 0; i < count; i++) graph_append(p, graph, ops[i]);
+    for (int i = 0; i < count; i++) graph_add(p, graph, ops[i]);
 }
 
 Op *graph_producer(const Graph *graph, const Value *v) {

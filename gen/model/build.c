@@ -1,0 +1,103 @@
+/* The part of every model that is the same: precision, counters, batch, loss, the two graphs. */
+#include "model/model.h"
+
+#include <string.h>
+
+/* The precision policy: which dtype activations and GEMM operands have. Losses, norms, weight
+ * gradients and the optimizer are in `real`. */
+static void set_precision(Program *p, const Spec *spec) {
+    switch (spec->precision.dtype) {
+    case PRECISION_FP64: p->real = p->activation = DT_F64; break;
+    case PRECISION_FP32: p->real = p->activation = DT_F32; break;
+    case PRECISION_TF32: p->real = p->activation = DT_F32; p->tf32 = true; break;
+    case PRECISION_BF16: p->real = DT_F32; p->activation = DT_BF16; break;
+    }
+}
+
+static void make_counters(Program *p) {
+    Pos none = {0};
+    int64_t steps = p->steps > 0 ? p->steps : 1;
+    Counters *c = &p->counters;
+    c->seed = value_1d(p, "seed", ROLE_COUNTER, DT_I64, 1, none);
+    c->step = value_1d(p, "step", ROLE_COUNTER, DT_I32, 1, none);
+    c->applied = value_1d(p, "applied", ROLE_COUNTER, DT_I32, 1, none);
+    c->bad_step = value_1d(p, "bad_step", ROLE_COUNTER, DT_I32, 1, none);
+    c->step_loss = value_1d(p, "step_loss", ROLE_COUNTER, p->real, 1, none);
+    c->eval_loss = value_1d(p, "eval_loss", ROLE_COUNTER, p->real, 1, none);
+    c->lr = value_2d(p, "lr", ROLE_COUNTER, p->real, steps, 1, none);
+    c->bias_correction1 = value_2d(p, "bias_correction1", ROLE_COUNTER, p->real, steps, 1, none);
+    c->bias_correction2 = value_2d(p, "bias_correction2", ROLE_COUNTER, p->real, steps, 1, none);
+    c->loss = value_2d(p, "loss", ROLE_COUNTER, p->real, steps, 1, none);
+    c->grad_norm = value_2d(p, "grad_norm", ROLE_COUNTER, p->real, steps, 1, none);
+}
+
+static Batch make_batch(Program *p) {
+    Pos none = {0};
+    return (Batch){
+        .input_ids = value_2d(p, "input_ids", ROLE_INPUT, DT_I32, p->tokens, 1, none),
+        .labels = value_2d(p, "labels", ROLE_INPUT, DT_I32, p->tokens, 1, none),
+        .positions = value_2d(p, "positions", ROLE_INPUT, DT_I32, p->tokens, 1, none),
+        .loss_weight = value_1d(p, "loss_weight", ROLE_INPUT, p->real, 1, none),
+        .first_row = value_1d(p, "first_row", ROLE_INPUT, DT_I32, 1, none),
+    };
+}
+
+const char *builder_name(Builder *b, const char *name) {
+    return arena_printf(b->program->arena, "%s%s", b->scope, name);
+}
+
+static Value *find_param(const Program *p, const char *name) {
+    for (int i = 0; i < p->param_count; i++)
+        if (!strcmp(p->params[i].file_name, name)) return p->params[i].weight;
+    return NULL;
+}
+
+Value *builder_param(Builder *b, const char *name, int rank, const int64_t *dim, int init, double scale, Pos pos) {
+    Program *p = b->program;
+    const char *full = builder_name(b, name);
+    Value *weight = find_param(p, full);
+    if (weight) return weight;
+    weight = value_new(p, full, ROLE_WEIGHT, p->activation, rank, dim, pos);
+    program_add_param(p, (Param){.weight = weight, .master = weight, .file_name = full, .init = init, .init_scale = scale});
+    return weight;
+}
+
+Value *builder_op(Builder *b, OpKind kind, const char *name, Value *const *in, int in_count, Attr attr, Pos pos) {
+    return op_add(b->program, b->graph, kind, builder_name(b, name), in, in_count, attr, pos)->out[0];
+}
+
+Value *builder_linear(Builder *b, Value *x, const char *name, int64_t out_features, Pos pos) {
+    const char *weight_name = arena_printf(b->program->arena, "%s.weight", name);
+    Value *w = builder_param(b, weight_name, 2, (int64_t[]){out_features, value_cols(x)}, INIT_NORMAL,
+                             b->spec->model.initializer_range, pos);
+    return builder_op(b, OP_linear, name, (Value *[]){x, w}, 2, (Attr){.alpha = 1}, pos);
+}
+
+/* Mean loss over the step's targets; its value goes to `total`, which the host reads. */
+static Value *add_loss(Builder *b, Value *logits, Value *total) {
+    Pos pos = spec_pos(b->spec, KEY_training_task);
+    Value *in[] = {logits, b->batch.labels, b->batch.loss_weight};
+    Value *rows = builder_op(b, OP_cross_entropy, "loss.rows", in, 3, (Attr){0}, pos);
+    Value *loss = builder_op(b, OP_sum, "loss", &rows, 1, (Attr){0}, pos);
+    Value *sum = value_alias(b->program, total, total->name);
+    op_add_into(b->program, b->graph, OP_add, total->name, (Value *[]){total, loss}, 2, &sum, 1, (Attr){0}, pos);
+    return loss;
+}
+
+Program *model_build(Arena *arena, const Spec *spec) {
+    Program *p = program_new(arena);
+    set_precision(p, spec);
+    p->seq_len = spec->training.seq_len;
+    p->tokens = spec->training.per_device_train_batch_size * p->seq_len;
+    p->micro_steps = spec->training.gradient_accumulation_steps;
+    p->steps = spec->training.steps;
+    p->config_json = hf_config(arena, spec, p->real);
+    make_counters(p);
+    Builder b = {.program = p, .graph = &p->entry[ENTRY_MICRO_STEP], .spec = spec, .batch = make_batch(p), .scope = ""};
+    Value *logits = llama_forward(&b);
+    graph_producer(b.graph, logits)->observe = "logits";
+    p->loss_of_micro_step = add_loss(&b, logits, p->counters.step_loss);
+    b.graph = &p->entry[ENTRY_EVALUATE];
+    add_loss(&b, llama_forward(&b), p->counters.eval_loss);
+    return p;
+}

@@ -1,0 +1,27 @@
+/* Passes: rewrites of a Program, run in the one order of passes.c, verified after each.
+ * One rewrite a file; its head comment says what it requires and what it leaves behind. */
+#ifndef PASS_PASS_H
+#define PASS_PASS_H
+
+#include "graph/graph.h"
+#include "spec/spec.h"
+
+typedef struct {
+    const char *name; /* for --dump */
+    void (*run)(Program *, const Spec *);
+    Stage leaves; /* the stage that the program is at afterwards */
+} Pass;
+
+extern const Pass pass_list[];
+extern const int pass_count;
+
+/* Runs all passes; where `dump` names one, prints the program after it into `text`. */
+void passes_run(Program *, const Spec *, const char *dump, StrBuf *text);
+
+void pass_lora(Program *, const Spec *);
+void pass_train_state(Program *, const Spec *);
+void pass_autodiff(Program *, const Spec *);
+void pass_optimizer(Program *, const Spec *);
+void pass_lower(Program *, const Spec *);
+
+#endif

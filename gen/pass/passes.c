@@ -1,0 +1,25 @@
+/* The list of passes, in order. */
+#include "pass/pass.h"
+
+#include <string.h>
+
+const Pass pass_list[] = {
+    /* Techniques rewrite the forward graphs, before there are gradients. */
+    {"lora", pass_lora, STAGE_SEMANTIC},
+    /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
+    {"train_state", pass_train_state, STAGE_SEMANTIC},
+    {"autodiff", pass_autodiff, STAGE_SEMANTIC},
+    {"optimizer", pass_optimizer, STAGE_SEMANTIC},
+    {"lower", pass_lower, STAGE_KERNEL},
+};
+const int pass_count = sizeof pass_list / sizeof *pass_list;
+
+void passes_run(Program *p, const Spec *spec, const char *dump, StrBuf *text) {
+    program_verify(p, STAGE_SEMANTIC, "model");
+    if (dump && !strcmp(dump, "model")) program_print(p, text);
+    for (int i = 0; i < pass_count; i++) {
+        pass_list[i].run(p, spec);
+        program_verify(p, pass_list[i].leaves, pass_list[i].name);
+        if (dump && !strcmp(dump, pass_list[i].name)) program_print(p, text);
+    }
+}
