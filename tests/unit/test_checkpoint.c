@@ -1,0 +1,486 @@
+/* Checkpoints and exports on a device that is an array: what is saved comes back bit for bit, what
+ * is damaged is refused by name, and a full disk costs nothing but the new checkpoint. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/checkpoint.h"
+#include "runtime/checkpoint_meta.h"
+#include "runtime/checksum.h"
+#include "runtime/data.h"
+#include "runtime/export.h"
+#include "runtime/outfile.h"
+
+/* ---- a device of host memory, and a run on it
+ * ------------------------------------------------------- */
+
+enum { STATE_BYTES = 2048, STEPS = 20 };
+
+static unsigned char device_state[STATE_BYTES];
+static LoaderFacts facts;
+
+void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
+    (void)rt;
+    assert_true(offset + bytes <= STATE_BYTES);
+    memcpy(host, device_state + offset, bytes);
+}
+
+void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host) {
+    (void)rt;
+    assert_true(offset + bytes <= STATE_BYTES);
+    memcpy(device_state + offset, host, bytes);
+}
+
+int gemm_algorithm(const Rt *rt, int gemm) {
+    (void)rt;
+    return gemm;
+}
+
+const LoaderFacts *loader_facts(const Loader *loader) {
+    (void)loader;
+    return &facts;
+}
+
+#define DENSE(n) .rank = 1, .shape = {n}, .row_stride = n
+#define NONE .gradient = RT_NOWHERE, .exp_avg = RT_NOWHERE, .exp_avg_sq = RT_NOWHERE
+
+/* `adapter` lies in the columns behind `base`: rows of 4 + 2 16-bit elements. */
+static RtParam params[] = {
+    {"base", 2, {3, 4}, 6, RT_BF16, RT_F32, 0, RT_NOWHERE, NONE},
+    {"adapter",
+     2,
+     {3, 2},
+     6,
+     RT_BF16,
+     RT_F32,
+     8,
+     64,
+     .gradient = 128,
+     .exp_avg = 192,
+     .exp_avg_sq = 256,
+     .trained = true,
+     .adapter = true},
+    {"norm", DENSE(5), RT_F32, RT_F32, 320, RT_NOWHERE, .gradient = 384, .exp_avg = 448,
+     .exp_avg_sq = 512, .trained = true, .adapter = true},
+};
+
+static RtProgram program = {
+    .name = "test",
+    .spec_sha256 = "abc",
+    .generator = "gpuopt-gen 0",
+    .real = RT_F32,
+    .params = params,
+    .param_count = 3,
+    .counters = {.step = 1024, .applied = 1028, .bad_step = 1032, .loss = 1100, .grad_norm = 1200},
+    .training = {.steps = STEPS, .micro_steps = 2},
+    .checkpoint = {.keep_latest_k = 2,
+                   .export_model = true,
+                   .config_json = "{}\n",
+                   .adapter_json = "{\"r\": 2}\n"},
+};
+
+static char out_dir[64];
+static float losses[STEPS], grad_norms[STEPS];
+static Rt rt;
+
+static void fresh_run(void) {
+    memset(&rt, 0, sizeof rt);
+    rt.program = &program;
+    rt.options.out_dir = out_dir;
+    rt.options.seed = 3;
+    rt.losses = losses;
+    rt.grad_norms = grad_norms;
+    strcpy(rt.device.name, "an array");
+    facts = (LoaderFacts){.fingerprint = 77};
+    for (int i = 0; i < STATE_BYTES; i++)
+        device_state[i] = (unsigned char)(i * 7 + 1);
+    /* masters hold values whose 16-bit copies are exact, as after an update */
+    const float masters[6] = {1, -2, 3, 0.5f, -0.25f, 8};
+    RtParam *adapter = &params[1];
+    param_write(&rt, adapter, masters);
+    const int32_t none = -1;
+    rt_write_state(&rt, program.counters.bad_step, sizeof none, &none);
+}
+
+/* The state after `step` steps. */
+static void train_to(int step) {
+    const int32_t applied = step - 1;
+    rt.step = rt.known_steps = step;
+    for (int i = 0; i < step; i++) {
+        losses[i] = 10.0f / (float)(i + 1);
+        grad_norms[i] = (float)i;
+    }
+    rt_write_state(&rt, program.counters.step, sizeof step, &step);
+    rt_write_state(&rt, program.counters.applied, sizeof applied, &applied);
+    rt_write_state(&rt, program.counters.loss, sizeof *losses * (size_t)step, losses);
+    rt_write_state(&rt, program.counters.grad_norm, sizeof *losses * (size_t)step, grad_norms);
+    const float norm[5] = {(float)step, 2, 3, 4, 5};
+    param_write(&rt, &params[2], norm);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    strcpy(out_dir, "/tmp/test_checkpoint_XXXXXX");
+    if (!mkdtemp(out_dir))
+        return -1;
+    fresh_run();
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", out_dir);
+    return system(command);
+}
+
+/* ---- helpers
+ * -------------------------------------------------------------------------------------------- */
+
+static const char *in_out(const char *name) {
+    static char paths[4][256];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", out_dir, name);
+    return path;
+}
+
+static bool exists(const char *name) { return access(in_out(name), F_OK) == 0; }
+
+static void load(void) { checkpoint_load(&rt, NULL); }
+static void save(void) { checkpoint_save(&rt); }
+
+static char answer[4096];
+
+/* Runs in a child, for what may end the process; gives its exit status and what it said. */
+static int run_apart(void (*run)(void)) {
+    int ends[2], status = 0;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        run();
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; (got = read(ends[0], answer + used, sizeof answer - 1 - used)) > 0;)
+        used += (size_t)got;
+    answer[used] = '\0';
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void assert_refused(void (*run)(void), const char *expected) {
+    int status = run_apart(run);
+    if (status != 1 || strncmp(answer, "error: ", 7) != 0 || !strstr(answer, expected))
+        fail_msg("expected \"%s\" and exit 1, got \"%s\" and %d", expected, answer, status);
+}
+
+static unsigned char *read_file(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    unsigned char *bytes = malloc(1 << 16);
+    *size = fread(bytes, 1, 1 << 16, file);
+    fclose(file);
+    return bytes;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* ---- what is saved comes back
+ * ------------------------------------------------------------------------------ */
+
+static void a_checkpoint_restores_every_bit(void **state) {
+    (void)state;
+    unsigned char before[STATE_BYTES];
+    train_to(5);
+    memcpy(before, device_state, sizeof before);
+    checkpoint_save(&rt);
+    /* a process that starts anew: only the frozen parameter and the gradients are as before */
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 4; k++)
+            device_state[i * 12 + 8 + k] = 0xee;
+    memset(device_state + 64, 0xee, 64);
+    memset(device_state + 192, 0xee, 128 + 64);
+    memset(device_state + 448, 0xee, 128);
+    memset(device_state + 1024, 0xee, 1024);
+    memset(losses, 0, sizeof losses);
+    rt.step = rt.known_steps = 0;
+    checkpoint_load(&rt, NULL);
+    assert_int_equal(rt.step, 5);
+    assert_int_equal(rt.step_at_start, 5);
+    assert_int_equal(rt.known_steps, 5);
+    assert_true(losses[4] == 2.0f && grad_norms[4] == 4.0f);
+    static const struct {
+        size_t at, bytes;
+    } live[] = {{0, 36},   {64, 24},  {192, 24},  {256, 24},  {320, 20},
+                {448, 20}, {512, 20}, {1024, 12}, {1100, 20}, {1200, 20}};
+    for (size_t i = 0; i < sizeof live / sizeof *live; i++)
+        assert_memory_equal(device_state + live[i].at, before + live[i].at, live[i].bytes);
+}
+
+static int saved_step(void) {
+    checkpoint_load(&rt, NULL);
+    return (int)rt.step;
+}
+
+static void the_latest_saves_are_kept(void **state) {
+    (void)state;
+    for (int step = 1; step <= 9; step += 4) {
+        train_to(step);
+        checkpoint_save(&rt);
+    }
+    assert_false(exists("checkpoints/step_1"));
+    assert_true(exists("checkpoints/step_5") && exists("checkpoints/step_9"));
+    /* a run that starts over in the same folder: its early steps are newer than the late old ones
+     */
+    train_to(2);
+    checkpoint_save(&rt);
+    assert_true(exists("checkpoints/step_2") && exists("checkpoints/step_9"));
+    assert_false(exists("checkpoints/step_5"));
+    assert_int_equal(saved_step(), 2);
+    checkpoint_load(&rt, in_out("checkpoints/step_9"));
+    assert_int_equal(rt.step, 9);
+}
+
+static void the_same_step_is_replaced(void **state) {
+    (void)state;
+    train_to(5);
+    checkpoint_save(&rt);
+    losses[4] = 123;
+    checkpoint_save(&rt);
+    losses[4] = 0;
+    assert_int_equal(saved_step(), 5);
+    assert_true(losses[4] == 123);
+    assert_false(exists("checkpoints/.replaced") || exists("checkpoints/.writing"));
+}
+
+/* ---- damage
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static void a_flipped_bit_is_refused(void **state) {
+    (void)state;
+    static const char *const files[] = {"checkpoints/step_5/state.safetensors",
+                                        "checkpoints/step_5/meta.json"};
+    train_to(5);
+    checkpoint_save(&rt);
+    for (int f = 0; f < 2; f++) {
+        size_t size;
+        unsigned char *bytes = read_file(in_out(files[f]), &size);
+        for (size_t i = 0; i < size; i += 5) {
+            unsigned char whole = bytes[i];
+            bytes[i] ^= (unsigned char)(1 << i % 8);
+            write_file(in_out(files[f]), bytes, size);
+            bool is_space = f == 1 && strchr(" \n", whole); /* layout of JSON says nothing */
+            if (!is_space)
+                assert_refused(load, f ? "meta.json: " : "is damaged: its checksum is ");
+            bytes[i] = whole;
+        }
+        write_file(in_out(files[f]), bytes, size);
+        free(bytes);
+    }
+    assert_int_equal(run_apart(load), 0);
+}
+
+static void a_truncated_file_is_refused(void **state) {
+    (void)state;
+    train_to(5);
+    checkpoint_save(&rt);
+    assert_int_equal(truncate(in_out("checkpoints/step_5/state.safetensors"), 100), 0);
+    assert_refused(load, "state.safetensors: is truncated or grown: it has 100 bytes");
+    unlink(in_out("checkpoints/step_5/state.safetensors"));
+    assert_refused(load, "state.safetensors: No such file");
+    assert_int_equal(truncate(in_out("checkpoints/step_5/meta.json"), 50), 0);
+    assert_refused(load, "meta.json: is damaged");
+    unlink(in_out("checkpoints/step_5/meta.json"));
+    assert_refused(load, "meta.json: cannot be read");
+}
+
+static void no_checkpoint_is_said(void **state) {
+    (void)state;
+    assert_refused(load, "has no checkpoint to go on from; leave --resume out");
+}
+
+static void load_as_another_program(void) {
+    params[2].name = "other";
+    load();
+}
+static void load_with_another_shape(void) {
+    params[2].shape[0] = 4;
+    load();
+}
+static void load_with_another_type(void) {
+    params[2].dtype = RT_BF16;
+    load();
+}
+static void load_into_a_short_run(void) {
+    program.training.steps = 4;
+    load();
+}
+static void load_with_another_seed(void) {
+    rt.options.seed = 4;
+    load();
+}
+static void load_on_other_frozen_weights(void) {
+    device_state[1] ^= 1;
+    load();
+}
+static void load_of_another_version(void) {
+    CheckpointMeta meta;
+    char error[256];
+    assert_true(meta_read(&meta, in_out("checkpoints/step_5"), error, sizeof error));
+    meta.version = 2;
+    assert_true(meta_write(&meta, in_out("checkpoints/step_5"), error, sizeof error));
+    load();
+}
+
+static void another_run_is_refused(void **state) {
+    (void)state;
+    train_to(5);
+    checkpoint_save(&rt);
+    assert_refused(load_as_another_program, "lacks the tensor other");
+    assert_refused(load_with_another_shape,
+                   "tensor norm is F32 [5], but this program needs F32 [4]");
+    assert_refused(load_with_another_type, "tensor norm is F32 [5], but this program needs BF16");
+    assert_refused(load_into_a_short_run, "is of step 5, but training.steps is 4");
+    assert_refused(load_with_another_seed, "was trained with seed 3, not 4; resume with --seed 3");
+    assert_refused(load_on_other_frozen_weights, "was trained on other frozen weights");
+    assert_refused(load_of_another_version, "has version 2; this program reads version 1");
+}
+
+static void load_on_another_device(void) {
+    strcpy(rt.device.name, "a slice");
+    facts.fingerprint++;
+    program.spec_sha256 = "def";
+    load();
+}
+
+static void other_circumstances_are_warned_of(void **state) {
+    (void)state;
+    train_to(5);
+    checkpoint_save(&rt);
+    assert_int_equal(run_apart(load), 0);
+    assert_string_equal(answer, "");
+    assert_int_equal(run_apart(load_on_another_device), 0);
+    assert_non_null(strstr(answer, "the spec has changed"));
+    assert_non_null(strstr(answer, "the training data or its batches have changed"));
+    assert_non_null(strstr(answer, "was written on an array, this is a slice"));
+}
+
+/* ---- a full disk
+ * --------------------------------------------------------------------------------------------------
+ */
+
+static rlim_t file_limit;
+
+static void save_on_a_full_disk(void) {
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){file_limit, file_limit});
+    train_to(9);
+    save();
+}
+
+static void a_full_disk_leaves_the_former_checkpoint(void **state) {
+    (void)state;
+    train_to(5);
+    checkpoint_save(&rt);
+    for (file_limit = 0; file_limit < 700; file_limit += 100) {
+        assert_refused(save_on_a_full_disk, "File too large; earlier checkpoints are untouched");
+        assert_false(exists("checkpoints/step_9") || exists("checkpoints/.writing"));
+        assert_int_equal(run_apart(load), 0);
+    }
+    assert_int_equal(saved_step(), 5);
+}
+
+/* ---- export
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+static void an_adapter_is_exported(void **state) {
+    (void)state;
+    export_run(&rt);
+    size_t size;
+    char error[256];
+    unsigned char *config = read_file(in_out("adapter/adapter_config.json"), &size);
+    assert_memory_equal(config, "{\"r\": 2}\n", size);
+    free(config);
+    StFile *file = st_open(in_out("adapter/adapter_model.safetensors"), error, sizeof error);
+    assert_non_null(file);
+    assert_int_equal(st_count(file), 2); /* not the base */
+    assert_string_equal(st_metadata(file, "format"), "pt");
+    const StTensor *adapter = st_find(file, "adapter");
+    assert_int_equal(adapter->dtype, ST_F32);
+    assert_true(st_value(adapter, 1) == -2 && st_value(adapter, 5) == 8);
+    st_close(file);
+    assert_false(exists("model"));
+}
+
+static void a_model_is_exported(void **state) {
+    (void)state;
+    char error[256];
+    RtProgram whole = program;
+    whole.checkpoint.adapter_json = NULL;
+    rt.program = &whole;
+    export_run(&rt);
+    StFile *file = st_open_folder(in_out("model"), error, sizeof error);
+    assert_non_null(file);
+    assert_int_equal(st_count(file), 1);
+    assert_int_equal(st_find(file, "base")->dtype, ST_BF16);
+    st_close(file);
+    assert_true(exists("model/config.json"));
+    whole.checkpoint.export_model = false;
+    whole.checkpoint.adapter_json = "{}";
+    export_run(&rt);
+    assert_false(exists("adapter"));
+}
+
+static void the_checksum_is_crc32(void **state) {
+    (void)state;
+    assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926);
+    assert_int_equal(crc32_add(crc32_add(0, "12345678901", 4), "56789", 5), 0xcbf43926);
+    assert_int_equal(crc32_add(0, "", 0), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+        T(a_checkpoint_restores_every_bit),
+        T(the_latest_saves_are_kept),
+        T(the_same_step_is_replaced),
+        T(a_flipped_bit_is_refused),
+        T(a_truncated_file_is_refused),
+        T(no_checkpoint_is_said),
+        T(another_run_is_refused),
+        T(other_circumstances_are_warned_of),
+        T(a_full_disk_leaves_the_former_checkpoint),
+        T(an_adapter_is_exported),
+        T(a_model_is_exported),
+        T(the_checksum_is_crc32),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
