@@ -109,11 +109,14 @@ typedef struct {
     void *host;
     CUevent copied; /* recorded on the copy stream: input is on the device */
     CUevent free;   /* recorded on the compute stream: nobody reads the device's slot any more */
-    bool used;      /* `free` was recorded at least once */
+    bool used;      /* both were recorded at least once */
 } RtSlot;
 
 struct RtGemms;  /* gemm.c */
 struct RtGraphs; /* capture.c */
+struct RtInputs; /* input.c */
+struct RtHistory; /* history.c */
+struct RtClock;  /* clock.c */
 struct RtDump;   /* dump.c */
 struct RtCheck;  /* launch.c */
 struct Loader;   /* data.h */
@@ -132,13 +135,16 @@ struct Rt {
     RtSlot slots[RT_SLOTS];
     struct RtGemms *gemms;
     struct RtGraphs *graphs;
+    struct RtInputs *inputs;
     struct RtDump *dump;       /* NULL unless the step being enqueued is dumped */
     struct RtCheck *check;     /* not NULL in check mode: outputs are looked at after each launch */
     bool dry;                  /* launches are counted and their operands noted, nothing is enqueued */
     RtWork work;               /* of the entry being enqueued */
     struct Loader *loader;
     struct Profile *profile;   /* NULL where profiling is off */
-    int64_t step;              /* steps done, as the host counts */
+    struct RtHistory *history;
+    struct RtClock *clock;
+    int64_t step;              /* steps enqueued, as the host counts */
     int64_t step_at_start;     /* 0, or the step that was resumed from */
     void *losses, *grad_norms; /* host copies of the histories, real [steps]; up to `known_steps` */
     int64_t known_steps;       /* steps whose loss has arrived */
@@ -210,19 +216,57 @@ void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtD
 
 /* ---- input (input.c) ----------------------------------------------------------------------------- */
 
+void inputs_open(Rt *rt);
+void inputs_close(Rt *rt);
 /* Takes the next slot, fills it with a micro-step's batch (or a held-out one) and copies it to the
  * device on the copy stream, which waits until the slot's former reader is done; the compute stream
  * waits for the copy. Gives the slot. */
 int input_send(Rt *rt, int64_t micro_index);
-int input_send_eval(Rt *rt, int64_t eval_batch);
+int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets);
 /* Everything that reads the slot is enqueued. */
 void input_release(Rt *rt, int slot);
+/* One input of the batch in a slot, on the host; NULL where the program has none of that name. */
+const void *input_host(const Rt *rt, int slot, const char *name);
 
-/* ---- loop and signals (train.c, signals.c) ------------------------------------------------------ */
+/* ---- losses on their way to the host (history.c) -------------------------------------------------- */
+
+void history_open(Rt *rt); /* allocates rt->losses and rt->grad_norms */
+void history_close(Rt *rt);
+/* Enqueues copies of the histories of all steps enqueued so far; waits for an earlier request. */
+void history_request(Rt *rt);
+/* True once when a request has arrived: then rt->known_steps and history_bad_step() are up to it. */
+bool history_arrived(Rt *rt);
+/* Requests and waits: all steps enqueued so far are known afterwards. */
+void history_complete(Rt *rt);
+/* Of the steps known: index of the first whose gradient norm was not finite; -1: none. */
+int64_t history_bad_step(const Rt *rt);
+
+/* ---- time of steps on the device (clock.c) ---------------------------------------------------------- */
+
+void clock_open(Rt *rt);
+void clock_close(Rt *rt);
+/* The next step's time starts here, not at the end of the step before it. The compute stream is
+ * idle. */
+void clock_restart(Rt *rt);
+/* A step was enqueued; `profiled` marks its time. */
+void clock_step(Rt *rt, bool profiled);
+/* Reads what is not read yet into measured.iteration_ms; the compute stream is idle. */
+void clock_collect(Rt *rt);
+
+/* ---- loop and signals (train.c, bad_step.c, progress.c, signals.c) ---------------------------------- */
 
 int train(Rt *rt); /* exit code */
 
+/* Replays the step launch by launch and ends the process, naming the first tensor that went bad. */
+_Noreturn void bad_step_explain(Rt *rt, int64_t step);
+
+/* One line about the latest known step, with speed since the last line and time left. */
+void progress_show(Rt *rt);
+void progress_end(void); /* before anything else is printed */
+
 void signals_install(void);
 int signals_caught(void); /* the signal's number; 0: none */
+
+void options_read(RtOptions *options, const RtProgram *program, int argc, char **argv);
 
 #endif

@@ -1,0 +1,55 @@
+/* Which tensor went bad first.
+ *
+ * The device applied no update from the bad step on, so the weights are still those it ran with: its
+ * batch is run again, launch by launch, with every output looked at. */
+#include "runtime/rt.h"
+
+#include <stdio.h>
+
+/* As before the bad step; random numbers depend on `step`. */
+static void rewind_to(Rt *rt, int64_t step) {
+    const RtCounters *at = &rt->program->counters;
+    int32_t index = (int32_t)step, none = -1;
+    rt_write_state(rt, at->step, sizeof index, &index);
+    rt_write_state(rt, at->bad_step, sizeof none, &none);
+}
+
+/* With several micro-steps gradients are added up from zeros. */
+static void clear_gradients(Rt *rt) {
+    for (int i = 0; i < rt->program->param_count; i++) {
+        const RtParam *param = &rt->program->params[i];
+        size_t bytes = (size_t)param_elements(param) * rt_dtype_bytes(param->master_dtype);
+        if (param->trained && param->gradient != RT_NOWHERE)
+            rt_zero(rt, rt_state(rt, param->gradient), bytes);
+    }
+}
+
+static bool replay(Rt *rt, int64_t step, char *found, size_t found_size) {
+    const RtProgram *program = rt->program;
+    int64_t micro_steps = program->training.micro_steps;
+    for (int64_t m = 0; m < micro_steps; m++) {
+        int slot = input_send(rt, step * micro_steps + m);
+        if (rt_enqueue_checked(rt, &program->micro_step, slot, found, found_size))
+            return true;
+        if (m == micro_steps - 1 &&
+            rt_enqueue_checked(rt, &program->update, slot, found, found_size))
+            return true;
+        input_release(rt, slot);
+    }
+    return false;
+}
+
+_Noreturn void bad_step_explain(Rt *rt, int64_t step) {
+    char found[512];
+    rt_sync(rt);
+    rewind_to(rt, step);
+    if (rt->program->training.micro_steps > 1)
+        clear_gradients(rt);
+    if (replay(rt, step, found, sizeof found))
+        rt_fail("step %lld is not finite: first %s; no update was applied from it on. Lower "
+                "optimizer.lr or look at the data of that step; the last checkpoint is good",
+                (long long)step + 1, found);
+    rt_fail("step %lld: the gradient norm is not finite, and a replay found no such tensor: the sum "
+            "of squares overflows. Lower optimizer.lr",
+            (long long)step + 1);
+}

@@ -1,0 +1,178 @@
+/* --dump: what the first step read and made, as one safetensors file, so that anyone can check a
+ * step against a framework.
+ *
+ *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch; labels as Hugging Face has
+ *                        them: at a token's own place. A sample's first token is never a target,
+ *                        so its label reads -100 whatever the data had there.
+ *     loss               real [1], of the whole step
+ *     logits             [rows with a target, vocabulary] of the first micro-batch
+ *     grad.NAME          after all micro-steps, before clipping
+ *     new.NAME           after the update; the master where there is one */
+#include "runtime/driver.h"
+#include "runtime/safetensors.h"
+
+#include "runtime/rt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    char name[256];
+    RtDtype dtype;
+    int rank;
+    int64_t shape[4];
+    unsigned char *data;
+    size_t bytes;
+} Entry;
+
+struct RtDump {
+    Entry *entries;
+    int count, room;
+};
+
+static Entry *add(struct RtDump *dump, const char *prefix, const char *name, RtDtype dtype,
+                  int rank, const int64_t *shape) {
+    if (dump->count == dump->room) {
+        dump->room = 2 * dump->room + 64;
+        dump->entries = realloc(dump->entries, (size_t)dump->room * sizeof *dump->entries);
+        if (!dump->entries)
+            rt_fail("no memory for --dump");
+    }
+    Entry *entry = &dump->entries[dump->count++];
+    *entry = (Entry){.dtype = dtype, .rank = rank, .bytes = rt_dtype_bytes(dtype)};
+    snprintf(entry->name, sizeof entry->name, "%s%s", prefix, name);
+    for (int i = 0; i < rank; i++) {
+        entry->shape[i] = shape[i];
+        entry->bytes *= (size_t)shape[i];
+    }
+    entry->data = rt_alloc(entry->bytes);
+    return entry;
+}
+
+static Entry *find(struct RtDump *dump, const char *name) {
+    for (int i = 0; i < dump->count; i++)
+        if (strcmp(dump->entries[i].name, name) == 0)
+            return &dump->entries[i];
+    return NULL;
+}
+
+/* ---- gathering ---------------------------------------------------------------------------------------- */
+
+void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
+                  int64_t rows, int64_t cols, int64_t row_stride) {
+    if (rows == 0)
+        return;
+    size_t size = rt_dtype_bytes(dtype), row = (size_t)cols * size;
+    size_t span = ((size_t)(rows - 1) * (size_t)row_stride + (size_t)cols) * size;
+    unsigned char *host = rt_alloc(span);
+    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    CU(MemcpyDtoH, host, from, span);
+    Entry *entry = find(dump, name);
+    if (!entry)
+        entry = add(dump, "", name, dtype, 2, (int64_t[]){0, cols});
+    entry->data = realloc(entry->data, entry->bytes + (size_t)rows * row);
+    if (!entry->data)
+        rt_fail("no memory for --dump");
+    for (int64_t r = 0; r < rows; r++, entry->bytes += row)
+        memcpy(entry->data + entry->bytes, host + (size_t)(r * row_stride) * size, row);
+    entry->shape[0] += rows;
+    free(host);
+}
+
+/* Ours are shifted: labels[t] is the token after place t in its sample. */
+static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
+    const RtTraining *t = &rt->program->training;
+    const int64_t shape[] = {t->batch, t->seq_len};
+    const int32_t *ids = input_host(rt, slot, "input_ids"), *shifted = input_host(rt, slot, "labels");
+    const int32_t *positions = input_host(rt, slot, "positions");
+    if (!ids || !shifted || !positions)
+        return;
+    memcpy(add(dump, "", "input_ids", RT_I32, 2, shape)->data, ids,
+           (size_t)(t->batch * t->seq_len) * sizeof *ids);
+    int32_t *labels = (int32_t *)add(dump, "", "labels", RT_I32, 2, shape)->data;
+    for (int64_t i = 0; i < t->batch * t->seq_len; i++)
+        labels[i] = positions[i] > 0 ? shifted[i - 1] : -100;
+}
+
+static void add_gradients(Rt *rt, struct RtDump *dump) {
+    for (int i = 0; i < rt->program->param_count; i++) {
+        const RtParam *p = &rt->program->params[i];
+        if (!p->trained)
+            continue;
+        Entry *entry = add(dump, "grad.", p->name, p->master_dtype, p->rank, p->shape);
+        rt_read_state(rt, p->gradient, entry->bytes, entry->data);
+    }
+}
+
+static void add_updated(Rt *rt, struct RtDump *dump) {
+    for (int i = 0; i < rt->program->param_count; i++) {
+        const RtParam *p = &rt->program->params[i];
+        if (p->trained)
+            param_read(rt, p,
+                       add(dump, "new.", p->name, param_saved_dtype(p), p->rank, p->shape)->data);
+    }
+}
+
+static void add_loss(Rt *rt, struct RtDump *dump) {
+    Entry *entry = add(dump, "", "loss", rt->program->real, 1, (int64_t[]){1});
+    rt_read_state(rt, rt->program->counters.loss, entry->bytes, entry->data);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------ */
+
+static StDtype file_dtype(RtDtype dtype) {
+    for (int i = 0; i < ST_DTYPE_COUNT; i++)
+        if (strcmp(st_dtype_name((StDtype)i), rt_dtype_name(dtype)) == 0)
+            return (StDtype)i;
+    rt_internal("safetensors has no %s", rt_dtype_name(dtype));
+}
+
+/* Wider types first, as the writer asks for; otherwise in the order of gathering. */
+static void write_dump(struct RtDump *dump, const char *path) {
+    StWriter *writer = st_create(path);
+    char error[1024];
+    for (size_t size = 8; size > 0; size /= 2)
+        for (int i = 0; i < dump->count; i++)
+            if (rt_dtype_bytes(dump->entries[i].dtype) == size)
+                st_declare(writer, dump->entries[i].name, file_dtype(dump->entries[i].dtype),
+                           dump->entries[i].rank, dump->entries[i].shape);
+    for (size_t size = 8; size > 0; size /= 2)
+        for (int i = 0; i < dump->count; i++)
+            if (rt_dtype_bytes(dump->entries[i].dtype) == size)
+                st_write(writer, dump->entries[i].data, dump->entries[i].bytes);
+    if (!st_finish(writer, error, sizeof error))
+        rt_fail("%s; --dump needs a file that can be written", error);
+}
+
+/* ---- the step ----------------------------------------------------------------------------------------- */
+
+static void run_micro_step(Rt *rt, struct RtDump *dump, int64_t index) {
+    int slot = input_send(rt, index);
+    if (index == 0) {
+        add_inputs(rt, dump, slot);
+        rt->dump = dump;
+    }
+    rt_enqueue(rt, &rt->program->micro_step, slot);
+    rt->dump = NULL;
+    if (index == rt->program->training.micro_steps - 1) {
+        add_gradients(rt, dump);
+        rt_enqueue(rt, &rt->program->update, slot);
+    }
+    input_release(rt, slot);
+}
+
+void dump_first_step(Rt *rt) {
+    struct RtDump dump = {0};
+    RtMeasured training = rt->measured;
+    for (int64_t m = 0; m < rt->program->training.micro_steps; m++)
+        run_micro_step(rt, &dump, m);
+    add_loss(rt, &dump);
+    add_updated(rt, &dump);
+    rt->measured = training;
+    rt->step = 1;
+    write_dump(&dump, rt->options.dump_file);
+    for (int i = 0; i < dump.count; i++)
+        free(dump.entries[i].data);
+    free(dump.entries);
+}

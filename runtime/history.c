@@ -1,0 +1,92 @@
+/* Losses and gradient norms come back in pieces, into pinned memory, behind the steps that made
+ * them: nobody waits for them but the next request. */
+#include "runtime/driver.h"
+#include "runtime/rt.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct RtHistory {
+    CUevent arrived;
+    bool pending;
+    int64_t requested; /* steps, known once `arrived` has happened */
+    int32_t *bad_step; /* pinned */
+};
+
+static void *pinned(size_t bytes) {
+    void *memory = NULL;
+    CU(MemHostAlloc, &memory, bytes, 0);
+    return memory;
+}
+
+void history_open(Rt *rt) {
+    struct RtHistory *history = rt->history = rt_alloc(sizeof *history);
+    size_t bytes = (size_t)rt->program->training.steps * rt_dtype_bytes(rt->program->real);
+    rt->losses = pinned(bytes);
+    rt->grad_norms = pinned(bytes);
+    history->bad_step = pinned(sizeof *history->bad_step);
+    *history->bad_step = -1;
+    CU(EventCreate, &history->arrived, CU_EVENT_DISABLE_TIMING);
+}
+
+void history_close(Rt *rt) {
+    CU(EventDestroy, rt->history->arrived);
+    CU(MemFreeHost, rt->history->bad_step);
+    CU(MemFreeHost, rt->grad_norms);
+    CU(MemFreeHost, rt->losses);
+    free(rt->history);
+    rt->history = NULL;
+}
+
+static void fetch(Rt *rt, size_t offset, size_t bytes, void *host) {
+    CU(MemcpyDtoHAsync, host, rt_state(rt, offset), bytes, rt->streams[RT_STREAM_COMPUTE]);
+    RtCopies *copies = &rt->measured.copies[RT_D2H];
+    copies->count++;
+    copies->pinned++;
+    copies->bytes += (int64_t)bytes;
+}
+
+static void finish_pending(Rt *rt) {
+    if (!rt->history->pending)
+        return;
+    rt_wait(rt, rt->history->arrived);
+    rt->history->pending = false;
+    rt->known_steps = rt->history->requested;
+}
+
+void history_request(Rt *rt) {
+    struct RtHistory *history = rt->history;
+    const RtCounters *at = &rt->program->counters;
+    finish_pending(rt);
+    size_t size = rt_dtype_bytes(rt->program->real);
+    size_t from = (size_t)rt->known_steps * size, bytes = (size_t)rt->step * size - from;
+    if (bytes == 0)
+        return;
+    fetch(rt, at->loss + from, bytes, (char *)rt->losses + from);
+    fetch(rt, at->grad_norm + from, bytes, (char *)rt->grad_norms + from);
+    fetch(rt, at->bad_step, sizeof *history->bad_step, history->bad_step);
+    CU(EventRecord, history->arrived, rt->streams[RT_STREAM_COMPUTE]);
+    history->requested = rt->step;
+    history->pending = true;
+}
+
+bool history_arrived(Rt *rt) {
+    struct RtHistory *history = rt->history;
+    if (!history->pending)
+        return false;
+    CUresult result = cu.EventQuery(history->arrived);
+    if (result == CUDA_ERROR_NOT_READY)
+        return false;
+    driver_check(result, "cuEventQuery");
+    finish_pending(rt);
+    return true;
+}
+
+void history_complete(Rt *rt) {
+    history_request(rt);
+    finish_pending(rt);
+}
+
+int64_t history_bad_step(const Rt *rt) {
+    return rt->history->pending ? -1 : *rt->history->bad_step;
+}

@@ -1,0 +1,71 @@
+/* A run of an emitted program, from the command line to the exit code. */
+#include "runtime/checkpoint.h"
+#include "runtime/data.h"
+#include "runtime/driver.h"
+#include "runtime/profile.h"
+
+#include <stdio.h>
+
+static void open_loader(Rt *rt) {
+    const RtTraining *t = &rt->program->training;
+    char error[1024];
+    rt->loader = loader_open(&rt->program->data, t->batch, t->seq_len, t->micro_steps,
+                             rt->options.seed, error, sizeof error);
+    if (!rt->loader)
+        rt_fail("%s", error);
+}
+
+static void show_start(const Rt *rt) {
+    const LoaderFacts *facts = loader_facts(rt->loader);
+    printf("%s on %s%s\n", rt->program->name, rt->device.name,
+           rt->device.simulated ? " (simulated)" : "");
+    if (facts->train_rows > 0)
+        printf("data: %lld training rows, %lld held out\n", (long long)facts->train_rows,
+               (long long)facts->eval_rows);
+    if (facts->truncated > 0)
+        printf("data: %lld samples are longer than a row and were cut\n",
+               (long long)facts->truncated);
+}
+
+static void fill_state(Rt *rt) {
+    params_init(rt);
+    if (rt->options.resume) {
+        checkpoint_load(rt, rt->options.resume_dir);
+        params_tables(rt);
+    }
+    rt_enqueue(rt, &rt->program->load, 0);
+}
+
+static void open_all(Rt *rt) {
+    open_loader(rt);
+    device_open(rt);
+    inputs_open(rt);
+    history_open(rt);
+    clock_open(rt);
+    gemms_open(rt);
+    show_start(rt);
+    fill_state(rt);
+    graphs_open(rt);
+    rt->profile = profile_open(rt);
+}
+
+static void close_all(Rt *rt) {
+    profile_close(rt->profile);
+    graphs_close(rt);
+    gemms_close(rt);
+    clock_close(rt);
+    history_close(rt);
+    inputs_close(rt);
+    device_close(rt);
+    loader_close(rt->loader);
+}
+
+int rt_main(const RtProgram *program, int argc, char **argv) {
+    Rt rt = {.program = program};
+    options_read(&rt.options, program, argc, argv);
+    signals_install();
+    open_all(&rt);
+    int code = train(&rt);
+    close_all(&rt);
+    return code;
+}

@@ -1,0 +1,74 @@
+/* The progress line: on a terminal one line that is written over, elsewhere plain lines. */
+#include "runtime/rt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    double since_ms; /* when the last line was shown; 0: never */
+    int64_t steps;   /* known steps then */
+    bool live;       /* a line without its newline is on the terminal */
+} shown;
+
+/* 12345 -> "12,345" */
+static void print_grouped(char *text, size_t size, double value) {
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%.0f", value);
+    size_t used = 0;
+    for (int i = 0; i < length && used + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+}
+
+static void print_duration(char *text, size_t size, double seconds) {
+    long s = lround(seconds);
+    if (s >= 3600)
+        snprintf(text, size, "%ldh%02ldm", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        snprintf(text, size, "%ldm%02lds", s / 60, s % 60);
+    else
+        snprintf(text, size, "%lds", s);
+}
+
+static void print_speed(const Rt *rt, double now, char *text, size_t size) {
+    const RtTraining *t = &rt->program->training;
+    int64_t steps = rt->known_steps - shown.steps;
+    *text = '\0';
+    if (shown.since_ms == 0 || steps <= 0 || now <= shown.since_ms)
+        return;
+    double seconds = (now - shown.since_ms) * 1e-3 / (double)steps;
+    double tokens = (double)(t->batch * t->seq_len * t->micro_steps);
+    char rate[48], left[32];
+    print_grouped(rate, sizeof rate, tokens / seconds);
+    print_duration(left, sizeof left, seconds * (double)(rt->options.steps - rt->known_steps));
+    snprintf(text, size, "  %s tok/s  eta %s", rate, left);
+}
+
+void progress_show(Rt *rt) {
+    if (rt->known_steps <= shown.steps)
+        return;
+    char speed[128];
+    double now = rt_now_ms();
+    int64_t last = rt->known_steps - 1;
+    bool terminal = isatty(STDOUT_FILENO);
+    print_speed(rt, now, speed, sizeof speed);
+    printf("%sstep %lld/%lld  loss %.4f  norm %.4g%s%s", terminal ? "\r\033[K" : "",
+           (long long)rt->known_steps, (long long)rt->options.steps,
+           rt_get(rt->program->real, rt->losses, last),
+           rt_get(rt->program->real, rt->grad_norms, last), speed, terminal ? "" : "\n");
+    fflush(stdout);
+    shown.live = terminal;
+    shown.since_ms = now;
+    shown.steps = rt->known_steps;
+}
+
+void progress_end(void) {
+    if (shown.live)
+        putchar('\n');
+    shown.live = false;
+}

@@ -1,0 +1,208 @@
+/* The training loop.
+ *
+ *     held-out loss -> steps -> held-out loss -> checkpoint, export, report
+ *
+ * A step is enqueued and left alone: the host goes on to the next batch while the device works, and
+ * is held back only where it would overtake the two input slots. */
+#include "runtime/checkpoint.h"
+#include "runtime/data.h"
+#include "runtime/driver.h"
+#include "runtime/export.h"
+#include "runtime/profile.h"
+#include "runtime/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EXIT_RESUMABLE = 75 };
+
+/* ---- held-out loss -------------------------------------------------------------------------------- */
+
+static double heldout_sum(Rt *rt, int64_t batches, int64_t *targets) {
+    size_t at = rt->program->counters.eval_loss;
+    unsigned char sum[sizeof(double)] = {0};
+    rt_write_state(rt, at, rt_dtype_bytes(rt->program->real), sum);
+    *targets = 0;
+    for (int64_t i = 0; i < batches; i++) {
+        int64_t more;
+        int slot = input_send_eval(rt, i, &more);
+        rt_run_evaluate(rt, slot);
+        input_release(rt, slot);
+        *targets += more;
+    }
+    rt_read_state(rt, at, rt_dtype_bytes(rt->program->real), sum);
+    return rt_get(rt->program->real, sum, 0);
+}
+
+/* Mean over the held-out batches' targets; NAN where there is nothing to measure. Leaves what was
+ * measured of the training steps as it was. */
+static double heldout_loss(Rt *rt) {
+    int64_t batches = loader_eval_batches(rt->loader), targets = 0;
+    if (!rt->program->evaluate.enqueue || batches == 0)
+        return NAN;
+    RtMeasured training = rt->measured;
+    profile_range_push("evaluate");
+    double sum = heldout_sum(rt, batches, &targets);
+    profile_range_pop();
+    rt->measured = training;
+    return targets > 0 ? sum / (double)targets : NAN;
+}
+
+static void show_heldout(double loss, const char *when) {
+    if (!isnan(loss))
+        printf("held-out loss %s: %.6f\n", when, loss);
+}
+
+/* ---- one step --------------------------------------------------------------------------------------- */
+
+static void run_step(Rt *rt) {
+    int64_t micro_steps = rt->program->training.micro_steps;
+    for (int64_t m = 0; m < micro_steps; m++) {
+        int slot = input_send(rt, rt->step * micro_steps + m);
+        rt_run_micro_step(rt, slot, m == micro_steps - 1);
+        input_release(rt, slot);
+    }
+    rt->step++;
+}
+
+/* What the loop does with losses that have arrived. */
+static void look_at_history(Rt *rt) {
+    int64_t bad = history_bad_step(rt);
+    if (bad >= 0) {
+        progress_end();
+        bad_step_explain(rt, bad);
+    }
+    if (rt->known_steps == 0)
+        return;
+    double loss = rt_get(rt->program->real, rt->losses, rt->known_steps - 1);
+    if (!isfinite(loss))
+        rt_fail("step %lld: the loss is %g although its gradients are finite; lower optimizer.lr, or "
+                "look at the data of that step",
+                (long long)rt->known_steps, loss);
+    progress_show(rt);
+}
+
+static void log_step(Rt *rt) {
+    const RtTraining *t = &rt->program->training;
+    if (history_arrived(rt))
+        look_at_history(rt);
+    if (t->log_every > 0 && (rt->step % t->log_every == 0 || rt->step == 1))
+        history_request(rt);
+}
+
+/* ---- between steps ------------------------------------------------------------------------------------ */
+
+/* After this every step enqueued is done and found good. */
+static void settle(Rt *rt) {
+    int64_t known = rt->known_steps;
+    history_complete(rt);
+    rt_sync(rt);
+    clock_collect(rt);
+    process_memory_measure(rt);
+    if (rt->known_steps > known)
+        look_at_history(rt);
+}
+
+static void save(Rt *rt) {
+    settle(rt);
+    progress_end();
+    checkpoint_save(rt);
+    clock_restart(rt);
+}
+
+static bool save_is_due(const Rt *rt) {
+    int64_t interval = rt->program->checkpoint.interval;
+    return interval > 0 && rt->step % interval == 0 && rt->step < rt->options.steps;
+}
+
+/* The profiling window, counted in steps of this process. */
+typedef struct {
+    int64_t first, end;
+    bool open;
+} Window;
+
+static Window window_of(const Rt *rt) {
+    const RtProfiling *p = &rt->program->profiling;
+    Window window = {-1, -1, false};
+    if (rt->profile) {
+        window.first = rt->step + p->start_step;
+        window.end = window.first + p->steps;
+    }
+    return window;
+}
+
+static void window_begin(Rt *rt, Window *window) {
+    if (rt->step != window->first)
+        return;
+    settle(rt);
+    profile_begin(rt->profile);
+    clock_restart(rt);
+    window->open = true;
+}
+
+static void window_end(Rt *rt, Window *window) {
+    if (!window->open || (rt->step < window->end && rt->step < rt->options.steps))
+        return;
+    settle(rt);
+    profile_end(rt->profile, rt->step - window->first);
+    clock_restart(rt);
+    window->open = false;
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------------- */
+
+/* Gives the signal that ended it, or 0. */
+static int run_steps(Rt *rt) {
+    Window window = window_of(rt);
+    double start = rt_now_ms();
+    clock_restart(rt);
+    while (rt->step < rt->options.steps && !signals_caught()) {
+        window_begin(rt, &window);
+        run_step(rt);
+        clock_step(rt, window.open);
+        window_end(rt, &window);
+        log_step(rt);
+        if (save_is_due(rt))
+            save(rt);
+    }
+    if (window.open) {
+        window.end = rt->step;
+        window_end(rt, &window);
+    }
+    settle(rt);
+    progress_end();
+    rt->measured.train_ms += rt_now_ms() - start;
+    return signals_caught();
+}
+
+static void finish(Rt *rt) {
+    rt->measured.heldout_after = rt->step > rt->step_at_start ? heldout_loss(rt) : NAN;
+    show_heldout(rt->measured.heldout_after, "after");
+    if (rt->step > rt->step_at_start) {
+        checkpoint_save(rt);
+        export_run(rt);
+    }
+    process_memory_measure(rt);
+    report_write(rt);
+    if (rt->profile && profile_steps(rt->profile) > 0)
+        trace_write(rt->profile, rt->options.out_dir);
+}
+
+int train(Rt *rt) {
+    rt->measured.heldout_before = rt->measured.heldout_after = NAN;
+    if (rt->step == 0)
+        rt->measured.heldout_before = heldout_loss(rt);
+    show_heldout(rt->measured.heldout_before, "before");
+    if (rt->options.dump_file && rt->step == 0)
+        dump_first_step(rt);
+    int signal = run_steps(rt);
+    if (!signal) {
+        finish(rt);
+        return 0;
+    }
+    checkpoint_save(rt);
+    fprintf(stderr, "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume\n",
+            strsignal(signal), (long long)rt->step, (long long)rt->options.steps);
+    return EXIT_RESUMABLE;
+}
