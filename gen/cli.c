@@ -7,17 +7,21 @@
 
 typedef struct {
     const char *name;
-    size_t flag; /* offset of the bool in Cli; options with a value are handled by name */
-    bool takes_value;
+    size_t field; /* offset in Cli of its bool, or of its text */
+    const char *value; /* what stands behind it; NULL: nothing, it is a bool */
 } Option;
 
 static const Option options[] = {
-    {"--set", 0, true},
-    {"--check", offsetof(Cli, check), false},
-    {"--print-spec", offsetof(Cli, print_spec), false},
-    {"--keys", offsetof(Cli, keys), false},
-    {"--help", offsetof(Cli, help), false},
-    {"--version", offsetof(Cli, version), false},
+    {"-o", offsetof(Cli, out), "DIR"},
+    {"--set", 0, "TABLE.KEY=VALUE"}, /* may be repeated: a list, not a field */
+    {"--check", offsetof(Cli, check), NULL},
+    {"--plan", offsetof(Cli, plan), NULL},
+    {"--print-spec", offsetof(Cli, print_spec), NULL},
+    {"--dump", offsetof(Cli, dump), "PASS"},
+    {"--keys", offsetof(Cli, keys), NULL},
+    {"--force", offsetof(Cli, force), NULL},
+    {"--help", offsetof(Cli, help), NULL},
+    {"--version", offsetof(Cli, version), NULL},
 };
 enum { OPTION_COUNT = sizeof options / sizeof *options };
 
@@ -26,10 +30,14 @@ const char *cli_help(void)
     return "usage: gpuopt-gen [OPTION]... SPEC.toml\n"
            "Compiles an experiment into a standalone CUDA training program.\n"
            "\n"
+           "  -o DIR           writes the program there instead of build/NAME\n"
            "  --set KEY=VALUE  overrides a key of the spec; may be repeated\n"
            "  --check          only checks the spec\n"
+           "  --plan           only prints the plan; exit 0 fits, 1 does not fit, 2 any error\n"
            "  --print-spec     prints the resolved spec with each value's origin\n"
+           "  --dump PASS      prints the graphs after a pass (or \"model\", before the first)\n"
            "  --keys           prints the reference of all keys\n"
+           "  --force          overwrites generated files that were edited\n"
            "  --help           prints this\n"
            "  --version        prints the version\n";
 }
@@ -62,6 +70,18 @@ static void take_spec(Cli *cli, const char *path)
     cli->spec = path;
 }
 
+static int take_value(Cli *cli, const Option *option, int argc, char **argv, int i)
+{
+    if (i + 1 >= argc)
+        user_error((Pos){0}, "gpuopt-gen --help lists the options", "%s needs a value: %s %s", option->name,
+                   option->name, option->value);
+    if (!strcmp(option->name, "--set"))
+        cli->sets[cli->nsets++] = argv[i + 1];
+    else
+        *(const char **)((char *)cli + option->field) = argv[i + 1];
+    return i + 1;
+}
+
 Cli cli_parse(Arena *arena, int argc, char **argv)
 {
     Cli cli = {.sets = arena_array(arena, (size_t)argc, sizeof *cli.sets)};
@@ -71,12 +91,10 @@ Cli cli_parse(Arena *arena, int argc, char **argv)
             continue;
         }
         const Option *option = find_option(arena, argv[i]);
-        if (!option->takes_value)
-            *(bool *)((char *)&cli + option->flag) = true;
-        else if (++i < argc)
-            cli.sets[cli.nsets++] = argv[i];
+        if (!option->value)
+            *(bool *)((char *)&cli + option->field) = true;
         else
-            user_error((Pos){0}, "write --set TABLE.KEY=VALUE", "%s needs a value", option->name);
+            i = take_value(&cli, option, argc, argv, i);
     }
     if (!cli.spec && !cli.keys && !cli.help && !cli.version)
         user_error((Pos){0}, "gpuopt-gen SPEC.toml; see --help", "no spec on the command line");

@@ -7,7 +7,9 @@ typedef struct {
     const char *spec; /* the one positional argument */
     const char **sets;
     int nsets;
-    bool check, print_spec, keys, help, version;
+    const char *out;  /* -o: folder for the program; NULL: build/NAME */
+    const char *dump; /* --dump: a pass; NULL: none */
+    bool check, plan, print_spec, keys, force, help, version;
 } Cli;
 
 /* A wrong command line is a user_error. Strings point into argv. */

@@ -1,11 +1,16 @@
 /* The compiler as a list of calls. */
 #include "base/diag.h"
 #include "base/strbuf.h"
+#include "base/version.h"
 #include "cli.h"
+#include "devices/device.h"
+#include "emit/write.h"
+#include "model/model.h"
+#include "pass/pass.h"
+#include "plan/plan.h"
 #include "spec/sweep.h"
 #include <stdio.h>
-
-#define VERSION "0.1.0"
+#include <stdlib.h>
 
 static void print_and_free(StrBuf *text)
 {
@@ -37,7 +42,7 @@ static bool answer(const Cli *cli)
     if (cli->help)
         fputs(cli_help(), stdout);
     else if (cli->version)
-        puts("gpuopt-gen " VERSION);
+        puts("gpuopt-gen " GENERATOR_VERSION);
     else if (cli->keys)
         print_keys();
     else
@@ -45,16 +50,82 @@ static bool answer(const Cli *cli)
     return true;
 }
 
+static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec)
+{
+    StrBuf dump = {0};
+    const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    Program *program = model_build(arena, spec);
+    passes_run(program, spec, cli->dump, &dump);
+    Plan *plan = plan_new(program, spec, device);
+    plan_launches(plan);
+    plan_memory(plan);
+    plan_check(plan);
+    plan_predict(plan);
+    if (cli->dump)
+        print_and_free(&dump);
+    return plan;
+}
+
+static void print_plan(const Plan *plan)
+{
+    StrBuf text = {0};
+    plan_print_text(plan, &text);
+    print_and_free(&text);
+}
+
+/* One experiment; true when it fits its device. */
+static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *folder)
+{
+    const Plan *plan = make_plan(arena, cli, spec);
+    if (cli->dump)
+        return true;
+    print_plan(plan);
+    if (cli->plan)
+        return plan_fits(plan);
+    plan_require_fit(plan);
+    write_program(plan, folder, cli->force);
+    return true;
+}
+
+static const char *folder_of(Arena *arena, const Cli *cli, const Sweep *sweep, int point)
+{
+    const Spec *spec = sweep->points[point].spec;
+    const char *folder = cli->out ? cli->out : arena_printf(arena, "build/%s", spec->name);
+    return sweep->swept ? arena_printf(arena, "%s/%s", folder, sweep->points[point].name) : folder;
+}
+
+static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep)
+{
+    bool fits = true;
+    for (int i = 0; i < sweep->count; i++)
+        fits &= compile(arena, cli, sweep->points[i].spec, folder_of(arena, cli, sweep, i));
+    if (!cli->plan && !cli->dump && !sweep->swept)
+        write_last(folder_of(arena, cli, sweep, 0));
+    return fits;
+}
+
+/* Exit codes of --plan: 0 fits, 1 does not fit, 2 any error. */
+static void exit_two(int code)
+{
+    (void)code;
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
     Arena arena = {0};
     Cli cli = cli_parse(&arena, argc, argv);
+    bool fits = true;
+    if (cli.plan)
+        diag_exit = exit_two;
     if (!answer(&cli)) {
         const Sweep *sweep = sweep_read(&arena, cli.spec, cli.sets, cli.nsets);
         if (cli.print_spec)
             print_specs(sweep);
+        else if (!cli.check)
+            fits = compile_all(&arena, &cli, sweep);
     }
     arena_free(&arena);
     diag_forget_sources();
-    return 0;
+    return fits ? 0 : 1;
 }

@@ -57,7 +57,7 @@ static Value *adapter_weight(Program *p, const Op *op, const char *which, int64_
     const char *file = arena_printf(p->arena, "base_model.model.%s.%s.weight", op->name, which);
     Value *weight = find(p, file);
     if (weight) return weight;
-    const char *name = arena_printf(p->arena, "%s.%s", op->name, which);
+    const char *name = arena_printf(p->arena, "%s.%s.weight", op->name, which);
     weight = value_2d(p, name, ROLE_ADAPTER, p->activation, rows, cols, pos);
     program_add_param(p, (Param){.weight = weight, .master = weight, .file_name = file, .init = init, .init_scale = scale});
     return weight;

@@ -12,7 +12,7 @@ static const char *last_part(const char *name) {
 
 /* The names of adapted modules, each once, sorted: "down_proj", "q_proj", ... */
 static json_t *adapted_modules(const Program *p) {
-    static const char suffix[] = ".lora_A";
+    static const char suffix[] = ".lora_A.weight";
     json_t *names = json_object();
     for (int i = 0; i < p->param_count; i++) {
         const char *name = p->params[i].weight->name;

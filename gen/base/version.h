@@ -1,0 +1,2 @@
+#pragma once
+#define GENERATOR_VERSION "0.1.0"

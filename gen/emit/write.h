@@ -1,0 +1,15 @@
+/* Putting an emitted program on disk. */
+#ifndef EMIT_WRITE_H
+#define EMIT_WRITE_H
+
+#include "plan/plan.h"
+
+/* Writes the whole program into `folder` (made where it lacks): program.c, kernels.cu, buffers.h,
+ * values.c, Makefile, plan.txt, plan.json, and the runtime's sources under runtime/. A file is
+ * touched only when its text changes. A generated file that a person has edited since stops the
+ * whole writing before anything is written, unless `force`. */
+void write_program(const Plan *, const char *folder, bool force);
+/* Notes `folder` as the one generated last, for `make run`. */
+void write_last(const char *folder);
+
+#endif
