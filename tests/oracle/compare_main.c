@@ -1,0 +1,40 @@
+/*
+ * compare_main.c - compare --case DIR --dtype fp64|fp32|tf32|bf16 --dump FILE [--losses loss.csv]
+ *
+ * Exit 0: the step is right. 1: it is not, with a table. 2: the command line is wrong.
+ */
+#include "compare.h"
+
+#include <getopt.h>
+#include <string.h>
+
+static bool is_dtype(const char *name)
+{
+    return !strcmp(name, "fp64") || !strcmp(name, "fp32") || !strcmp(name, "tf32") ||
+           !strcmp(name, "bf16");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"case", required_argument, NULL, 'c'},
+                                            {"dtype", required_argument, NULL, 't'},
+                                            {"dump", required_argument, NULL, 'd'},
+                                            {"losses", required_argument, NULL, 'l'},
+                                            {0}};
+    CompareJob job = {0};
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (option) {
+        case 'c': job.case_dir = optarg; break;
+        case 't': job.dtype = optarg; break;
+        case 'd': job.dump = optarg; break;
+        case 'l': job.losses = optarg; break;
+        default: return 2;
+        }
+    }
+    if (!job.case_dir || !job.dump || !job.dtype || !is_dtype(job.dtype) || optind != argc) {
+        fprintf(stderr, "usage: compare --case DIR --dtype fp64|fp32|tf32|bf16 --dump FILE "
+                        "[--losses loss.csv]\n");
+        return 2;
+    }
+    return compare_case(&job, stdout) ? 0 : 1;
+}

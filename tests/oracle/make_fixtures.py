@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""Writes the fixtures under cases/. See README.md for what each file holds.
+
+    python3 make_fixtures.py [--seed N] [--case NAME ...]
+"""
+
+import argparse
+import json
+import random
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from peft import LoraConfig, get_peft_model
+from safetensors.torch import save_file
+
+from reference import IGNORED, new_model, patch_transformers, train
+
+HERE = Path(__file__).resolve().parent
+STEPS = 10
+EPOCH_STEPS = 8  # distinct data, so that the losses' errors are independent; the rest goes round
+MEMBERS = 6      # starting points over which PyTorch's own error is taken
+ALL_LINEAR = ["all-linear"]
+FULL = None  # in place of an adapter: every weight trains
+
+
+@dataclass
+class Case:
+    name: str
+    about: str
+    model: dict           # keys of config.json that differ from BASE_CONFIG
+    seq_len: int
+    batch: int = 2
+    accumulate: int = 1
+    task: str = "sft"
+    adapter: dict | None = FULL
+    packing: bool = False
+    max_grad_norm: float = 0.1
+    schedule: dict = field(default_factory=lambda: {"type": "constant", "warmup_steps": 0})
+    lr: float = 5e-3
+    eps: float = 1e-3  # about the size of the clipped gradients: the update is smooth in them
+    shape_in_spec: bool = False  # spell the shape in the spec, not by naming config.json's folder
+
+
+BASE_CONFIG = {
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
+    "attention_bias": False, "mlp_bias": False, "max_position_embeddings": 128,
+    "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": False,
+    "bos_token_id": None, "eos_token_id": None,
+}
+
+
+def shape(hidden, inter, layers, heads, kv_heads, head_dim, vocab, **more):
+    return {"hidden_size": hidden, "intermediate_size": inter, "num_hidden_layers": layers,
+            "num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim,
+            "vocab_size": vocab, **more}
+
+
+def lora(r, alpha, targets=ALL_LINEAR, rslora=False):
+    return {"r": r, "lora_alpha": alpha, "target_modules": targets, "use_rslora": rslora}
+
+
+CASES = [
+    Case("demo", "the demo's structure, small: LoRA of rank 16 on all linears, grouped keys",
+         shape(32, 96, 2, 4, 2, 8, 128, tie_word_embeddings=True), seq_len=64,
+         adapter=lora(16, 32.0), lr=1e-2),
+    Case("pretrain_tied", "every weight trains; embedding and head are one",
+         shape(32, 64, 2, 4, 4, 8, 96, tie_word_embeddings=True), seq_len=24, task="pretrain"),
+    Case("pretrain_untied", "every weight trains; embedding and head are two",
+         shape(32, 48, 2, 2, 1, 16, 64), seq_len=32, task="pretrain", max_grad_norm=0.0, eps=0.1,
+         lr=2e-2),
+    Case("lora_q_v_rslora", "two kinds of target, odd rank, scaled by the root of the rank",
+         shape(48, 64, 2, 3, 1, 16, 96), seq_len=40,
+         adapter=lora(5, 8.0, ["q_proj", "v_proj"], rslora=True), lr=1e-2,
+         max_grad_norm=100.0, eps=1e-2),
+    Case("odd", "no extent is a power of two",
+         shape(40, 52, 3, 4, 1, 24, 101), seq_len=37, batch=3, adapter=lora(3, 6.0), lr=1e-2,
+         shape_in_spec=True),
+    Case("packed", "short samples share rows, positions restart, nothing leaks between them",
+         shape(32, 48, 2, 2, 2, 16, 80), seq_len=48, packing=True,
+         adapter=lora(4, 8.0, ["k_proj", "o_proj", "gate_proj", "down_proj"]), lr=1e-2),
+    Case("accumulate", "micro-steps with unequal target counts, one of them without any",
+         shape(32, 40, 2, 4, 2, 8, 64), seq_len=20, accumulate=3,
+         schedule={"type": "linear", "warmup_steps": 0, "min_lr_factor": 0.0}),
+    Case("rope_llama3", "Llama 3's stretched rotary waves",
+         shape(32, 48, 2, 2, 1, 32, 64, rope_theta=500000.0, rope_scaling={
+             "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+             "original_max_position_embeddings": 64}),
+         seq_len=48, adapter=lora(4, 8.0, ["q_proj", "k_proj", "v_proj", "o_proj"]), lr=1e-2),
+    Case("sched", "cosine with warm-up, every step clipped hard",
+         shape(24, 40, 2, 3, 3, 8, 64), seq_len=16, task="pretrain", max_grad_norm=0.05, lr=2e-2,
+         schedule={"type": "cosine", "warmup_steps": 3, "min_lr_factor": 0.1}),
+    Case("long_head", "heads of 128",
+         shape(32, 48, 2, 2, 1, 128, 64), seq_len=80, adapter=lora(4, 8.0), lr=1e-2),
+]
+
+OPTIMIZER = {"name": "adamw", "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1}
+
+
+def optimizer_of(case):
+    return OPTIMIZER | {"lr": case.lr, "eps": case.eps}
+
+
+# --- Weights ---------------------------------------------------------------------------------
+
+def draw_weights(config, generator):
+    """Weights that keep activations near one, so that no path through the model is negligible."""
+    model = new_model(config)
+    weights = {}
+    for name, p in model.named_parameters():
+        noise = torch.randn(p.shape, generator=generator)
+        if "norm" in name:
+            weights[name] = 1 + 0.1 * noise
+        elif "embed_tokens" in name:
+            weights[name] = (0.2 if config["tie_word_embeddings"] else 0.7) * noise
+        else:
+            weights[name] = noise * p.shape[1] ** -0.5
+    return weights
+
+
+def add_adapter(model, adapter, generator):
+    targets = adapter["target_modules"]
+    config = LoraConfig(r=adapter["r"], lora_alpha=adapter["lora_alpha"], lora_dropout=0.0,
+                        target_modules="all-linear" if targets == ALL_LINEAR else targets,
+                        use_rslora=adapter["use_rslora"], task_type="CAUSAL_LM")
+    model = get_peft_model(model, config).eval()
+    for name, p in model.named_parameters():
+        if "lora_" in name:
+            p.data = torch.randn(p.shape, generator=generator) * p.shape[1] ** -0.5 * 0.3
+    return model
+
+
+def saved_name(name):
+    """PEFT leaves the adapter's own name ("default") out of the file."""
+    return name.replace(".default.", ".")
+
+
+# --- Data ------------------------------------------------------------------------------------
+
+def draw_sample(rng, vocab, length, prompt):
+    """A walk in which each token has four likely successors; the first `prompt` are no targets."""
+    ids = [rng.randrange(vocab)]
+    while len(ids) < length:
+        ids.append((ids[-1] * 5 + rng.choice([1, 7, 11, 19])) % vocab)
+    # Nothing comes before a sample's first token, so it is never a target.
+    ignored = max(1, prompt)
+    return ids, [IGNORED] * ignored + ids[ignored:]
+
+
+def draw_samples(case, rng, vocab):
+    if case.packing:
+        samples = [draw_sample(rng, vocab, n := rng.randint(3, 20), rng.randint(0, n - 2))
+                   for _ in range(64)]
+        while len(make_rows(case, samples)) % (case.batch * case.accumulate):
+            samples.pop()
+        return samples
+    samples = []
+    for i in range(EPOCH_STEPS * case.batch * case.accumulate):
+        length, prompt = case.seq_len, 0
+        if case.task == "sft" and i:  # the first sample fills its row with targets
+            length = rng.randint(case.seq_len // 2, case.seq_len)
+            prompt = rng.randint(0, length // 2)
+        if case.accumulate > 1 and i // case.batch % case.accumulate == 1:
+            prompt = length  # the second micro-step has no target
+        samples.append(draw_sample(rng, vocab, length, prompt))
+    return samples
+
+
+def make_rows(case, samples):
+    """Rows of samples: one each, or filled in order, a new row when the next does not fit."""
+    if not case.packing:
+        return [[sample] for sample in samples]
+    rows, room = [], 0
+    for sample in samples:
+        if len(sample[0]) > room:
+            rows.append([])
+            room = case.seq_len
+        rows[-1].append(sample)
+        room -= len(sample[0])
+    return rows
+
+
+def make_batches(case, rows):
+    """[step][micro-batch][row], going round the rows."""
+    stream = iter(rows * (STEPS * case.batch * case.accumulate))
+    return [[[next(stream) for _ in range(case.batch)] for _ in range(case.accumulate)]
+            for _ in range(STEPS)]
+
+
+def padded(case, batch, part, pad):
+    rows = [sum((sample[part] for sample in row), []) for row in batch]
+    return torch.tensor([row + [pad] * (case.seq_len - len(row)) for row in rows])
+
+
+# --- Files -----------------------------------------------------------------------------------
+
+def toml_value(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value)
+
+
+SHAPE_KEYS = ["vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
+              "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings",
+              "rms_norm_eps", "rope_theta", "tie_word_embeddings"]
+
+
+def spec_text(case, config):
+    folder = f"tests/oracle/cases/{case.name}"
+    data = [f"{folder}/data.jsonl"]
+    model = {"config" if case.task == "pretrain" else "weights": f"{folder}/model"}
+    if case.shape_in_spec:
+        model = {"family": "llama"} | {key: config[key] for key in SHAPE_KEYS}
+    tables = {
+        "model": model,
+        "training": {"task": case.task, "seq_len": case.seq_len,
+                     "per_device_train_batch_size": case.batch,
+                     "gradient_accumulation_steps": case.accumulate, "steps": STEPS,
+                     "max_grad_norm": case.max_grad_norm, "log_every": 1},
+        "optimizer": optimizer_of(case),
+        "lr_scheduler": case.schedule,
+        "data": {"format": "jsonl", "train": data, "validation": data, "eval_batches": 1,
+                 "packing": case.packing, "shuffle": False},
+    }
+    if case.adapter:
+        tables["adapter"] = {"type": "lora"} | case.adapter
+    lines = [f"# Oracle fixture: {case.about}.", "# Written by make_fixtures.py."]
+    for table, keys in tables.items():
+        lines += ["", f"[{table}]"] + [f"{key} = {toml_value(v)}" for key, v in keys.items()]
+    return "\n".join(lines) + "\n"
+
+
+def write_json(path, value):
+    path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def write_adapter(model, folder):
+    model.save_pretrained(folder)
+    (folder / "README.md").unlink(missing_ok=True)
+    # PEFT writes a set, in an order that differs from run to run.
+    config = json.loads((folder / "adapter_config.json").read_text())
+    if isinstance(config["target_modules"], list):
+        config["target_modules"].sort()
+    write_json(folder / "adapter_config.json", config)
+
+
+def relative_errors(result, reference):
+    """||result - reference|| / ||reference|| of every tensor."""
+    return {name: float((result[name] - value).norm() / value.norm())
+            for name, value in sorted(reference.items())}
+
+
+def nudged(model, member):
+    """Member 0 is the model itself; the others have weights about 1 % away."""
+    generator = torch.Generator().manual_seed(member)
+    for p in model.parameters() if member else []:
+        p.data *= 1 + 0.01 * torch.randn(p.shape, generator=generator)
+    return model
+
+
+def own_errors(fresh_model, reference, dtype, settings):
+    """PyTorch's typical error at a type: the root mean square over MEMBERS nearby starting points.
+
+    One run's error in a single loss, or in the few weights whose gradient is near the optimizer's
+    epsilon, is a matter of luck, and a bound must not hang on it.
+    """
+    errors = [relative_errors(run(nudged(fresh_model(), m), dtype, settings), reference[m])
+              for m in range(MEMBERS)]
+    return {name: float(f"{(sum(e[name] ** 2 for e in errors) / MEMBERS) ** 0.5:.6g}")
+            for name in errors[0]}
+
+
+def run(model, dtype, settings):
+    return {saved_name(name): value for name, value in train(model, dtype, **settings).items()}
+
+
+def make_case(case, seed):
+    rng = random.Random(f"{seed} {case.name}")
+    generator = torch.Generator().manual_seed(rng.getrandbits(62))
+    folder = HERE / "cases" / case.name
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "model").mkdir(parents=True)
+
+    config = BASE_CONFIG | case.model
+    weights = draw_weights(config, generator)
+    write_json(folder / "model" / "config.json", config)
+    save_file(weights, folder / "model" / "model.safetensors", {"format": "pt"})
+    (folder / "spec.toml").write_text(spec_text(case, config))
+
+    samples = draw_samples(case, rng, config["vocab_size"])
+    rows = make_rows(case, samples)
+    rows_a_step = case.batch * case.accumulate
+    assert len(rows) % rows_a_step == 0, f"{case.name}: {len(rows)} rows make no whole steps"
+    batches = make_batches(case, rows)
+    (folder / "data.jsonl").write_text("".join(
+        json.dumps({"input_ids": ids, "labels": labels}) + "\n" for ids, labels in samples))
+
+    adapter_seed = rng.getrandbits(62)
+
+    def fresh_model():
+        model = new_model(config, weights)
+        if case.adapter:
+            model = add_adapter(model, case.adapter, torch.Generator().manual_seed(adapter_seed))
+        return model
+
+    if case.adapter:
+        write_adapter(fresh_model(), folder / "adapter")
+    settings = {"optimizer": optimizer_of(case), "schedule": case.schedule,
+                "max_grad_norm": case.max_grad_norm, "batches": batches}
+    references = [run(nudged(fresh_model(), m), "fp64", settings) for m in range(MEMBERS)]
+    errors = {dtype: own_errors(fresh_model, references, dtype, settings)
+              for dtype in ("tf32", "bf16")}
+    write_json(folder / "errors.json", errors)
+    reference = references[0]
+    first = batches[0][0]
+    save_file(reference | {"input_ids": padded(case, first, 0, 0),
+                           "labels": padded(case, first, 1, IGNORED)},
+              folder / "expected.safetensors")
+    errors["fp32"] = relative_errors(run(fresh_model(), "fp32", settings), reference)
+    report(case, folder, reference, errors)
+
+
+def report(case, folder, reference, errors):
+    """One line to read: the losses move, no gradient is zero, and each precision is as expected."""
+    grads = [value for name, value in reference.items() if name.startswith("grad.")]
+    assert all(g.any() for g in grads), f"{case.name}: a gradient is all zero"
+    norm = sum(g.square().sum() for g in grads).sqrt()
+    size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+    print(f"{case.name:16} {size // 1024:5} KiB  loss {reference['losses'][0]:.4f} -> "
+          f"{reference['losses'][-1]:.4f}  grad norm {norm:.3f}  worst error " +
+          "  ".join(f"{dtype} {max(errors[dtype].values()):.1e}"
+                    for dtype in ("fp32", "tf32", "bf16")), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1, help="other weights and data (default 1)")
+    parser.add_argument("--case", action="append", metavar="NAME",
+                        choices=[case.name for case in CASES], help="only this one; repeatable")
+    options = parser.parse_args()
+    torch.set_num_threads(1)  # the same sums on every machine with the same library
+    patch_transformers()
+    for case in CASES:
+        if not options.case or case.name in options.case:
+            make_case(case, options.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""A training step of a small Llama, by PyTorch, transformers and PEFT, in a chosen precision.
+
+fp64 is the reference. bf16 and tf32 measure what PyTorch itself loses at those types, with the
+policy of mixed-precision trainers: frozen weights and activations in bf16, what trains in fp32
+masters that are cast for each forward pass.
+"""
+
+import math
+
+import torch
+from torch.func import functional_call
+from torch.utils._python_dispatch import TorchDispatchMode
+from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.models.llama import modeling_llama
+
+IGNORED = -100
+COMPUTE_DTYPE = {"fp64": torch.float64, "fp32": torch.float32, "tf32": torch.float32,
+                 "bf16": torch.bfloat16}
+
+
+# --- transformers computes norms, rotary angles and softmax in float32 whatever the model's type.
+# --- These do the same for float32 and bfloat16, and stay in float64 for float64.
+
+def wide(dtype):
+    return torch.promote_types(dtype, torch.float32)
+
+
+def norm_forward(self, x):
+    x32 = x.to(wide(x.dtype))
+    x32 = x32 * torch.rsqrt(x32.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
+    return self.weight * x32.to(x.dtype)
+
+
+def inverse_frequencies(config):
+    """Rotary frequencies in float64, with Llama 3's stretching of the long waves."""
+    rope, dim = config.rope_parameters, config.head_dim
+    frequencies = 1.0 / rope["rope_theta"] ** (torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    if rope["rope_type"] == "default":
+        return frequencies
+    turns = rope["original_max_position_embeddings"] * frequencies / (2 * math.pi)
+    low, high = rope["low_freq_factor"], rope["high_freq_factor"]
+    kept = ((turns - low) / (high - low)).clamp(0, 1)
+    return frequencies * (kept + (1 - kept) / rope["factor"])
+
+
+def rope_forward(self, x, position_ids):
+    frequencies = inverse_frequencies(self.config)
+    # Guards the line above: transformers' own float32 frequencies must be the same function.
+    torch.testing.assert_close(frequencies.float(), self.original_inv_freq.float(),
+                               rtol=1e-2 if x.dtype == torch.bfloat16 else 1e-5, atol=0)
+    angles = position_ids[..., None].to(wide(x.dtype)) * frequencies.to(wide(x.dtype))
+    angles = torch.cat((angles, angles), dim=-1)
+    return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+
+
+def attention_forward(module, query, key, value, attention_mask, scaling, dropout=0.0, **kwargs):
+    key = modeling_llama.repeat_kv(key, module.num_key_value_groups)
+    value = modeling_llama.repeat_kv(value, module.num_key_value_groups)
+    scores = query @ key.transpose(2, 3) * scaling
+    if attention_mask is not None:
+        scores = scores + attention_mask
+    weights = torch.softmax(scores, dim=-1, dtype=wide(query.dtype)).to(query.dtype)
+    return (weights @ value).transpose(1, 2).contiguous(), weights
+
+
+def patch_transformers():
+    modeling_llama.LlamaRMSNorm.forward = norm_forward
+    modeling_llama.LlamaRotaryEmbedding.forward = rope_forward
+    modeling_llama.eager_attention_forward = attention_forward
+
+
+class Tf32Products(TorchDispatchMode):
+    """Rounds the operands of every matrix product, backward ones too, to 10 mantissa bits."""
+
+    PRODUCTS = {torch.ops.aten.mm.default, torch.ops.aten.bmm.default,
+                torch.ops.aten.addmm.default, torch.ops.aten.baddbmm.default}
+
+    @staticmethod
+    def rounded(x):
+        bits = x.contiguous().view(torch.int32)
+        nearest_even = ((bits >> 13) & 1) + 0xFFF
+        return ((bits + nearest_even) & ~0x1FFF).view(torch.float32)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func in self.PRODUCTS:
+            assert args[-1].dtype == torch.float32
+            args = (*args[:-2], self.rounded(args[-2]), self.rounded(args[-1]))
+        return func(*args, **(kwargs or {}))
+
+
+def new_model(config, weights=None):
+    """A model in float32 with the given tensors, by Hugging Face's names."""
+    model = LlamaForCausalLM(LlamaConfig(**config, attn_implementation="eager")).eval()
+    if weights:
+        missing, unexpected = model.load_state_dict(weights, strict=False)
+        tied = {"lm_head.weight"} if config["tie_word_embeddings"] else set()
+        assert not unexpected and set(missing) <= tied, (missing, unexpected)
+    return model
+
+
+def lr_factor(schedule, t, steps):
+    """What step t = 0, 1, ... multiplies the learning rate by. No step has a rate of zero."""
+    if t < schedule["warmup_steps"]:
+        return (t + 1) / schedule["warmup_steps"]
+    p = (t - schedule["warmup_steps"]) / max(1, steps - schedule["warmup_steps"])
+    low = schedule.get("min_lr_factor", 0.0)
+    return {"constant": 1.0,
+            "linear": low + (1 - low) * (1 - p),
+            "cosine": low + (1 - low) * 0.5 * (1 + math.cos(math.pi * p))}[schedule["type"]]
+
+
+class Trainer:
+    """Trains `model` (its parameters that require gradients) in one precision.
+
+    A step is a list of micro-batches, a micro-batch a list of rows, a row a list of samples, a
+    sample (input_ids, labels) in Hugging Face's convention. Every sample is run alone, so packing
+    and padding have no way to leak into the reference.
+    """
+
+    def __init__(self, model, dtype, optimizer, schedule, max_grad_norm, steps):
+        self.dtype, self.schedule, self.steps = dtype, schedule, steps
+        self.max_grad_norm, self.lr = max_grad_norm, optimizer["lr"]
+        master = torch.float64 if dtype == "fp64" else torch.float32
+        self.masters = {name: p.detach().to(master).clone().requires_grad_()
+                        for name, p in model.named_parameters() if p.requires_grad}
+        self.model = model.to(COMPUTE_DTYPE[dtype])
+        self.adamw = torch.optim.AdamW(
+            self.masters.values(), lr=self.lr, eps=optimizer["eps"],
+            betas=(optimizer["beta1"], optimizer["beta2"]),
+            weight_decay=optimizer["weight_decay"])
+
+    def sample_loss(self, sample):
+        """Summed loss of one sample, and the logits of its places that have a target."""
+        ids, labels = (torch.tensor(part) for part in sample)
+        cast = {name: p.to(COMPUTE_DTYPE[self.dtype]) for name, p in self.masters.items()}
+        logits = functional_call(self.model, cast, (), {"input_ids": ids[None]}).logits[0]
+        logits = logits.to(wide(logits.dtype))
+        targets = labels[1:]
+        rows = logits[:-1][targets != IGNORED]
+        loss = torch.nn.functional.cross_entropy(rows, targets[targets != IGNORED],
+                                                 reduction="sum")
+        return loss, rows.detach()
+
+    def step(self, t, micro_batches):
+        """One optimizer step; returns its mean loss, first micro-batch's logits, raw gradients."""
+        targets = sum(label != IGNORED for batch in micro_batches for row in batch
+                      for _, labels in row for label in labels[1:])
+        self.adamw.zero_grad()
+        total, logits = 0.0, []
+        for i, batch in enumerate(micro_batches):
+            for sample in (sample for row in batch for sample in row):
+                loss, rows = self.sample_loss(sample)
+                (loss / targets).backward()
+                total += loss.item() / targets
+                logits += [rows] if i == 0 else []
+        grads = {name: p.grad.clone() for name, p in self.masters.items()}
+        if self.max_grad_norm:
+            torch.nn.utils.clip_grad_norm_(self.masters.values(), self.max_grad_norm)
+        for group in self.adamw.param_groups:
+            group["lr"] = self.lr * lr_factor(self.schedule, t, self.steps)
+        self.adamw.step()
+        return total, torch.cat(logits), grads
+
+    def run(self, steps):
+        """All steps: the tensors of the first one, and every loss."""
+        losses = []
+        for t, micro_batches in enumerate(steps):
+            loss, logits, grads = self.step(t, micro_batches)
+            losses.append(loss)
+            if t:
+                continue
+            result = {"loss": torch.tensor(loss, dtype=torch.float64), "logits": logits}
+            result |= {f"grad.{name}": grad for name, grad in grads.items()}
+            result |= {f"new.{name}": p.detach().clone() for name, p in self.masters.items()}
+        return result | {"losses": torch.tensor(losses, dtype=torch.float64)}
+
+
+def train(model, dtype, **settings):
+    """The results of Trainer.run() in float64."""
+    steps = settings.pop("batches")
+    trainer = Trainer(model, dtype, steps=len(steps), **settings)
+    if dtype == "tf32":
+        with Tf32Products():
+            result = trainer.run(steps)
+    else:
+        result = trainer.run(steps)
+    return {name: value.double() for name, value in result.items()}

@@ -1,0 +1,156 @@
+#!/bin/sh
+# run.sh [--all] [--only CASE] [--] [PROGRAM_RUNNER...]
+#
+# Compiles each fixture's spec, runs ten steps of the program on the simulated device, and compares
+# them with PyTorch's. PROGRAM_RUNNER goes before the program (such as `env NAME=VALUE`). JOBS says
+# how many run at once (default 2). Prints `ok oracle CASE DTYPE VARIANT` or `FAIL ...` with the
+# reason; exit 1 when anything failed. Works under build/oracle.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+self=tests/oracle/run.sh
+work=build/oracle
+
+# What `make check` runs: each case once in fp64, and each precision where kernels differ.
+short_list() {
+    cat <<'TABLE'
+demo             fp64  default
+demo             fp32  default
+demo             tf32  default
+demo             bf16  default
+demo             fp64  plain
+pretrain_tied    fp64  default
+pretrain_tied    bf16  plain
+pretrain_untied  fp64  default
+lora_q_v_rslora  fp64  default
+odd              fp64  default
+odd              fp32  plain
+odd              bf16  default
+packed           fp64  default
+packed           bf16  default
+accumulate       fp64  default
+accumulate       fp64  small_chunks
+rope_llama3      fp64  default
+sched            fp64  default
+long_head        fp64  default
+long_head        bf16  default
+TABLE
+}
+
+# What `make check-all` runs: every case in every precision, with everything on and everything off;
+# and every single switch on the cases that it could break.
+full_list() {
+    for case in tests/oracle/cases/*/; do
+        for dtype in fp64 fp32 tf32 bf16; do
+            echo "$(basename "$case") $dtype default"
+            echo "$(basename "$case") $dtype plain"
+        done
+    done
+    for case in demo odd packed accumulate pretrain_tied; do
+        for dtype in fp64 bf16; do
+            for variant in no_fusion no_graph no_bordered whole_head all_rows no_overlap \
+                small_chunks recompute; do
+                echo "$case $dtype $variant"
+            done
+        done
+    done
+}
+
+# The settings of a variant, as --set wants them.
+variant_sets() {
+    case $1 in
+    default) ;;
+    plain) echo compile.fusion=false compile.cuda_graph=false compile.bordered=false \
+        compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false ;;
+    no_fusion) echo compile.fusion=false ;;
+    no_graph) echo compile.cuda_graph=false ;;
+    no_bordered) echo compile.bordered=false ;;
+    whole_head) echo compile.chunked_head=false ;;
+    all_rows) echo compile.skip_ignored_rows=false ;;
+    no_overlap) echo compile.overlap=false ;;
+    small_chunks) echo compile.head_chunk_tokens=16 ;;
+    recompute) echo activation_checkpoint.mode=full ;;
+    *) echo "run.sh: no variant $1" >&2; exit 2 ;;
+    esac
+}
+
+# generate DIR CASE DTYPE VARIANT
+generate() {
+    set_options="--set precision.dtype=$3"
+    for setting in $(variant_sets "$4"); do
+        set_options="$set_options --set $setting"
+    done
+    # shellcheck disable=SC2086 # the options are words
+    ./gpuopt-gen "tests/oracle/cases/$2/spec.toml" $set_options -o "$1"
+}
+
+# run_program DIR CASE RUNNER...
+run_program() {
+    dir=$1 case=tests/oracle/cases/$2
+    shift 2
+    adapter=
+    [ -d "$case/adapter" ] && adapter="--adapter $case/adapter"
+    # shellcheck disable=SC2086
+    "$@" "$dir/run" --init "$case/model" $adapter --steps 10 --dump "$dir/dump.safetensors" \
+        --out "$dir/out"
+}
+
+# one CASE DTYPE VARIANT RUNNER...: the log is shown only on failure.
+one() {
+    case=$1 dtype=$2 variant=$3
+    shift 3
+    dir=$work/$case.$dtype.$variant
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    if {
+        generate "$dir" "$case" "$dtype" "$variant" &&
+            make -s -C "$dir" DEVICE=sim &&
+            run_program "$dir" "$case" "$@" &&
+            echo "--- compared" &&
+            "$work/compare" --case "tests/oracle/cases/$case" --dtype "$dtype" \
+                --dump "$dir/dump.safetensors" --losses "$dir/out/loss.csv"
+    } >"$dir.log" 2>&1; then
+        echo "ok oracle $case $dtype $variant"
+    else
+        # One write, so that two jobs do not mix their lines.
+        printf '%s\n' "FAIL oracle $case $dtype $variant (log: $dir.log)
+$(sed -n '/^--- compared/,$p' "$dir.log" | grep -v '^ok ' | tail -n 40 | grep . ||
+            tail -n 20 "$dir.log")"
+        return 1
+    fi
+}
+
+if [ "${1-}" = --one ]; then
+    shift
+    one "$@"
+    exit
+fi
+
+list=short_list only=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --all) list=full_list ;;
+    --only) only=${2?--only needs a case}; shift ;;
+    --) shift; break ;;
+    *) break ;;
+    esac
+    shift
+done
+
+if [ ! -x ./gpuopt-gen ]; then
+    echo "run.sh: ./gpuopt-gen is not built; run make first" >&2
+    exit 1
+fi
+mkdir -p "$work"
+${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare" tests/oracle/compare.c \
+    tests/oracle/compare_main.c runtime/safetensors.c -ljansson -lm || exit 1
+
+# The runner travels behind the three words that xargs takes from each row.
+$list | awk -v only="$only" 'only == "" || $1 == only' |
+    xargs -P "${JOBS:-2}" -L 1 sh -c '
+        self=$1 words=$2; shift 2
+        # "$@" is the runner, then case, dtype, variant
+        i=0
+        while [ "$i" -lt "$words" ]; do set -- "$@" "$1"; shift; i=$((i + 1)); done
+        exec sh "$self" --one "$@"' run "$self" "$#" "$@"
+[ $? -eq 0 ]
