@@ -14,8 +14,7 @@ typedef enum {
     PROFILE_KERNEL,
     PROFILE_COPY,
     PROFILE_MEMSET,
-    PROFILE_API, /* a driver call on the host */
-    PROFILE_SYNC /* the host waited */
+    PROFILE_API /* a driver call on the host */
 } ProfileKind;
 
 typedef struct {
@@ -47,8 +46,10 @@ int64_t profile_steps(const Profile *profile);
 int64_t profile_dropped(const Profile *profile); /* records lost for want of buffers */
 uint32_t profile_cupti_version(const Profile *profile);
 
-/* Sum of the lengths of all records of a kind in ms. */
+/* Sum of the lengths of all records of a kind, in ms; for copies of one direction. NAN where
+ * profile is NULL or its window was never ended. */
 double profile_ms(const Profile *profile, ProfileKind kind);
+double profile_copy_ms(const Profile *profile, RtCopyKind kind);
 
 /* OUT/trace.json (opens in Perfetto) and cuda_gpu_kern_sum.csv, cuda_gpu_mem_time_sum.csv,
  * cuda_gpu_mem_size_sum.csv, cuda_api_sum.csv as Nsight Systems names and lays them out. */

@@ -1,0 +1,326 @@
+/* The figures of a run, as JSON for programs and as text for people. */
+#include "runtime/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "runtime/data.h"
+#include "runtime/outfile.h"
+#include "runtime/profile.h"
+
+/* What has to be worked out of what was counted; NAN: not measured. */
+typedef struct {
+    double median, p10, p90, first; /* ms a step, outside the profiling window */
+    double tokens_per_s;
+    double first_loss, last_loss;
+    double share_of_peak;
+    double arena_bytes;
+} Figures;
+
+/* ---- working out
+ * --------------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between the two nearest of sorted values; NAN where there are none. */
+static double percentile(const double *sorted, int64_t count, double share) {
+    if (!count)
+        return NAN;
+    double place = share * (double)(count - 1);
+    int64_t low = (int64_t)place, high = low + 1 < count ? low + 1 : low;
+    return sorted[low] + (place - (double)low) * (sorted[high] - sorted[low]);
+}
+
+/* The first step pays for what is done once, so it is reported apart. */
+static void work_out_times(const RtMeasured *measured, Figures *figures) {
+    double *times = rt_alloc(sizeof *times * (size_t)measured->steps);
+    int64_t count = 0;
+    for (int64_t i = 1; i < measured->steps; i++)
+        if (measured->iteration_ms[i] > 0)
+            times[count++] = measured->iteration_ms[i];
+    if (count)
+        qsort(times, (size_t)count, sizeof *times, by_size);
+    figures->median = percentile(times, count, 0.5);
+    figures->p10 = percentile(times, count, 0.1);
+    figures->p90 = percentile(times, count, 0.9);
+    bool has_first = measured->steps > 0 && measured->iteration_ms[0] > 0;
+    figures->first = has_first ? measured->iteration_ms[0] : NAN;
+    free(times);
+}
+
+static double history(const Rt *rt, const void *values, int64_t step) {
+    return step >= 0 && step < rt->known_steps ? rt_get(rt->program->real, values, step) : NAN;
+}
+
+static Figures work_out(const Rt *rt) {
+    const RtProgram *program = rt->program;
+    const RtTraining *training = &program->training;
+    Figures figures;
+    work_out_times(&rt->measured, &figures);
+    double tokens = (double)(training->batch * training->seq_len * training->micro_steps);
+    figures.tokens_per_s = 1e3 * tokens / figures.median;
+    figures.first_loss = history(rt, rt->losses, 0);
+    figures.last_loss = history(rt, rt->losses, rt->known_steps - 1);
+    double rate = 1e3 * program->predicted.flops / figures.median;
+    figures.share_of_peak = rt->device.simulated ? NAN : rate / program->predicted.peak_flops;
+    figures.arena_bytes =
+        (double)(program->arena_bytes[RT_STATE] + program->arena_bytes[RT_SCRATCH] +
+                 RT_SLOTS * program->arena_bytes[RT_INPUT]);
+    return figures;
+}
+
+/* ---- JSON
+ * ---------------------------------------------------------------------------------------------- */
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *whole(double value) {
+    return isfinite(value) ? json_integer((json_int_t)value) : json_null();
+}
+
+/* Of counts for which 0 means that nobody could tell. */
+static json_t *known(double value) { return value > 0 ? whole(value) : json_null(); }
+
+static json_t *version(int64_t packed) {
+    char text[32];
+    if (packed <= 0)
+        return json_null();
+    snprintf(text, sizeof text, "%lld.%lld", (long long)(packed / 1000),
+             (long long)(packed % 1000 / 10));
+    return json_string(text);
+}
+
+static json_t *copies_json(const Rt *rt) {
+    static const char *const names[RT_COPY_KINDS] = {"h2d", "d2h", "d2d"};
+    json_t *all = json_object();
+    for (int kind = 0; kind < RT_COPY_KINDS; kind++) {
+        const RtCopies *copies = &rt->measured.copies[kind];
+        json_object_set_new(all, names[kind],
+                            json_pack("{s:I, s:I, s:o, s:I}", "count", (json_int_t)copies->count,
+                                      "bytes", (json_int_t)copies->bytes, "ms",
+                                      number(profile_copy_ms(rt->profile, (RtCopyKind)kind)),
+                                      "pinned", (json_int_t)copies->pinned));
+    }
+    return all;
+}
+
+static json_t *predicted_json(const Rt *rt) {
+    const RtPredicted *p = &rt->program->predicted;
+    double steps = (double)rt->measured.steps;
+    return json_pack("{s:s, s:{s:o}, s:{s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:{s:o}}", "device",
+                     p->device, "iteration_ms", "median", number(p->iteration_ms), "memory",
+                     "planned_bytes", whole((double)p->arena_bytes), "process_planned_bytes",
+                     whole((double)p->process_bytes), "copies", "h2d", "bytes",
+                     whole(p->h2d_bytes * steps), "kernels", "launches",
+                     whole(p->kernel_launches * steps), "flops", "per_step", number(p->flops));
+}
+
+static json_t *window_json(const Profile *profile) {
+    if (!profile)
+        return json_null();
+    return json_pack("{s:I, s:I, s:I}", "steps", (json_int_t)profile_steps(profile), "records",
+                     (json_int_t)profile_count(profile), "dropped",
+                     (json_int_t)profile_dropped(profile));
+}
+
+static json_t *data_json(const Rt *rt) {
+    const LoaderFacts *facts = loader_facts(rt->loader);
+    return json_pack("{s:I, s:I, s:I, s:I}", "train_samples", (json_int_t)facts->train_samples,
+                     "eval_samples", (json_int_t)facts->eval_samples, "truncated",
+                     (json_int_t)facts->truncated, "train_rows", (json_int_t)facts->train_rows);
+}
+
+static json_t *versions_json(const Rt *rt) {
+    const RtDevice *device = &rt->device;
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "generator", rt->program->generator, "driver",
+                     version(device->driver_version), "cublaslt",
+                     known((double)device->cublaslt_version), "nvrtc",
+                     version(device->nvrtc_version), "cupti",
+                     known((double)profile_cupti_version(rt->profile)));
+}
+
+static void set_times(json_t *report, const Rt *rt, const Figures *f) {
+    const RtMeasured *m = &rt->measured;
+    json_object_set_new(report, "iteration_ms",
+                        json_pack("{s:o, s:o, s:o, s:o}", "median", number(f->median), "p10",
+                                  number(f->p10), "p90", number(f->p90), "first",
+                                  number(f->first)));
+    json_object_set_new(report, "tokens_per_s", number(f->tokens_per_s));
+    json_object_set_new(report, "kernels",
+                        json_pack("{s:I, s:o, s:o}", "launches", (json_int_t)m->launches,
+                                  "launch_ms", number(m->launch_ms), "ms",
+                                  number(profile_ms(rt->profile, PROFILE_KERNEL))));
+    json_object_set_new(report, "memsets",
+                        json_pack("{s:I, s:o}", "count", (json_int_t)m->memsets, "ms",
+                                  number(profile_ms(rt->profile, PROFILE_MEMSET))));
+    json_object_set_new(report, "copies", copies_json(rt));
+    json_object_set_new(report, "graphs",
+                        json_pack("{s:I}", "launches", (json_int_t)m->graph_launches));
+    json_object_set_new(
+        report, "syncs",
+        json_pack("{s:I, s:o}", "count", (json_int_t)m->syncs, "ms", number(m->sync_ms)));
+    json_object_set_new(
+        report, "waits",
+        json_pack("{s:I, s:o}", "count", (json_int_t)m->waits, "ms", number(m->wait_ms)));
+    json_object_set_new(report, "collectives", json_object());
+}
+
+static json_t *report_json(const Rt *rt, const Figures *f) {
+    const RtProgram *program = rt->program;
+    const RtMeasured *m = &rt->measured;
+    json_t *report =
+        json_pack("{s:s, s:s, s:{s:s, s:b}, s:s, s:I, s:I}", "experiment", program->name,
+                  "spec_sha256", program->spec_sha256, "device", "name", rt->device.name,
+                  "simulated", rt->device.simulated, "precision", program->precision, "steps",
+                  (json_int_t)m->steps, "first_step", (json_int_t)rt->step_at_start);
+    if (!report)
+        rt_internal("the report's head cannot be built");
+    set_times(report, rt, f);
+    json_object_set_new(report, "memory",
+                        json_pack("{s:o, s:o, s:o, s:o}", "planned_bytes",
+                                  whole((double)program->predicted.arena_bytes),
+                                  "measured_peak_bytes", whole(f->arena_bytes),
+                                  "process_planned_bytes",
+                                  known((double)program->predicted.process_bytes),
+                                  "process_peak_bytes", known((double)m->process_peak_bytes)));
+    json_object_set_new(report, "loss",
+                        json_pack("{s:o, s:o, s:o, s:o}", "first", number(f->first_loss), "last",
+                                  number(f->last_loss), "heldout_before", number(m->heldout_before),
+                                  "heldout_after", number(m->heldout_after)));
+    json_object_set_new(report, "flops",
+                        json_pack("{s:o, s:o}", "per_step", number(program->predicted.flops),
+                                  "share_of_peak", number(f->share_of_peak)));
+    json_object_set_new(report, "profiling_window", window_json(rt->profile));
+    json_object_set_new(report, "data", data_json(rt));
+    json_object_set_new(report, "predicted", predicted_json(rt));
+    json_object_set_new(report, "versions", versions_json(rt));
+    return report;
+}
+
+/* ---- text
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* One line of a name, what was measured and what was predicted; NAN prints as "-". */
+static void line(FILE *out, const char *name, const char *format, double measured,
+                 double predicted) {
+    char texts[2][32];
+    const double values[2] = {measured, predicted};
+    for (int i = 0; i < 2; i++) {
+        if (isfinite(values[i]))
+            snprintf(texts[i], sizeof texts[i], format, values[i]);
+        else
+            snprintf(texts[i], sizeof texts[i], "-");
+    }
+    fprintf(out, "%-34s %18s %18s\n", name, texts[0], texts[1]);
+}
+
+static void print_times(FILE *out, const Rt *rt, const Figures *f) {
+    const RtPredicted *p = &rt->program->predicted;
+    /* a prediction is for a real device: never beside a simulated time */
+    bool comparable = !rt->device.simulated;
+    double tokens = f->tokens_per_s * f->median;
+    line(out, "iteration, median ms", "%.3f", f->median, comparable ? p->iteration_ms : NAN);
+    line(out, "iteration, p10 ms", "%.3f", f->p10, NAN);
+    line(out, "iteration, p90 ms", "%.3f", f->p90, NAN);
+    line(out, "iteration, first ms", "%.3f", f->first, NAN);
+    line(out, "tokens a second", "%.0f", f->tokens_per_s,
+         comparable ? tokens / p->iteration_ms : NAN);
+    line(out, "FLOPs a step, 1e9", "%.3f", NAN, p->flops * 1e-9);
+    line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
+}
+
+static void print_a_step(FILE *out, const Rt *rt) {
+    const RtMeasured *m = &rt->measured;
+    const RtPredicted *p = &rt->program->predicted;
+    double steps = m->steps ? (double)m->steps : NAN;
+    line(out, "kernel launches a step", "%.1f", (double)m->launches / steps, p->kernel_launches);
+    line(out, "graph launches a step", "%.2f", (double)m->graph_launches / steps, NAN);
+    line(out, "launch time a step, host ms", "%.3f", m->launch_ms / steps, NAN);
+    line(out, "host to device a step, bytes", "%.0f", (double)m->copies[RT_H2D].bytes / steps,
+         p->h2d_bytes);
+    line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
+    line(out, "synchronisations a step", "%.2f", (double)m->syncs / steps, NAN);
+    line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
+    double window = (double)profile_steps(rt->profile);
+    line(out, "kernels a step, device ms *", "%.3f",
+         profile_ms(rt->profile, PROFILE_KERNEL) / window, NAN);
+    line(out, "copies h2d a step, device ms *", "%.3f",
+         profile_copy_ms(rt->profile, RT_H2D) / window, NAN);
+}
+
+static void print_report(FILE *out, const Rt *rt, const Figures *f) {
+    const RtProgram *program = rt->program;
+    const RtMeasured *m = &rt->measured;
+    fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n\n", program->name, program->precision,
+            rt->device.name, rt->device.simulated ? ", simulated" : "",
+            (long long)rt->step_at_start, (long long)rt->step);
+    fprintf(out, "%-34s %18s %18s\n", "", rt->device.simulated ? "simulated" : "measured",
+            "predicted");
+    print_times(out, rt, f);
+    print_a_step(out, rt);
+    line(out, "arenas, bytes", "%.0f", f->arena_bytes, (double)program->predicted.arena_bytes);
+    line(out, "process, peak bytes", "%.0f",
+         m->process_peak_bytes ? (double)m->process_peak_bytes : NAN,
+         program->predicted.process_bytes ? (double)program->predicted.process_bytes : NAN);
+    line(out, "loss, first step", "%.6f", f->first_loss, NAN);
+    line(out, "loss, last step", "%.6f", f->last_loss, NAN);
+    line(out, "held-out loss before", "%.6f", m->heldout_before, NAN);
+    line(out, "held-out loss after", "%.6f", m->heldout_after, NAN);
+    if (rt->profile)
+        fprintf(out, "\n* from a profiled window of %lld steps, apart from the iteration times\n",
+                (long long)profile_steps(rt->profile));
+    if (rt->device.simulated)
+        fprintf(out,
+                "\nThis ran on the simulated device: its times say nothing about a GPU. For %s "
+                "the plan predicts %.3f ms a step.\n",
+                program->predicted.device, program->predicted.iteration_ms);
+}
+
+/* ---- files
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* Nine digits tell fp32 values apart, seventeen fp64 ones. */
+static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {
+    (void)figures;
+    RtDtype real = rt->program->real;
+    int digits = real == RT_F64 ? 17 : 9;
+    fputs("step,loss,grad_norm,lr\n", out);
+    for (int64_t i = 0; i < rt->known_steps; i++)
+        fprintf(out, "%lld,%.*g,%.*g,%.17g\n", (long long)i + 1, digits,
+                rt_get(real, rt->losses, i), digits, rt_get(real, rt->grad_norms, i),
+                rt_learning_rate(&rt->program->training, i));
+}
+
+static void print_json(FILE *out, const Rt *rt, const Figures *figures) {
+    json_t *report = report_json(rt, figures);
+    json_dumpf(report, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+    json_decref(report);
+}
+
+void report_write(Rt *rt) {
+    static const struct {
+        const char *name;
+        void (*print)(FILE *out, const Rt *rt, const Figures *figures);
+    } files[] = {
+        {"report.json", print_json}, {"report.txt", print_report}, {"loss.csv", print_losses}};
+    char error[RT_MAX_PATH + 256];
+    Figures figures = work_out(rt);
+    if (!rt_make_folder(rt->options.out_dir))
+        rt_fail("%s: the folder cannot be made; choose another one with --out",
+                rt->options.out_dir);
+    for (int i = 0; i < 3; i++) {
+        OutFile file;
+        if (!outfile_open(&file, rt->options.out_dir, files[i].name, error, sizeof error))
+            rt_fail("%s; choose another folder with --out", error);
+        files[i].print(file.stream, rt, &figures);
+        if (!outfile_finish(&file, error, sizeof error))
+            rt_fail("%s; free some space, or choose another folder with --out", error);
+    }
+}
