@@ -15,3 +15,19 @@ Place plan_place(const Plan *plan, const Value *value) {
     if (place.offset >= 0) place.offset += value->offset * dtype_bytes(value->dtype);
     return place;
 }
+
+int plan_kernel_launches(const Plan *plan, Entry entry) {
+    int count = 0;
+    for (int i = 0; i < plan->entry[entry].launch_count; i++) {
+        LaunchKind kind = plan->entry[entry].launches[i].kind;
+        count += kind == LAUNCH_KERNEL || kind == LAUNCH_GEMM;
+    }
+    return count;
+}
+
+Rate plan_rate(const Plan *plan) {
+    const Program *program = plan->program;
+    if (program->activation == DT_F64) return RATE_F64;
+    if (program->activation != DT_F32) return RATE_F16;
+    return program->tf32 ? RATE_TF32 : RATE_F32;
+}

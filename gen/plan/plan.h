@@ -36,6 +36,7 @@ typedef struct {
     const char *name; /* "x", "weight": the last part of the first launch's value name */
     DType dtype;
     bool read, written;
+    bool overlaps;      /* another pointer of the launch, one of them written */
     const Value *value; /* the first launch's; other launches agree in shape and strides */
 } KernelParam;
 
@@ -161,6 +162,10 @@ int64_t plan_budget_bytes(const Plan *);
 
 Plan *plan_new(Program *, const Spec *, const Device *);
 
+/* Kernels and matrix products of one run of an entry. */
+int plan_kernel_launches(const Plan *, Entry);
+/* The unit that the program's matrix products run on. */
+Rate plan_rate(const Plan *);
 /* The byte where a value starts, in its arena. */
 Place plan_place(const Plan *, const Value *);
 

@@ -1,0 +1,68 @@
+/* values.c: the tensors by name - parameters, which files are read into and written from, and what
+ * each launch writes, so that a value that is not finite can be named. */
+#include "emit/emit.h"
+#include "emit/names.h"
+
+typedef struct {
+    const Plan *plan;
+    StrBuf *out;
+    Arena *arena;
+    const char *const *symbols;
+} Emit;
+
+static void put_place(const Emit *e, const char *field, const Value *value) {
+    if (value) sb_printf(e->out, ".%s = %s, ", field, offset_text(e->arena, e->symbols, value));
+    else sb_printf(e->out, ".%s = RT_NOWHERE, ", field);
+}
+
+static void put_param(const Emit *e, const Param *p) {
+    static const char *const inits[] = {[INIT_ZEROS] = "RT_INIT_ZEROS",
+                                        [INIT_ONES] = "RT_INIT_ONES",
+                                        [INIT_NORMAL] = "RT_INIT_NORMAL",
+                                        [INIT_UNIFORM] = "RT_INIT_UNIFORM"};
+    const Value *w = p->weight, *master = p->master ? p->master : w;
+    sb_puts(e->out, "    {");
+    put_c_string(e->out, p->file_name);
+    sb_printf(e->out, ", %d, {", w->rank);
+    for (int i = 0; i < w->rank; i++) sb_printf(e->out, "%s%lld", i ? ", " : "", (long long)w->dim[i]);
+    sb_printf(e->out, "}, %lld, %s, %s,\n     ", (long long)w->row_stride, rt_dtype(w->dtype), rt_dtype(master->dtype));
+    put_place(e, "weight", w);
+    put_place(e, "master", master == w ? NULL : master);
+    put_place(e, "gradient", p->gradient);
+    sb_puts(e->out, "\n     ");
+    put_place(e, "exp_avg", p->exp_avg);
+    put_place(e, "exp_avg_sq", p->exp_avg_sq);
+    sb_printf(e->out, "\n     .trained = %s, .adapter = %s, .init = %s, .init_scale = ",
+              value_trains(w) ? "true" : "false", w->role == ROLE_ADAPTER ? "true" : "false", inits[p->init]);
+    sb_put_real(e->out, p->init_scale);
+    sb_puts(e->out, "},\n");
+}
+
+static void put_output(const Emit *e, int launch, const Value *v) {
+    sb_printf(e->out, "    {%d, ", launch);
+    put_c_string(e->out, v->name);
+    sb_printf(e->out, ", {%s, %s}, %s, %lld, %lld, %lld},\n", rt_arena(plan_place(e->plan, v).arena),
+              offset_text(e->arena, e->symbols, v), rt_dtype(v->dtype), (long long)value_rows(v),
+              (long long)value_cols(v), (long long)v->row_stride);
+}
+
+static void put_outputs(const Emit *e, const PlanEntry *entry) {
+    sb_printf(e->out, "\nconst RtOutput %s_outputs[%s_OUTPUTS] = {\n", entry->name, upper_text(e->arena, entry->name));
+    for (int i = 0; i < entry->launch_count; i++)
+        for (int a = 0; a < entry->launches[i].arg_count; a++)
+            if (entry->launches[i].written[a]) put_output(e, i, entry->launches[i].arg[a]);
+    sb_puts(e->out, "};\n");
+}
+
+void emit_values(const Plan *plan, StrBuf *out) {
+    Arena arena = {0};
+    Emit e = {plan, out, &arena, storage_symbols(&arena, plan)};
+    sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n", plan->spec->name);
+    sb_puts(out, "/* name in the file, rank, shape, row stride, dtype, dtype as trained and saved */\n"
+                 "const RtParam params[PARAMS] = {\n");
+    for (int i = 0; i < plan->program->param_count; i++) put_param(&e, &plan->program->params[i]);
+    sb_puts(out, "};\n\n/* What a launch writes: launch, name, place, dtype, rows, columns, row stride. */\n");
+    for (int i = 0; i < ENTRY_COUNT; i++)
+        if (plan->entry[i].launch_count > 0) put_outputs(&e, &plan->entry[i]);
+    arena_free(&arena);
+}

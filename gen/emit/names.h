@@ -1,0 +1,30 @@
+/* The names that emitted C gives to storages, pointers and functions. */
+#ifndef EMIT_NAMES_H
+#define EMIT_NAMES_H
+
+#include "plan/plan.h"
+
+/* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan; NULL
+ * where it has no place. Indexed by storage id. */
+const char **storage_symbols(Arena *, const Plan *);
+/* The value that fills each storage; indexed by storage id. */
+const Value **storage_values(Arena *, const Program *);
+
+/* Short names for dotted ones, unique among themselves and no C keyword: as few of the last parts as
+ * tell them apart, numbers left out. */
+const char **local_names(Arena *, const char *const *dotted, int count);
+
+/* "SYMBOL" or "SYMBOL + 512": where a value starts. */
+const char *offset_text(Arena *, const char *const *symbols, const Value *);
+/* "RT_F32". */
+const char *rt_dtype(DType);
+/* "RT_STATE". */
+const char *rt_arena(ArenaKind);
+/* "f32 [1024, 128]". */
+const char *shape_text(Arena *, const Value *);
+/* The text in capitals, with _ for what cannot stand in an identifier. */
+const char *upper_text(Arena *, const char *text);
+/* A C string literal, quotes included. */
+void put_c_string(StrBuf *, const char *text);
+
+#endif

@@ -1,0 +1,39 @@
+/* The pointers that a stretch of launches uses: which are one local, and where each lies. */
+#ifndef EMIT_POINTERS_H
+#define EMIT_POINTERS_H
+
+#include "emit/roll.h"
+
+/* One local of an emitted function: a device address. In a repeated run it may lie elsewhere each
+ * time; `values` holds the value of each. */
+typedef struct {
+    const Value **values; /* [run.times] */
+    const char *name;
+    bool declared; /* already written out */
+    bool in_table; /* its offsets follow no line: they stand in a table */
+    int64_t step;  /* bytes from one time to the next, where not in_table */
+} Pointer;
+
+/* A scalar argument that differs from one time to the next. */
+typedef struct {
+    int launch, index; /* of the run's first time */
+    const char *name;
+} Varying;
+
+typedef struct {
+    Run run;
+    Pointer *pointers;
+    int count;
+    int *of_arg; /* [launch of the run][MAX_PARAMS + 1]: index into pointers; last: observed; -1 */
+    Varying *varying;
+    int varying_count;
+    bool has_table;
+} Pointers;
+
+Pointers pointers_of(Arena *, const Plan *, const PlanEntry *, Run);
+Pointer *pointer_of_arg(const Pointers *, int launch_of_run, int arg);
+Pointer *pointer_observed(const Pointers *, int launch_of_run);
+/* The varying scalar at this place, or NULL where it is the same every time. */
+const Varying *varying_at(const Pointers *, int launch_of_run, int index);
+
+#endif

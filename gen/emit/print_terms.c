@@ -1,0 +1,210 @@
+/* Steps as expressions of CUDA C.
+ *
+ * Parentheses follow the order of the steps exactly: the text computes what the body says, bit for
+ * bit. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "emit/printer.h"
+#include "plan/kernels.h"
+#include "plan/skeleton.h"
+
+enum { BIND_SELECT, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND_PRIMARY };
+
+void put(Printer *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (*format != '#' && *format) sb_printf(p->out, "%*s", 4 * p->depth, "");
+    sb_vprintf(p->out, format, args);
+    sb_puts(p->out, "\n");
+    va_end(args);
+}
+
+const char *unique(Printer *p, const char *base) {
+    const char *name = base;
+    for (int n = 2, i = 0; i < p->used_count; i++)
+        if (!strcmp(p->used[i], name)) {
+            name = arena_printf(p->arena, "%s_%d", base, n++);
+            i = -1;
+        }
+    ENSURE(p->used_count < MAX_NAMES, "kernel %s has too many names", p->kernel->name);
+    p->used[p->used_count++] = name;
+    return name;
+}
+
+const char *real_name(const Printer *p) { return dtype_c_name(p->kernel->real); }
+const char *index_type(const Printer *p) { return p->is_long ? "int64_t" : "int"; }
+
+/* ---- where an element lies ------------------------------------------------------------------- */
+
+static const char *mapped_column(Printer *p, const Step *s, bool each) {
+    bool plus = each && p->kernel->vector > 1;
+    const char *col = plus ? arena_printf(p->arena, "%s + j", p->col) : p->col;
+    if (s->col_map == COL_SAME) return col;
+    long long period = (long long)s->period, half = period / 2;
+    const char *inner = plus ? arena_printf(p->arena, "(%s)", col) : col;
+    if (s->col_map == COL_MODULO) return arena_printf(p->arena, "%s %% %lld", inner, period);
+    if ((period & (period - 1)) == 0) return arena_printf(p->arena, "(%s ^ %lld)", inner, half);
+    return arena_printf(p->arena, "(%s %% %lld < %lld ? %s + %lld : %s - %lld)", inner, period, half, inner, half,
+                        inner, half);
+}
+
+static const char *row_of(Printer *p, const Step *s) {
+    if (s->row_index < 0) return value_rows(s->value) > 1 ? "row" : NULL;
+    const char *row = step_text(p, s->row_index);
+    return p->is_long ? arena_printf(p->arena, "static_cast<int64_t>(%s)", row) : row;
+}
+
+static const char *times(Printer *p, const char *index, int64_t stride) {
+    return stride == 1 ? index : arena_printf(p->arena, "%s * %lld", index, (long long)stride);
+}
+
+const char *step_index_text(Printer *p, int step, bool each) {
+    const Step *s = &p->body->steps[step];
+    const Value *v = s->value;
+    if (p->kernel->workers && s->kind == STEP_COL_SUM) {
+        const char *row = value_cols(v) > 1 ? times(p, "worker", value_cols(v)) : "worker";
+        return value_cols(v) > 1 ? arena_printf(p->arena, "%s + %s", row, p->col) : row;
+    }
+    if (s->row_index < 0 && value_lies_flat(p->body, v))
+        return times(p, mapped_column(p, s, each), v->row_stride);
+    if (p->linear && s->row_index < 0 && value_elements(v) > 1) return mapped_column(p, s, each);
+    const char *row = row_of(p, s);
+    const char *col = value_cols(v) > 1 ? mapped_column(p, s, each) : NULL;
+    if (row) row = times(p, row, v->row_stride);
+    if (row && col) return arena_printf(p->arena, "%s + %s", row, col);
+    return row ? row : col ? col : "0";
+}
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static Term primary(const char *text) { return (Term){text, BIND_PRIMARY}; }
+
+static const char *within(Printer *p, Term t, int binding) {
+    return t.binding >= binding ? t.text : arena_printf(p->arena, "(%s)", t.text);
+}
+
+const char *step_text(Printer *p, int step) { return step_term(p, step).text; }
+
+static Term constant_term(Printer *p, const Step *s) {
+    const char *text;
+    if (s->type == TYPE_INT || s->type == TYPE_LONG) {
+        text = arena_printf(p->arena, "%lld", (long long)s->constant);
+    } else {
+        StrBuf out = {0};
+        bool is_float = p->kernel->real != DT_F64;
+        if (is_float) sb_printf(&out, "%.9g", (double)(float)s->constant);
+        else sb_put_real(&out, s->constant);
+        if (!strpbrk(out.text, ".en")) sb_puts(&out, ".0");
+        if (is_float) sb_puts(&out, "f");
+        text = arena_strdup(p->arena, out.text);
+        sb_free(&out);
+    }
+    return (Term){text, s->constant < 0 ? BIND_UNARY : BIND_PRIMARY};
+}
+
+static Term load_term(Printer *p, int i) {
+    const Step *s = &p->body->steps[i];
+    const char *text = p->slot[i];
+    if (text && p->kernel->vector > 1) text = arena_printf(p->arena, "%s[j]", text);
+    if (!text) text = arena_printf(p->arena, "%s[%s]", p->kernel->param[p->kernel->param_of_step[i]].name,
+                                   step_index_text(p, i, true));
+    if (s->type == TYPE_REAL && s->value->dtype != p->kernel->real)
+        text = arena_printf(p->arena, "convert<%s>(%s)", real_name(p), text);
+    return primary(text);
+}
+
+static Term binary_term(Printer *p, const Step *s) {
+    static const struct {
+        const char *sign;
+        int binding;
+    } ops[STEP_KIND_COUNT] = {
+        [STEP_ADD] = {"+", BIND_ADD}, [STEP_SUB] = {"-", BIND_ADD}, [STEP_MUL] = {"*", BIND_MUL},
+        [STEP_DIV] = {"/", BIND_MUL}, [STEP_MOD] = {"%", BIND_MUL}, [STEP_LT] = {"<", BIND_COMPARE},
+        [STEP_EQ] = {"==", BIND_COMPARE}, [STEP_GE] = {">=", BIND_COMPARE},
+    };
+    int binding = ops[s->kind].binding;
+    const char *a = within(p, step_term(p, s->arg[0]), binding + (binding == BIND_COMPARE));
+    const char *b = within(p, step_term(p, s->arg[1]), binding + 1);
+    return (Term){arena_printf(p->arena, "%s %s %s", a, ops[s->kind].sign, b), binding};
+}
+
+/* The real functions exist with and without an f; the int ones of CUDA are min and max. */
+static Term call_term(Printer *p, const Step *s) {
+    static const char *const names[STEP_KIND_COUNT] = {
+        [STEP_MIN] = "fmin", [STEP_MAX] = "fmax", [STEP_POW] = "pow",   [STEP_EXP] = "exp",
+        [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt", [STEP_TANH] = "tanh", [STEP_SIN] = "sin", [STEP_COS] = "cos",
+    };
+    const char *name = s->type == TYPE_REAL ? names[s->kind] : names[s->kind] + 1;
+    const char *f = s->type == TYPE_REAL && p->kernel->real != DT_F64 ? "f" : "";
+    const char *a = step_text(p, s->arg[0]);
+    if (step_arg_count(s->kind) == 1) return primary(arena_printf(p->arena, "%s%s(%s)", name, f, a));
+    return primary(arena_printf(p->arena, "%s%s(%s, %s)", name, f, a, step_text(p, s->arg[1])));
+}
+
+static const char *type_name(const Printer *p, StepType type) {
+    static const char *const names[] = {[TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};
+    return type == TYPE_REAL ? real_name(p) : names[type];
+}
+
+static Term round_term(Printer *p, const Step *s) {
+    if (s->dtype == p->kernel->real) return step_term(p, s->arg[0]);
+    return primary(arena_printf(p->arena, "convert<%s>(convert<%s>(%s))", real_name(p), dtype_c_name(s->dtype),
+                                step_text(p, s->arg[0])));
+}
+
+static Term uniform_term(Printer *p, int i) {
+    const Step *s = &p->body->steps[i];
+    return primary(arena_printf(p->arena, "philox_uniform(%s, %s, %s, %s)", step_text(p, s->arg[0]),
+                                step_text(p, s->arg[1]), p->kernel->scalar[kernel_stream_scalar(p->kernel, i)].name,
+                                step_text(p, s->arg[2])));
+}
+
+static Term index_term(Printer *p, const Step *s) {
+    if (s->kind == STEP_ROW && p->body->rows == 1) return primary("0");
+    bool each = s->kind == STEP_COL && p->kernel->vector > 1;
+    const char *text = s->kind == STEP_ROW ? "row" : p->col;
+    if (each) text = arena_printf(p->arena, "%s + j", text);
+    if (p->is_long) return primary(arena_printf(p->arena, "static_cast<int>(%s)", text));
+    return (Term){text, each ? BIND_ADD : BIND_PRIMARY};
+}
+
+static Term small_term(Printer *p, const Step *s) {
+    const char *one = p->kernel->real == DT_F64 ? "1.0" : "1.0f", *f = p->kernel->real == DT_F64 ? "" : "f";
+    Term a = step_term(p, s->arg[0]);
+    const char *tight = within(p, a, BIND_UNARY + 1);
+    if (s->kind == STEP_NEG) return (Term){arena_printf(p->arena, "-%s", tight), BIND_UNARY};
+    if (s->kind == STEP_RSQRT) return (Term){arena_printf(p->arena, "%s / sqrt%s(%s)", one, f, a.text), BIND_MUL};
+    if (s->kind == STEP_SIGMOID)
+        return (Term){arena_printf(p->arena, "%s / (%s + exp%s(-%s))", one, one, f, tight), BIND_MUL};
+    if (s->kind == STEP_FINITE) return primary(arena_printf(p->arena, "isfinite(%s)", a.text));
+    ENSURE(s->kind == STEP_CAST, "step %s cannot be printed", step_name(s->kind));
+    return primary(arena_printf(p->arena, "static_cast<%s>(%s)", type_name(p, s->type), a.text));
+}
+
+static Term select_term(Printer *p, const Step *s) {
+    const char *condition = within(p, step_term(p, s->arg[0]), BIND_SELECT + 1);
+    const char *a = within(p, step_term(p, s->arg[1]), BIND_SELECT + 1);
+    return (Term){arena_printf(p->arena, "%s ? %s : %s", condition, a,
+                               within(p, step_term(p, s->arg[2]), BIND_SELECT + 1)),
+                  BIND_SELECT};
+}
+
+Term step_term(Printer *p, int i) {
+    const Step *s = &p->body->steps[i];
+    if (p->name[i]) return primary(p->name[i]);
+    switch (s->kind) {
+    case STEP_CONST: return constant_term(p, s);
+    case STEP_LOAD: return load_term(p, i);
+    case STEP_ROW: case STEP_COL: return index_term(p, s);
+    case STEP_ADD: case STEP_SUB: case STEP_MUL: case STEP_DIV: case STEP_MOD:
+    case STEP_LT: case STEP_EQ: case STEP_GE: return binary_term(p, s);
+    case STEP_MIN: case STEP_MAX: case STEP_POW: case STEP_EXP: case STEP_LOG: case STEP_SQRT:
+    case STEP_TANH: case STEP_SIN: case STEP_COS: return call_term(p, s);
+    case STEP_ROUND: return round_term(p, s);
+    case STEP_UNIFORM: return uniform_term(p, i);
+    case STEP_SELECT: return select_term(p, s);
+    default: return small_term(p, s);
+    }
+}

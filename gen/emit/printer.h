@@ -1,0 +1,56 @@
+/* Printing one kernel: where we are in it and how its steps are called there. */
+#ifndef EMIT_PRINTER_H
+#define EMIT_PRINTER_H
+
+#include "base/strbuf.h"
+#include "plan/phases.h"
+#include "plan/plan.h"
+
+enum { MAX_NAMES = 256 };
+
+typedef struct {
+    StrBuf *out;
+    Arena *arena;
+    const Kernel *kernel;
+    const Body *body;
+    Phases phases;
+    int phase;
+    int depth;          /* of indentation */
+    const char **name;  /* by step: its variable; NULL: written out where it is used */
+    const char **slot;  /* by LOAD: the variable that holds what it read */
+    const char *col;    /* the running index of columns: "col", or "i" where one index serves all */
+    const char *lane;   /* "lane", "threadIdx.x" */
+    bool linear;        /* see body_is_linear */
+    bool is_long;       /* indices are int64_t */
+    int chunks;         /* of a row skeleton; 1: no loop and no [c] */
+    const char *used[MAX_NAMES]; /* identifiers of the kernel so far */
+    int used_count;
+} Printer;
+
+/* An expression and how tightly it binds. */
+typedef struct {
+    const char *text;
+    int binding;
+} Term;
+
+void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
+const char *unique(Printer *, const char *base);
+const char *real_name(const Printer *);
+const char *index_type(const Printer *);
+
+Term step_term(Printer *, int step);
+const char *step_text(Printer *, int step);
+/* Element of the step's value: "row * 128 + col"; `each`: of lane element j instead of the first. */
+const char *step_index_text(Printer *, int step, bool each);
+/* Declares what one row (or the whole kernel) needs once, in the phase, and what it stores. */
+void print_row_scope(Printer *, int phase);
+/* The loads, the element loop and the stores of one visit of the columns. */
+void print_visit(Printer *, int phase);
+void print_element_loop(Printer *);
+
+void print_row_kernel(Printer *);    /* WARP_ROW, BLOCK_ROW, STREAM_ROW */
+void print_column_kernel(Printer *); /* COLUMN */
+/* One kernel with its head comment, from a body. */
+void print_body_kernel(const Plan *, int kernel, StrBuf *);
+
+#endif

@@ -1,0 +1,83 @@
+/* Repeated runs: the one that saves most launches becomes a loop, then what lies before and after it
+ * is searched in the same way. The whole is quadratic in the launches that are left. */
+#include "emit/roll.h"
+
+#include <string.h>
+
+/* A loop that saves fewer launches than this is harder to read than the launches themselves. */
+enum { LEAST_SAVED = 6 };
+
+/* The run with the most saved launches among ids[from..to): at equal savings the earliest, then the
+ * shortest. */
+static Run best_run(const int *ids, int from, int to) {
+    Run best = {from, 0, 1};
+    int saved = 0;
+    for (int length = 1; 2 * length <= to - from; length++) {
+        int equal = 0; /* how many neighbours in a row equal those `length` further on */
+        for (int i = to - length - 1; i >= from; i--) {
+            equal = ids[i] == ids[i + length] ? equal + 1 : 0;
+            int repeats = equal / length;
+            bool better = repeats * length > saved;
+            bool earlier = repeats * length == saved && saved > 0 && length == best.length;
+            if (better || earlier) {
+                best = (Run){i, length, repeats + 1};
+                saved = repeats * length;
+            }
+        }
+    }
+    if (saved < LEAST_SAVED) best.length = 0;
+    return best;
+}
+
+static void add_run(Rolled *rolled, Run run) {
+    if (run.length > 0) rolled->runs[rolled->count++] = run;
+}
+
+static void roll_range(Rolled *rolled, const int *ids, int from, int to) {
+    while (from < to) {
+        Run best = best_run(ids, from, to);
+        if (best.length == 0) break;
+        roll_range(rolled, ids, from, best.first);
+        add_run(rolled, best);
+        from = best.first + best.length * best.times;
+    }
+    add_run(rolled, (Run){from, to - from, 1});
+}
+
+Rolled roll_ids(Arena *arena, const int *ids, int count) {
+    Rolled rolled = {arena_array(arena, (size_t)count + 1, sizeof(Run)), 0};
+    roll_range(&rolled, ids, 0, count);
+    return rolled;
+}
+
+/* ---- launches ------------------------------------------------------------------------------------ */
+
+static bool same_view(const Value *a, const Value *b) {
+    return a->dtype == b->dtype && value_rows(a) == value_rows(b) && value_cols(a) == value_cols(b) &&
+           a->row_stride == b->row_stride && role_persistent(a->role) == role_persistent(b->role) &&
+           (a->role == ROLE_INPUT) == (b->role == ROLE_INPUT);
+}
+
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_launch(const Launch *a, const Launch *b) {
+    bool same = a->kind == b->kind && a->index == b->index && a->arg_count == b->arg_count &&
+                memcmp(a->grid, b->grid, sizeof a->grid) == 0 && a->stream == b->stream &&
+                a->wait_count == 0 && b->wait_count == 0 && same_text(a->observe, b->observe);
+    for (int i = 0; same && i < a->arg_count; i++) same = same_view(a->arg[i], b->arg[i]);
+    return same && (!a->observe || same_view(a->observed, b->observed));
+}
+
+Rolled roll_entry(Arena *arena, const PlanEntry *entry) {
+    int *ids = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *ids), distinct = 0;
+    const Launch **first = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *first);
+    for (int i = 0; i < entry->launch_count; i++) {
+        int id = 0;
+        while (id < distinct && !same_launch(first[id], &entry->launches[i])) id++;
+        if (id == distinct) first[distinct++] = &entry->launches[i];
+        ids[i] = id;
+    }
+    return roll_ids(arena, ids, entry->launch_count);
+}
