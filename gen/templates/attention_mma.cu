@@ -1,0 +1,577 @@
+/* Causal attention on tensor cores (mma.sync), forward and backward, for bf16, fp16 and tf32.
+ *
+ *     s[i, j] = scale * q[i] . k[j]        for start(i) <= j <= i, start(i) = i - positions[i]
+ *     o[i]    = sum_j softmax_j(s[i, j]) v[j],   lse[i] = log sum_j exp(s[i, j])
+ *
+ * Shapes, all row-major with a constant row stride in elements, tokens = batch * seq:
+ *     q, o, dq, d_o [tokens, heads * head_dim]   k, v, dk, dv [tokens, kv_heads * head_dim]
+ *     lse, delta    [tokens, heads] dense fp32        positions int32 [tokens]
+ * T is __nv_bfloat16 or __half, or float, whose operands are then rounded to tf32. Rows start at multiples
+ * of 16 bytes. Head h reads kv head h / (heads / kv_heads). Rows of the batch never see each other.
+ * `positions` restarts at 0 where a sample starts, so start(i) never falls as i grows; tiles outside of
+ * every row's range are neither read nor computed, and only tiles at its borders are masked.
+ *
+ * Launch geometry, with split = head_dim > 128 ? 2 : 1 in backward_kv and 1 elsewhere,
+ * width = head_dim rounded up to 16 * split, B = width * sizeof(T), pitch = B + 16 bytes:
+ *
+ *                   forward                 backward_q              backward_kv
+ *                   warps row_tiles keys    warps row_tiles keys    warps row_tiles keys (queries)
+ *     B <=  128     4     2         64      4     2         32      4     2         32
+ *     B <=  256     4     2         64      4     1         64      4     1         64
+ *     B <=  512     4     1         32      4     1         32      4     1         32
+ *     B <= 1024     4     1         16      2     1         16      2     1         16
+ *
+ *     rows = 16 * row_tiles * warps   threads = 32 * warps
+ *     forward      grid (ceil(seq / rows), heads, batch)             shared pitch * (rows + 4 keys)
+ *     backward_q   grid (ceil(seq / rows), heads, batch)             shared pitch * (2 rows + 4 keys)
+ *     backward_kv  grid (ceil(seq / rows), kv_heads * split, batch)  shared pitch * (2 rows + 4 keys)
+ *                  after backward_q, which writes delta              + 24 keys
+ *
+ * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
+ *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs,
+ *     backward_kv (4 + 4 * split) * head_dim * pairs
+ * Bytes, with tiles = sum over row blocks of the tiles that each visits:
+ *     forward      reads q once, `keys` rows of k and v a tile; writes o and lse once
+ *     backward_q   reads q, o, d_o, lse once, `keys` rows of k and v a tile; writes dq, delta once
+ *     backward_kv  reads k, v once a split, `keys` rows of q, d_o, lse, delta a tile, head and split;
+ *                  writes dk and dv once
+ *
+ * A warp owns 16 * row_tiles rows (queries, in backward_kv keys) and walks tiles of the other side, which
+ * cp.async brings to shared memory one tile ahead. Probabilities pass from one product to the next in
+ * registers. Rows in shared memory are padded by 16 bytes, which keeps ldmatrix free of bank conflicts.
+ * Every sum runs in a fixed order; there are no atomics. */
+#include "runtime/kernel.cuh"
+
+//@prelude
+/* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
+template <class T> struct AttentionMma {
+    static constexpr int DEPTH = 16;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_16816(c, a, b, T());
+    }
+    static __device__ __forceinline__ void round(unsigned (&)[4]) {}
+
+    static __device__ __forceinline__ unsigned pack(float low, float high) {
+        const Vec<T, 2> both = {convert<T>(low), convert<T>(high)};
+        unsigned word;
+        memcpy(&word, &both, sizeof word);
+        return word;
+    }
+    /* A, one step deep, out of sums in C's layout. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = pack(sums[2 * step][0], sums[2 * step][1]);
+        a[1] = pack(sums[2 * step][2], sums[2 * step][3]);
+        a[2] = pack(sums[2 * step + 1][0], sums[2 * step + 1][1]);
+        a[3] = pack(sums[2 * step + 1][2], sums[2 * step + 1][3]);
+    }
+    /* B, one step deep, for 16 columns, out of a tile whose rows run along the depth. */
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4_trans(b, tile + lane % 16 * PITCH + lane / 16 * 8);
+    }
+};
+
+template <> struct AttentionMma<float> {
+    static constexpr int DEPTH = 8;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_1688_tf32(c, a, b);
+    }
+    static __device__ __forceinline__ void round(unsigned (&r)[4]) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            r[i] = to_tf32(__uint_as_float(r[i]));
+    }
+    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in the
+     * order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = to_tf32(sums[step][0]);
+        a[1] = to_tf32(sums[step][2]);
+        a[2] = to_tf32(sums[step][1]);
+        a[3] = to_tf32(sums[step][3]);
+    }
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const float *tile) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            b[i] = to_tf32(tile[(lane % 4 * 2 + i % 2) * PITCH + lane / 4 + i / 2 * 8]);
+    }
+};
+
+/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and head_dim. */
+template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
+static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
+                                                       int places, int head_dim) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = WIDTH / ELEMENTS;
+#pragma unroll
+    for (int e = threadIdx.x; e < PLACES * CHUNKS; e += THREADS) {
+        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        const bool inside = place < places && d < head_dim;
+        cp_async_16(tile + place * PITCH + d, inside ? tokens + place * stride + d : tokens, inside);
+    }
+}
+
+/* A, one step deep, for 16 rows of a tile. */
+template <int PITCH, class T>
+static __device__ __forceinline__ void attention_rows(unsigned (&a)[4], const T *tile) {
+    const int lane = threadIdx.x % 32;
+    ldmatrix_x4(a, tile + lane % 16 * PITCH + lane / 16 * (16 / sizeof(T)));
+    AttentionMma<T>::round(a);
+}
+
+/* products[rows][columns] = own rows . rows of the tile, over the whole width. */
+template <int WIDTH, int PITCH, int ROW_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_dots(float (&products)[ROW_TILES][COLUMN_TILES][4], const T *own, const T *tile) {
+    using Mma = AttentionMma<T>;
+    const int lane = threadIdx.x % 32;
+    const T *lane_row = tile + (lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * (16 / sizeof(T));
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                products[m][n][c] = 0;
+#pragma unroll
+    for (int d = 0; d < WIDTH; d += Mma::DEPTH) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            attention_rows<PITCH>(a[m], own + m * 16 * PITCH + d);
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n += 2) {
+            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            ldmatrix_x4(b, lane_row + n * 8 * PITCH + d);
+            Mma::round(b);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(products[m][n], a[m], b);
+                Mma::multiply(products[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* sums[rows][SUM_TILES * 8 columns] += weights[rows][tokens] . tile[tokens][columns]. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
+              const float (&weights)[ROW_TILES][COLUMN_TILES][4], const T *tile) {
+    using Mma = AttentionMma<T>;
+#pragma unroll
+    for (int step = 0; step < COLUMN_TILES * 8 / Mma::DEPTH; step++) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            Mma::from_sums(a[m], weights[m], step);
+#pragma unroll
+        for (int n = 0; n < SUM_TILES; n += 2) {
+            unsigned b[4];
+            Mma::template from_columns<PITCH>(b, tile + step * Mma::DEPTH * PITCH + n * 8);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(sums[m][n], a[m], b);
+                Mma::multiply(sums[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
+static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
+
+/* Masks scores[queries][keys] outside of start <= key <= query; `query` and `key` are those of the lane's
+ * first element. */
+template <int ROW_TILES, int KEY_TILES>
+static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
+                                                      const int (&start)[ROW_TILES][2], int query,
+                                                      int key) {
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                const int j = key + n * 8 + c % 2;
+                if (j < start[m][c / 2] || j > query + m * 16 + c / 2 * 8)
+                    scores[m][n][c] = ATTENTION_MASKED;
+            }
+}
+
+/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total` stays
+ * a lane's own part. */
+template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
+static __device__ __forceinline__ void
+attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
+                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4], float scale2) {
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float top = peak[m][half];
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+                top = fmaxf(top, fmaxf(scores[m][n][2 * half], scores[m][n][2 * half + 1]));
+            top = fmaxf(top, warp_shfl_xor(top, 1));
+            top = fmaxf(top, warp_shfl_xor(top, 2));
+            const float shrink = exp2f((peak[m][half] - top) * scale2), offset = top * scale2;
+            peak[m][half] = top;
+            total[m][half] *= shrink;
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                sums[m][n][2 * half] *= shrink;
+                sums[m][n][2 * half + 1] *= shrink;
+            }
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+                for (int c = 2 * half; c < 2 * half + 2; c++) {
+                    scores[m][n][c] = exp2f(fmaf(scores[m][n][c], scale2, -offset));
+                    total[m][half] += scores[m][n][c];
+                }
+        }
+}
+
+/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`, a part
+ * of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
+static __device__ __forceinline__ void
+attention_store(T *to, int64_t stride, int places, int columns, T *rows,
+                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2]) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = SUM_TILES * 8 / ELEMENTS;
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                const Vec<T, 2> pair = {convert<T>(sums[m][n][2 * half] * scale[m][half]),
+                                        convert<T>(sums[m][n][2 * half + 1] * scale[m][half])};
+                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2, pair);
+            }
+    __syncwarp();
+    for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
+        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        if (place < places && d < columns)
+            store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
+    }
+}
+//@end
+
+//@kernel forward
+extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/attention_forward/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q, const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o, float *__restrict__ lse) {
+    using T = /*@dtype*/__nv_bfloat16/*@*/;
+    constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
+    constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
+    constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
+    constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
+    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/2/*@*/, KEYS = /*@keys*/64/*@*/;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4; /* of this lane's first row */
+    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
+            SEQ - base, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
+            SEQ - base, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const int begin = start_of(first) / KEYS * KEYS;
+    const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp */
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ - first, HEAD_DIM);
+    fetch(begin, 0);
+
+    int start[ROW_TILES][2];
+    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        start[r / 2][r % 2] = start_of(query + r * 8);
+        peak[r / 2][r % 2] = ATTENTION_LOWEST;
+        total[r / 2][r % 2] = 0;
+    }
+    T *own = q_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        if (base + KEYS <= last)
+            fetch(base + KEYS, stage ^ 1);
+        if (base > warp_last || base + KEYS <= earliest)
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base < latest || base + KEYS - 1 > warp_first)
+            attention_mask(scores, start, query, base + lane % 4 * 2);
+        attention_softmax(scores, peak, total, sums, SCALE2);
+        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
+    }
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        float &sum = total[r / 2][r % 2];
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (lane % 4 == 0 && query + r * 8 < SEQ)
+            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
+        sum = 1 / sum;
+    }
+    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, total);
+}
+//@end
+
+/* delta[i] = d_o[i] . o[i];  ds[i, j] = p[i, j] * (d_o[i] . v[j] - delta[i]);  dq[i] = scale * ds[i] . k */
+//@kernel backward_q
+extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/attention_backward_q/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q, const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o, const float *__restrict__ lse,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, float *__restrict__ delta,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dq) {
+    using T = /*@dtype*/__nv_bfloat16/*@*/;
+    constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
+    constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
+    constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
+    constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
+    constexpr int64_t DO_STRIDE = /*@do_stride*/4096/*@*/, DQ_STRIDE = /*@dq_stride*/4096/*@*/;
+    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
+    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/1/*@*/, KEYS = /*@keys*/64/*@*/;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *do_tile = q_tile + ROWS * PITCH;      /* [ROWS][PITCH] */
+    T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4;
+    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
+            SEQ - base, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
+            SEQ - base, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const int begin = start_of(first) / KEYS * KEYS;
+    const int earliest = start_of(warp_first), latest = start_of(warp_last);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ - first, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE, SEQ - first, HEAD_DIM);
+    fetch(begin, 0);
+
+    /* The four lanes that hold a row's scores share its delta. */
+    int start[ROW_TILES][2];
+    float lse2[ROW_TILES][2], row_delta[ROW_TILES][2], scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8;
+        const bool inside = i < SEQ;
+        float sum = 0;
+        for (int d = lane % 4 * ELEMENTS; inside && d < HEAD_DIM; d += 4 * ELEMENTS) {
+            const auto a = load_vec<ELEMENTS>(o + (token + i) * O_STRIDE + head * HEAD_DIM + d);
+            const auto b = load_vec<ELEMENTS>(d_o + (token + i) * DO_STRIDE + head * HEAD_DIM + d);
+#pragma unroll
+            for (int e = 0; e < ELEMENTS; e++)
+                sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
+        }
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (inside && lane % 4 == 0)
+            delta[(token + i) * HEADS + head] = sum;
+        row_delta[r / 2][r % 2] = sum;
+        lse2[r / 2][r % 2] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
+        scale[r / 2][r % 2] = SCALE;
+        start[r / 2][r % 2] = start_of(i);
+    }
+
+    float sums[ROW_TILES][WIDTH / 8][4] = {};
+    T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads();
+        if (base + KEYS <= last)
+            fetch(base + KEYS, stage ^ 1);
+        if (base > warp_last || base + KEYS <= earliest)
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base < latest || base + KEYS - 1 > warp_first)
+            attention_mask(scores, start, query, base + lane % 4 * 2);
+        attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+            for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    const float p = exp2f(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
+                    ds[m][n][c] = p * (ds[m][n][c] - row_delta[m][c / 2]);
+                }
+        attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
+    }
+    attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, scale);
+}
+//@end
+
+/* dv[j] = p[:, j] . d_o,  dk[j] = scale * ds[:, j] . q, over the heads of the group, then the queries.
+ * Scores are transposed here, s[j, i], so that p and ds are A operands as they come. Where the sums of a
+ * whole row do not fit the registers, SPLIT blocks share its columns, each with all scores. */
+//@kernel backward_kv
+extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/attention_backward_kv/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q, const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dv) {
+    using T = /*@dtype*/__nv_bfloat16/*@*/;
+    constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
+    constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/, GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
+    constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, DO_STRIDE = /*@do_stride*/4096/*@*/;
+    constexpr int64_t DK_STRIDE = /*@dk_stride*/1024/*@*/, DV_STRIDE = /*@dv_stride*/1024/*@*/;
+    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
+    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/1/*@*/, QUERIES = /*@keys*/64/*@*/;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
+    constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
+    constexpr int COLUMNS = WIDTH / SPLIT, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, k_tile);                  /* [ROWS][PITCH] */
+    T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
+    T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
+    T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
+    float *lse2 = reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
+    float *deltas = lse2 + 2 * QUERIES;                                      /* [2][QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);             /* [2][QUERIES] */
+
+    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
+    const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int key = warp_first + lane / 4; /* of this lane's first row */
+
+    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query still
+     * sees one of them. */
+    const int begin = first / QUERIES * QUERIES;
+    int tiles = 0;
+    for (int base = begin; base < SEQ; base += QUERIES)
+        tiles += base - positions[token + base] <= last;
+    const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
+    const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
+    const auto fetch = [&](int t) {
+        const int base = base_of(t), column_of_head = head_of(t) * HEAD_DIM, stage = t % 2;
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head, Q_STRIDE,
+            SEQ - base, HEAD_DIM);
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
+            DO_STRIDE, SEQ - base, HEAD_DIM);
+        cp_async_commit();
+        for (int i = threadIdx.x; i < QUERIES; i += THREADS) {
+            const int query = base + i;
+            const bool inside = query < SEQ; /* else no key is late enough to be seen */
+            const int64_t at = (token + query) * HEADS + head_of(t);
+            lse2[stage * QUERIES + i] = inside ? lse[at] * LOG2E : 0;
+            deltas[stage * QUERIES + i] = inside ? delta[at] : 0;
+            starts[stage * QUERIES + i] = inside ? query - positions[token + query] : SEQ;
+        }
+    };
+
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE, SEQ - first, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE, SEQ - first, HEAD_DIM);
+    fetch(0);
+
+    float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
+    T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
+    for (int t = 0; t < GROUP * tiles; t++) {
+        cp_async_wait<0>();
+        __syncthreads();
+        if (t + 1 < GROUP * tiles)
+            fetch(t + 1);
+        const int base = base_of(t), at = t % 2 * QUERIES;
+        if (base + QUERIES <= warp_first || starts[at] > warp_last)
+            continue;
+        const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
+        const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first;
+        float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
+        attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
+        attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
+#pragma unroll
+        for (int n = 0; n < QUERIES / 8; n++)
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                const int i = n * 8 + lane % 4 * 2 + c, query = base + i;
+                const float column_lse2 = lse2[at + i], column_delta = deltas[at + i];
+                const int start = starts[at + i];
+#pragma unroll
+                for (int r = 0; r < 2 * ROW_TILES; r++) {
+                    float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
+                    const int j = key + r * 8;
+                    x = exp2f(fmaf(x, SCALE * LOG2E, -column_lse2));
+                    if (!whole && (j < start || j > query))
+                        x = 0;
+                    dx = x * (dx - column_delta);
+                }
+            }
+        attention_add<PITCH>(dv_sums, p, do_tile + column);
+        attention_add<PITCH>(dk_sums, ds, q_tile + column);
+    }
+
+    float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        dk_scale[r / 2][r % 2] = SCALE;
+        dv_scale[r / 2][r % 2] = 1;
+    }
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column, DK_STRIDE,
+                           SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums, dk_scale);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column, DV_STRIDE,
+                           SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums, dv_scale);
+}
+//@end
