@@ -1,8 +1,8 @@
 /* The profiling window: some steps of a run, recorded by CUPTI.
  *
- * Outside the window CUPTI is not even loaded, so that it costs nothing where times are measured.
- * Under Nsight Systems or Nsight Compute, which use CUPTI themselves, it stays off, with one line;
- * NVTX ranges reach those tools in any case. */
+ * CUPTI is loaded only where the program has such a window and records only inside it, so that it
+ * costs nothing where times are measured. Under Nsight Systems or Nsight Compute, which use CUPTI
+ * themselves, it stays off, with one line; NVTX ranges reach those tools in any case. */
 #ifndef GPUOPT_PROFILE_H
 #define GPUOPT_PROFILE_H
 
@@ -45,14 +45,16 @@ const ProfileRecord *profile_record(const Profile *profile, int64_t index);
 int64_t profile_steps(const Profile *profile);
 int64_t profile_dropped(const Profile *profile); /* records lost for want of buffers */
 uint32_t profile_cupti_version(const Profile *profile);
+const Rt *profile_run(const Profile *profile);
 
 /* Sum of the lengths of all records of a kind, in ms; for copies of one direction. NAN where
  * profile is NULL or its window was never ended. */
 double profile_ms(const Profile *profile, ProfileKind kind);
 double profile_copy_ms(const Profile *profile, RtCopyKind kind);
 
-/* OUT/trace.json (opens in Perfetto) and cuda_gpu_kern_sum.csv, cuda_gpu_mem_time_sum.csv,
- * cuda_gpu_mem_size_sum.csv, cuda_api_sum.csv as Nsight Systems names and lays them out. */
+/* OUT/trace.json (opens in Perfetto; where profiling.trace is set) and cuda_gpu_kern_sum.csv,
+ * cuda_gpu_mem_time_sum.csv, cuda_gpu_mem_size_sum.csv, cuda_api_sum.csv as Nsight Systems names
+ * and lays them out. */
 void trace_write(const Profile *profile, const char *out_dir);
 
 /* NVTX range around a phase of the run; a few nanoseconds where no tool listens. */

@@ -1,0 +1,250 @@
+/* The profiling window as files: a timeline for Perfetto, and summaries in the layout of
+ * `nsys stats`, so that whoever knows those reads ours. */
+#include "runtime/profile.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/outfile.h"
+
+/* ---- timeline
+ * ------------------------------------------------------------------------------------------ */
+
+enum { HOST_PROCESS = 1, DEVICE_PROCESS = 2 };
+
+/* The trace event format counts in microseconds; three decimals keep every nanosecond. */
+static void print_us(FILE *out, const char *key, uint64_t ns) {
+    fprintf(out, "\"%s\": %" PRIu64 ".%03u, ", key, ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void print_string(FILE *out, const char *text) {
+    json_t *string = json_string(text);
+    json_dumpf(string, out, JSON_ENCODE_ANY);
+    json_decref(string);
+}
+
+static void print_process(FILE *out, int process, const char *name) {
+    fprintf(out, "{\"ph\": \"M\", \"pid\": %d, \"name\": \"process_name\", \"args\": {\"name\": ",
+            process);
+    print_string(out, name);
+    fputs("}},\n", out);
+}
+
+static void print_arguments(FILE *out, const ProfileRecord *r) {
+    fprintf(out, "\"args\": {\"correlation\": %u", r->correlation);
+    if (r->kind == PROFILE_KERNEL)
+        fprintf(out,
+                ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"registers\": %u, "
+                "\"shared_bytes\": %u",
+                r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2],
+                r->registers, r->shared_bytes);
+    if (r->kind == PROFILE_COPY || r->kind == PROFILE_MEMSET)
+        fprintf(out, ", \"bytes\": %" PRIu64, r->bytes);
+    if (r->kind == PROFILE_COPY)
+        fprintf(out, ", \"pinned\": %s", r->pinned ? "true" : "false");
+    fputs("}", out);
+}
+
+static void print_event(FILE *out, const ProfileRecord *r, uint64_t origin) {
+    static const char *const categories[] = {"kernel", "copy", "memset", "api"};
+    fprintf(out, "{\"ph\": \"X\", \"pid\": %d, \"tid\": %u, \"cat\": \"%s\", \"name\": ",
+            r->kind == PROFILE_API ? HOST_PROCESS : DEVICE_PROCESS, r->stream, categories[r->kind]);
+    print_string(out, r->name);
+    fputs(", ", out);
+    print_us(out, "ts", r->start - origin);
+    print_us(out, "dur", r->end - r->start);
+    print_arguments(out, r);
+    fputs("}", out);
+}
+
+static void print_trace(FILE *out, const Profile *p) {
+    const Rt *rt = profile_run(p);
+    int64_t count = profile_count(p);
+    fputs("{\"displayTimeUnit\": \"ns\", \"otherData\": {\"experiment\": ", out);
+    print_string(out, rt->program->name);
+    fprintf(out, ", \"simulated\": %s, \"steps\": %lld},\n\"traceEvents\": [\n",
+            rt->device.simulated ? "true" : "false", (long long)profile_steps(p));
+    print_process(out, HOST_PROCESS, "host: driver calls by thread");
+    print_process(out, DEVICE_PROCESS, rt->device.name);
+    uint64_t origin = count ? profile_record(p, 0)->start : 0;
+    for (int64_t i = 0; i < count; i++) {
+        print_event(out, profile_record(p, i), origin);
+        fputs(i + 1 < count ? ",\n" : "\n", out);
+    }
+    /* the last process line ends in a comma: an empty event closes a list without records */
+    fputs(count ? "]}\n" : "{}]}\n", out);
+}
+
+/* ---- summaries
+ * ------------------------------------------------------------------------------------------- */
+
+/* All records of one name. */
+typedef struct {
+    const char *name; /* interned by the profile */
+    double *values;   /* sorted once all are there */
+    int64_t count, capacity;
+    double total;
+} Group;
+
+typedef struct {
+    Group *items;
+    int count;
+    double total;
+} Groups;
+
+static double length_ns(const ProfileRecord *r) { return (double)(r->end - r->start); }
+
+static double megabytes(const ProfileRecord *r) { return 1e-6 * (double)r->bytes; }
+
+static Group *group_named(Groups *groups, const char *name) {
+    for (int i = 0; i < groups->count; i++)
+        if (groups->items[i].name == name)
+            return &groups->items[i];
+    Group *items = realloc(groups->items, sizeof *items * ((size_t)groups->count + 1));
+    if (!items)
+        rt_fail("out of memory while summing up the profile");
+    groups->items = items;
+    items[groups->count] = (Group){.name = name};
+    return &items[groups->count++];
+}
+
+static void group_add(Group *group, double value) {
+    if (group->count == group->capacity) {
+        group->capacity = group->capacity ? 2 * group->capacity : 64;
+        group->values = realloc(group->values, sizeof value * (size_t)group->capacity);
+        if (!group->values)
+            rt_fail("out of memory while summing up the profile");
+    }
+    group->values[group->count++] = value;
+    group->total += value;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_total(const void *a, const void *b) {
+    const Group *x = a, *y = b;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Records of the kinds in a set (bits of 1 << ProfileKind), largest total first. */
+static Groups groups_of(const Profile *p, unsigned kinds, double (*value)(const ProfileRecord *)) {
+    Groups groups = {0};
+    for (int64_t i = 0; i < profile_count(p); i++) {
+        const ProfileRecord *r = profile_record(p, i);
+        if (kinds >> r->kind & 1) {
+            group_add(group_named(&groups, r->name), value(r));
+            groups.total += value(r);
+        }
+    }
+    for (int i = 0; i < groups.count; i++)
+        qsort(groups.items[i].values, (size_t)groups.items[i].count, sizeof(double), by_value);
+    if (groups.count)
+        qsort(groups.items, (size_t)groups.count, sizeof *groups.items, by_total);
+    return groups;
+}
+
+static void groups_free(Groups *groups) {
+    for (int i = 0; i < groups->count; i++)
+        free(groups->items[i].values);
+    free(groups->items);
+}
+
+static double median(const Group *g) {
+    return 0.5 * (g->values[(g->count - 1) / 2] + g->values[g->count / 2]);
+}
+
+/* Of a sample, as nsys counts it; 0 for a single value. */
+static double deviation(const Group *g) {
+    double mean = g->total / (double)g->count, sum = 0;
+    for (int64_t i = 0; i < g->count; i++)
+        sum += (g->values[i] - mean) * (g->values[i] - mean);
+    return g->count > 1 ? sqrt(sum / (double)(g->count - 1)) : 0;
+}
+
+static void print_quoted(FILE *out, const char *text) {
+    if (!strpbrk(text, ",\"")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++)
+        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+    fputc('"', out);
+}
+
+static void print_statistics(FILE *out, const Group *g, int digits) {
+    fprintf(out, "%.*f,%.*f,%.*f,%.*f,%.*f,", digits, g->total / (double)g->count, digits,
+            median(g), digits, g->values[0], digits, g->values[g->count - 1], digits, deviation(g));
+    print_quoted(out, g->name);
+    fputc('\n', out);
+}
+
+static void print_times(FILE *out, const Profile *p, unsigned kinds, const char *count_name,
+                        const char *name) {
+    Groups groups = groups_of(p, kinds, length_ns);
+    fprintf(out,
+            "Time (%%),Total Time (ns),%s,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),%s\n",
+            count_name, name);
+    for (int i = 0; i < groups.count; i++) {
+        const Group *g = &groups.items[i];
+        fprintf(out, "%.1f,%.0f,%lld,", groups.total > 0 ? 100 * g->total / groups.total : 0.0,
+                g->total, (long long)g->count);
+        print_statistics(out, g, 1);
+    }
+    groups_free(&groups);
+}
+
+static void print_kernels(FILE *out, const Profile *p) {
+    print_times(out, p, 1u << PROFILE_KERNEL, "Instances", "Name");
+}
+
+static void print_memory_times(FILE *out, const Profile *p) {
+    print_times(out, p, 1u << PROFILE_COPY | 1u << PROFILE_MEMSET, "Count", "Operation");
+}
+
+static void print_calls(FILE *out, const Profile *p) {
+    print_times(out, p, 1u << PROFILE_API, "Num Calls", "Name");
+}
+
+static void print_memory_sizes(FILE *out, const Profile *p) {
+    Groups groups = groups_of(p, 1u << PROFILE_COPY | 1u << PROFILE_MEMSET, megabytes);
+    fputs("Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation\n", out);
+    for (int i = 0; i < groups.count; i++) {
+        fprintf(out, "%.6f,%lld,", groups.items[i].total, (long long)groups.items[i].count);
+        print_statistics(out, &groups.items[i], 6);
+    }
+    groups_free(&groups);
+}
+
+/* ---- files
+ * -------------------------------------------------------------------------------------------------
+ */
+
+void trace_write(const Profile *profile, const char *out_dir) {
+    static const struct {
+        const char *name;
+        void (*print)(FILE *out, const Profile *profile);
+    } files[] = {{"trace.json", print_trace},
+                 {"cuda_gpu_kern_sum.csv", print_kernels},
+                 {"cuda_gpu_mem_time_sum.csv", print_memory_times},
+                 {"cuda_gpu_mem_size_sum.csv", print_memory_sizes},
+                 {"cuda_api_sum.csv", print_calls}};
+    char error[RT_MAX_PATH + 256];
+    bool timeline = profile_run(profile)->program->profiling.trace;
+    for (size_t i = timeline ? 0 : 1; i < sizeof files / sizeof *files; i++) {
+        OutFile file;
+        if (!outfile_open(&file, out_dir, files[i].name, error, sizeof error))
+            rt_fail("%s; choose another folder with --out", error);
+        files[i].print(file.stream, profile);
+        if (!outfile_finish(&file, error, sizeof error))
+            rt_fail("%s; free some space, or choose another folder with --out", error);
+    }
+}
