@@ -1,7 +1,7 @@
 /* Which tensor went bad first.
  *
- * The device applied no update from the bad step on, so the weights are still those it ran with: its
- * batch is run again, launch by launch, with every output looked at. */
+ * The device applied no update from the bad step on, so the weights are still those it ran with:
+ * its batch is run again, launch by launch, with every output looked at. */
 #include "runtime/rt.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@ static void rewind_to(Rt *rt, int64_t step) {
     int32_t index = (int32_t)step, none = -1;
     rt_write_state(rt, at->step, sizeof index, &index);
     rt_write_state(rt, at->bad_step, sizeof none, &none);
+    rt_zero(rt, rt_state(rt, at->step_loss), rt_dtype_bytes(rt->program->real));
 }
 
 /* With several micro-steps gradients are added up from zeros. */
@@ -49,7 +50,7 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
         rt_fail("step %lld is not finite: first %s; no update was applied from it on. Lower "
                 "optimizer.lr or look at the data of that step; the last checkpoint is good",
                 (long long)step + 1, found);
-    rt_fail("step %lld: the gradient norm is not finite, and a replay found no such tensor: the sum "
-            "of squares overflows. Lower optimizer.lr",
+    rt_fail("step %lld: the gradient norm is not finite, and a replay found no such tensor: the "
+            "sum of squares overflows. Lower optimizer.lr",
             (long long)step + 1);
 }

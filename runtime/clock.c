@@ -1,7 +1,7 @@
 /* How long each step took on the device, from one event a step.
  *
- * A step lasts from the end of the one before it to its own end, so that a device that waits for the
- * host shows. Events are read some steps later, when they have long happened: nothing waits. */
+ * A step lasts from the end of the one before it to its own end, so that a device that waits for
+ * the host shows. Events are read some steps later, when they have long happened: nothing waits. */
 #include "runtime/driver.h"
 #include "runtime/rt.h"
 

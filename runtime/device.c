@@ -20,7 +20,7 @@
 #define GPUOPT_SIM_DIR "sim" /* beside the executable */
 #endif
 
-/* ---- choice ------------------------------------------------------------------------------------ */
+/* ---- choice ---------------------------------------------------------------------------------- */
 
 /* NULL where the driver reports a device, else its own words. */
 static const char *driver_problem(void) {
@@ -84,8 +84,8 @@ static void choose_automatically(Rt *rt) {
                 "run with DEVICE=sim if you want it",
                 problem, batch_job());
     if (bytes > SIMULATED_LIMIT)
-        rt_fail("%s; the plan needs %.1f GiB, so the simulated device is not used unasked: run with "
-                "DEVICE=sim if you want it",
+        rt_fail("%s; the plan needs %.1f GiB, so the simulated device is not used unasked: run "
+                "with DEVICE=sim if you want it",
                 problem, (double)bytes / (1 << 30));
     fprintf(stderr, "%s; running on the simulated device (a CPU)\n", problem);
     char error[16];
@@ -109,7 +109,7 @@ static void choose(Rt *rt) {
     }
 }
 
-/* ---- facts, module ------------------------------------------------------------------------------ */
+/* ---- facts, module --------------------------------------------------------------------------- */
 
 static int attribute(CUdevice device, CUdevice_attribute which) {
     int value = 0;
@@ -143,8 +143,8 @@ static void load_module(Rt *rt) {
     find_module(rt, path, sizeof rt->device.module_path);
     CUresult result = cu.ModuleLoad(&rt->module, path);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
-        rt_fail("%s has no code for %s (compute capability %d.%d); build for it, or compile at start "
-                "with JIT=1",
+        rt_fail("%s has no code for %s (compute capability %d.%d); build for it, or compile at "
+                "start with JIT=1",
                 path, rt->device.name, rt->device.capability / 10, rt->device.capability % 10);
     if (result != CUDA_SUCCESS)
         rt_fail("%s: %s", path, driver_error(result));
@@ -160,7 +160,7 @@ static void load_module(Rt *rt) {
     }
 }
 
-/* ---- memory and streams --------------------------------------------------------------------------- */
+/* ---- memory and streams ---------------------------------------------------------------------- */
 
 static size_t slot_bytes(const RtProgram *program) {
     size_t bytes = program->arena_bytes[RT_INPUT] + ARENA_ALIGNMENT - 1;
@@ -244,7 +244,7 @@ void device_close(Rt *rt) {
     CU(DevicePrimaryCtxRelease, device);
 }
 
-/* ---- addresses, waiting, reading and writing -------------------------------------------------------- */
+/* ---- addresses, waiting, reading and writing ------------------------------------------------- */
 
 RtPtr rt_state(const Rt *rt, size_t offset) {
     return rt->arenas[RT_STATE] + offset;

@@ -57,7 +57,7 @@ static Entry *find(struct RtDump *dump, const char *name) {
     return NULL;
 }
 
-/* ---- gathering ---------------------------------------------------------------------------------------- */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
                   int64_t rows, int64_t cols, int64_t row_stride) {
@@ -84,7 +84,8 @@ void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtD
 static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
     const RtTraining *t = &rt->program->training;
     const int64_t shape[] = {t->batch, t->seq_len};
-    const int32_t *ids = input_host(rt, slot, "input_ids"), *shifted = input_host(rt, slot, "labels");
+    const int32_t *ids = input_host(rt, slot, "input_ids");
+    const int32_t *shifted = input_host(rt, slot, "labels");
     const int32_t *positions = input_host(rt, slot, "positions");
     if (!ids || !shifted || !positions)
         return;
@@ -119,7 +120,7 @@ static void add_loss(Rt *rt, struct RtDump *dump) {
     rt_read_state(rt, rt->program->counters.loss, entry->bytes, entry->data);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static StDtype file_dtype(RtDtype dtype) {
     for (int i = 0; i < ST_DTYPE_COUNT; i++)
@@ -145,7 +146,7 @@ static void write_dump(struct RtDump *dump, const char *path) {
         rt_fail("%s; --dump needs a file that can be written", error);
 }
 
-/* ---- the step ----------------------------------------------------------------------------------------- */
+/* ---- the step -------------------------------------------------------------------------------- */
 
 static void run_micro_step(Rt *rt, struct RtDump *dump, int64_t index) {
     int slot = input_send(rt, index);

@@ -94,7 +94,7 @@ static cublasComputeType_t compute_type(RtCompute compute) {
     rt_internal("no such compute type: %d", (int)compute);
 }
 
-/* ---- making ready ------------------------------------------------------------------------------- */
+/* ---- making ready ---------------------------------------------------------------------------- */
 
 static void open_library(void) {
     unsigned char *table = (unsigned char *)&lt;
@@ -164,7 +164,8 @@ static void choose_algorithm(struct RtGemms *gemms, Gemm *gemm, const RtGemm *ro
           "cublasLtMatmulAlgoGetHeuristic", row->name);
     lt.MatmulPreferenceDestroy(preference);
     if (found == 0 || best.state != CUBLAS_STATUS_SUCCESS)
-        rt_fail("cuBLASLt has no algorithm for %s (%lld x %lld x %lld) within %zu bytes of workspace",
+        rt_fail("cuBLASLt has no algorithm for %s (%lld x %lld x %lld) within %zu bytes of "
+                "workspace",
                 row->name, (long long)row->m, (long long)row->n, (long long)row->k,
                 gemms->workspace_bytes);
     gemm->algorithm = best.algo;
@@ -218,7 +219,7 @@ void gemms_close(Rt *rt) {
     rt->gemms = NULL;
 }
 
-/* ---- use -------------------------------------------------------------------------------------------- */
+/* ---- use ------------------------------------------------------------------------------------- */
 
 /* The largest power of two that divides the address, at most what cuBLASLt asks about. */
 static uint32_t alignment_of(RtPtr address) {

@@ -1,8 +1,8 @@
 /* First values of parameters that no file gives.
  *
- * A value depends on the run's seed, the tensor's name and the element's index, so neither the order
- * of tensors nor what else there is changes it. Numbers come from Philox4x32-10 (Salmon, Moraes,
- * Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; 2011). */
+ * A value depends on the run's seed, the tensor's name and the element's index, so neither the
+ * order of tensors nor what else there is changes it. Numbers come from Philox4x32-10 (Salmon,
+ * Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; 2011). */
 #include "runtime/params.h"
 
 #include <math.h>

@@ -52,7 +52,7 @@ static void check(nvrtcResult result, const char *call) {
         rt_fail("%s: %s", call, rtc.nvrtcGetErrorString(result));
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* NULL where the file cannot be read. */
 static char *read_file(const char *path, size_t *size) {
@@ -96,7 +96,7 @@ static uint64_t fnv1a(const void *bytes, size_t size, uint64_t hash) {
     return hash;
 }
 
-/* ---- compiling ------------------------------------------------------------------------------------ */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 typedef struct {
     char runtime[RT_MAX_PATH], cuda[RT_MAX_PATH], arch[32];

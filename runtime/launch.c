@@ -1,8 +1,8 @@
 /* What an emitted entry calls: kernels, GEMMs (gemm.c), memsets, copies, observations.
  *
- * An entry is enqueued in one of three ways: for real, dry (nothing reaches the device; launches are
- * counted and the operands of GEMMs noted), or checked (each output is read back and looked at after
- * the launch that wrote it, so that the first bad tensor of a step can be named). */
+ * An entry is enqueued in one of three ways: for real, dry (nothing reaches the device; launches
+ * are counted and the operands of GEMMs noted), or checked (each output is read back and looked at
+ * after the launch that wrote it, so that the first bad tensor of a step can be named). */
 #include "runtime/driver.h"
 #include "runtime/launch.h"
 
@@ -61,7 +61,7 @@ RtPtr rt_address(const Rt *rt, RtAt at) {
     return base + at.offset;
 }
 
-/* ---- what entries call -------------------------------------------------------------------------- */
+/* ---- what entries call ----------------------------------------------------------------------- */
 
 void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]) {
     rt->work.launches++;
@@ -98,7 +98,7 @@ void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t row
         dump_observe(rt->dump, rt, name, from, dtype, rows, cols, row_stride);
 }
 
-/* ---- running an entry ----------------------------------------------------------------------------- */
+/* ---- running an entry ------------------------------------------------------------------------ */
 
 RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
     rt->work = (RtWork){0};

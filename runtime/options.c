@@ -48,8 +48,8 @@ static int64_t read_integer(const char *option, const char *text) {
 static void check(const RtOptions *options, const RtProgram *program) {
     long long most = program->training.steps;
     if (options->steps < 0 || options->steps > most)
-        rt_fail("--steps %lld: this program was generated for at most %lld steps; set training.steps "
-                "in the spec and generate it again",
+        rt_fail("--steps %lld: this program was generated for at most %lld steps; set "
+                "training.steps in the spec and generate it again",
                 (long long)options->steps, most);
     if (options->dump_file && options->steps == 0)
         rt_fail("--dump writes what the first training step does, and --steps 0 trains none");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one parameter -------------------------------------------------------------------------------- */
+/* ---- one parameter --------------------------------------------------------------------------- */
 
 int64_t param_elements(const RtParam *param) {
     int64_t count = 1;
@@ -88,7 +88,7 @@ void param_write(Rt *rt, const RtParam *param, const void *host) {
     free(weight);
 }
 
-/* ---- schedule --------------------------------------------------------------------------------------- */
+/* ---- schedule -------------------------------------------------------------------------------- */
 
 double rt_learning_rate(const RtTraining *t, int64_t step) {
     if (step < t->warmup_steps)
@@ -103,30 +103,38 @@ double rt_learning_rate(const RtTraining *t, int64_t step) {
     return t->lr * (t->min_lr_factor + (1.0 - t->min_lr_factor) * factor);
 }
 
-static void write_table(Rt *rt, size_t offset, const double *values, int64_t count) {
-    RtDtype real = rt->program->real;
-    void *table = rt_alloc((size_t)count * rt_dtype_bytes(real));
+static void write_table(Rt *rt, size_t offset, RtDtype dtype, const double *values,
+                        int64_t count) {
+    void *table = rt_alloc((size_t)count * rt_dtype_bytes(dtype));
     for (int64_t i = 0; i < count; i++)
-        rt_set(real, table, i, values[i]);
-    rt_write_state(rt, offset, (size_t)count * rt_dtype_bytes(real), table);
+        rt_set(dtype, table, i, values[i]);
+    rt_write_state(rt, offset, (size_t)count * rt_dtype_bytes(dtype), table);
     free(table);
 }
 
 void params_tables(Rt *rt) {
     const RtTraining *t = &rt->program->training;
     const RtCounters *at = &rt->program->counters;
+    RtDtype real = rt->program->real;
     double *values = rt_alloc((size_t)t->steps * sizeof *values);
     for (int64_t i = 0; i < t->steps; i++)
         values[i] = rt_learning_rate(t, i);
-    write_table(rt, at->lr, values, t->steps);
+    write_table(rt, at->lr, real, values, t->steps);
     for (int64_t i = 0; i < t->steps; i++)
         values[i] = 1.0 - pow(t->beta1, (double)(i + 1));
-    write_table(rt, at->bias_correction1, values, t->steps);
+    write_table(rt, at->bias_correction1, real, values, t->steps);
     for (int64_t i = 0; i < t->steps; i++)
         values[i] = sqrt(1.0 - pow(t->beta2, (double)(i + 1)));
-    write_table(rt, at->bias_correction2, values, t->steps);
+    write_table(rt, at->bias_correction2, real, values, t->steps);
     free(values);
     rt_write_state(rt, at->seed, sizeof rt->options.seed, &rt->options.seed);
+}
+
+static void write_constants(Rt *rt) {
+    for (int i = 0; i < rt->program->constant_count; i++) {
+        const RtConstant *constant = &rt->program->constants[i];
+        write_table(rt, constant->offset, constant->dtype, constant->values, constant->count);
+    }
 }
 
 static void reset_counters(Rt *rt) {
@@ -137,7 +145,7 @@ static void reset_counters(Rt *rt) {
     rt_write_state(rt, at->bad_step, sizeof none, &none);
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* The files that values come from; NULL where there are none. */
 typedef struct {
@@ -175,6 +183,7 @@ void params_init(Rt *rt) {
         fill(rt, &sources, &rt->program->params[i]);
     st_close(sources.model);
     st_close(sources.adapter);
+    write_constants(rt);
     reset_counters(rt);
     params_tables(rt);
 }

@@ -9,8 +9,8 @@
 /* By the parameter's own rule. */
 void initial_values(const RtParam *param, int64_t seed, void *host);
 
-/* Files of a Hugging Face model folder, or of a PEFT adapter's. The configuration beside the tensors
- * is compared with the program's own (as text; NULL: nothing to compare). */
+/* Files of a Hugging Face model folder, or of a PEFT adapter's. The configuration beside the
+ * tensors is compared with the program's own (as text; NULL: nothing to compare). */
 StFile *weights_open_model(const char *dir, const char *config_json);
 StFile *weights_open_adapter(const char *dir, const char *adapter_json);
 /* The tensor of the parameter's name, converted. A missing tensor or another shape is an error that

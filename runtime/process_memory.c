@@ -1,6 +1,6 @@
-/* Device memory that the whole process takes, as NVML sees it: context, module, graphs and libraries
- * as well as our arenas. Measured as what is in use now less what was before the context; on a
- * device shared with others it would count them too, so those runs should not quote it. */
+/* Device memory that the whole process takes, as NVML sees it: context, module, graphs and
+ * libraries as well as our arenas. Measured as what is in use now less what was before the context;
+ * on a device shared with others it would count them too, so those runs should not quote it. */
 #include "runtime/dynlib.h"
 #include "runtime/rt.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void say(const char *prefix, const char *format, va_list arguments) {
     fflush(stdout);
@@ -42,7 +42,7 @@ void rt_warn(const char *format, ...) {
     va_end(arguments);
 }
 
-/* ---- clock, memory, folders -------------------------------------------------------------------- */
+/* ---- clock, memory, folders ------------------------------------------------------------------ */
 
 double rt_now_ms(void) {
     struct timespec now;
@@ -78,7 +78,7 @@ bool rt_make_folder(const char *path) {
     return S_ISDIR(about.st_mode);
 }
 
-/* ---- element types ------------------------------------------------------------------------------ */
+/* ---- element types --------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -125,8 +125,9 @@ static uint16_t small_float_bits(double value, int exponent) {
     frexp(value, &e); /* value = f * 2^e, 0.5 <= |f| < 1 */
     if (e - 1 < 1 - bias)
         e = 2 - bias; /* subnormal: the spacing of the smallest normal numbers */
-    double units = nearbyint(ldexp(fabs(value), mantissa + 1 - e)); /* in [2^m, 2^(m+1)] if normal */
-    double bits = units + ldexp(e - 2 + bias, mantissa);            /* a carry moves the exponent */
+    /* In [2^m, 2^(m+1)] if normal; a carry moves the exponent, as it should. */
+    double units = nearbyint(ldexp(fabs(value), mantissa + 1 - e));
+    double bits = units + ldexp(e - 2 + bias, mantissa);
     return bits >= infinity ? sign | infinity : sign | (uint16_t)bits;
 }
 

@@ -14,7 +14,7 @@
 
 /* ---- errors, clock, dtypes (rt.c) ------------------------------------------------------------ */
 
-/* Prints `error: ...` on stderr and ends with exit code 1. Give fact and remedy, without newline. */
+/* Prints `error: ...` on stderr and ends with exit code 1. Give fact and remedy, no newline. */
 _Noreturn void rt_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A fault of ours: says "internal" and aborts. */
 _Noreturn void rt_internal(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -32,7 +32,7 @@ void rt_set(RtDtype dtype, void *values, int64_t i, double value); /* to nearest
 /* mkdir -p; false with errno set where it fails. */
 bool rt_make_folder(const char *path);
 
-/* ---- command line (options.c) ----------------------------------------------------------------- */
+/* ---- command line (options.c) ---------------------------------------------------------------- */
 
 typedef struct {
     int64_t steps; /* of this run's total; program->training.steps unless --steps */
@@ -49,7 +49,7 @@ typedef struct {
     char **argv;
 } RtOptions;
 
-/* ---- what was measured ------------------------------------------------------------------------ */
+/* ---- what was measured ----------------------------------------------------------------------- */
 
 typedef enum { RT_H2D, RT_D2H, RT_D2D, RT_COPY_KINDS } RtCopyKind;
 
@@ -77,7 +77,7 @@ typedef struct {
     size_t process_peak_bytes; /* by NVML, less what was used before the context; 0: unknown */
 } RtMeasured;
 
-/* ---- device (device.c) ------------------------------------------------------------------------ */
+/* ---- device (device.c) ----------------------------------------------------------------------- */
 
 typedef struct {
     char name[256];
@@ -138,7 +138,7 @@ struct Rt {
     struct RtInputs *inputs;
     struct RtDump *dump;       /* NULL unless the step being enqueued is dumped */
     struct RtCheck *check;     /* not NULL in check mode: outputs are looked at after each launch */
-    bool dry;                  /* launches are counted and their operands noted, nothing is enqueued */
+    bool dry;                  /* launches are only counted and their operands noted */
     RtWork work;               /* of the entry being enqueued */
     struct Loader *loader;
     struct Profile *profile;   /* NULL where profiling is off */
@@ -169,7 +169,7 @@ void process_memory_measure(Rt *rt);
 void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host);
 void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host);
 
-/* ---- launches (launch.c, gemm.c, capture.c) ---------------------------------------------------- */
+/* ---- launches (launch.c, gemm.c, capture.c) -------------------------------------------------- */
 
 /* Enqueues an entry on the compute stream, launch by launch, for the slot. */
 RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot);
@@ -192,7 +192,7 @@ void rt_run_evaluate(Rt *rt, int slot);
  * path of the module. */
 void jit_module(Rt *rt, char *path, size_t path_size);
 
-/* ---- parameters (params.c) --------------------------------------------------------------------- */
+/* ---- parameters (params.c) ------------------------------------------------------------------- */
 
 int64_t param_elements(const RtParam *param);
 /* What is saved of a parameter: its master where there is one, else its weight; dense, row-major,
@@ -207,14 +207,14 @@ void params_init(Rt *rt);  /* counters, tables and weights of a fresh run */
 void params_tables(Rt *rt); /* seed, learning rates and bias corrections only: after a resume */
 double rt_learning_rate(const RtTraining *training, int64_t step);
 
-/* ---- dump (dump.c) ----------------------------------------------------------------------------- */
+/* ---- dump (dump.c) --------------------------------------------------------------------------- */
 
 /* Training step 0, uncaptured, and options.dump_file written from it; the next step is step 1. */
 void dump_first_step(Rt *rt);
 void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
                   int64_t rows, int64_t cols, int64_t row_stride);
 
-/* ---- input (input.c) ----------------------------------------------------------------------------- */
+/* ---- input (input.c) ------------------------------------------------------------------------- */
 
 void inputs_open(Rt *rt);
 void inputs_close(Rt *rt);
@@ -228,20 +228,20 @@ void input_release(Rt *rt, int slot);
 /* One input of the batch in a slot, on the host; NULL where the program has none of that name. */
 const void *input_host(const Rt *rt, int slot, const char *name);
 
-/* ---- losses on their way to the host (history.c) -------------------------------------------------- */
+/* ---- losses on their way to the host (history.c) --------------------------------------------- */
 
 void history_open(Rt *rt); /* allocates rt->losses and rt->grad_norms */
 void history_close(Rt *rt);
 /* Enqueues copies of the histories of all steps enqueued so far; waits for an earlier request. */
 void history_request(Rt *rt);
-/* True once when a request has arrived: then rt->known_steps and history_bad_step() are up to it. */
+/* True once when a request has arrived: rt->known_steps and history_bad_step() are up to it. */
 bool history_arrived(Rt *rt);
 /* Requests and waits: all steps enqueued so far are known afterwards. */
 void history_complete(Rt *rt);
 /* Of the steps known: index of the first whose gradient norm was not finite; -1: none. */
 int64_t history_bad_step(const Rt *rt);
 
-/* ---- time of steps on the device (clock.c) ---------------------------------------------------------- */
+/* ---- time of steps on the device (clock.c) --------------------------------------------------- */
 
 void clock_open(Rt *rt);
 void clock_close(Rt *rt);
@@ -253,7 +253,7 @@ void clock_step(Rt *rt, bool profiled);
 /* Reads what is not read yet into measured.iteration_ms; the compute stream is idle. */
 void clock_collect(Rt *rt);
 
-/* ---- loop and signals (train.c, bad_step.c, progress.c, signals.c) ---------------------------------- */
+/* ---- loop and signals (train.c, bad_step.c, progress.c, signals.c) --------------------------- */
 
 int train(Rt *rt); /* exit code */
 

@@ -1,6 +1,6 @@
 /* SIGTERM and SIGINT ask for a good end: the loop finishes its step and writes a checkpoint. A
- * second SIGINT, from somebody who cannot wait, ends the process at once. A file that grows over its
- * limit is an error of the write, as a full disk is, and no reason to die in the middle. */
+ * second SIGINT, from somebody who cannot wait, ends the process at once. A file that grows over
+ * its limit is an error of the write, as a full disk is, and no reason to die in the middle. */
 #include "runtime/rt.h"
 
 #include <signal.h>

@@ -17,7 +17,7 @@
 
 enum { EXIT_RESUMABLE = 75 };
 
-/* ---- held-out loss -------------------------------------------------------------------------------- */
+/* ---- held-out loss --------------------------------------------------------------------------- */
 
 static double heldout_sum(Rt *rt, int64_t batches, int64_t *targets) {
     size_t at = rt->program->counters.eval_loss;
@@ -54,7 +54,7 @@ static void show_heldout(double loss, const char *when) {
         printf("held-out loss %s: %.6f\n", when, loss);
 }
 
-/* ---- one step --------------------------------------------------------------------------------------- */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 static void run_step(Rt *rt) {
     int64_t micro_steps = rt->program->training.micro_steps;
@@ -77,8 +77,8 @@ static void look_at_history(Rt *rt) {
         return;
     double loss = rt_get(rt->program->real, rt->losses, rt->known_steps - 1);
     if (!isfinite(loss))
-        rt_fail("step %lld: the loss is %g although its gradients are finite; lower optimizer.lr, or "
-                "look at the data of that step",
+        rt_fail("step %lld: the loss is %g although its gradients are finite; lower optimizer.lr, "
+                "or look at the data of that step",
                 (long long)rt->known_steps, loss);
     progress_show(rt);
 }
@@ -91,7 +91,7 @@ static void log_step(Rt *rt) {
         history_request(rt);
 }
 
-/* ---- between steps ------------------------------------------------------------------------------------ */
+/* ---- between steps --------------------------------------------------------------------------- */
 
 /* After this every step enqueued is done and found good. */
 static void settle(Rt *rt) {
@@ -150,7 +150,7 @@ static void window_end(Rt *rt, Window *window) {
     window->open = false;
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 /* Gives the signal that ended it, or 0. */
 static int run_steps(Rt *rt) {
@@ -202,7 +202,8 @@ int train(Rt *rt) {
         return 0;
     }
     checkpoint_save(rt);
-    fprintf(stderr, "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume\n",
+    fprintf(stderr,
+            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume\n",
             strsignal(signal), (long long)rt->step, (long long)rt->options.steps);
     return EXIT_RESUMABLE;
 }

@@ -1,0 +1,277 @@
+#!/bin/bash
+# Tests of the runtime with a small hand-written program (tests/runtime/program) on the simulated
+# device. Prints `ok runtime NAME` or `FAIL runtime NAME`; exit code 1 when any failed.
+#
+#     tests/runtime/run.sh [NAME]...          from the root of the tree; all tests without a NAME
+#
+# SIM (default build/sim) is where the simulated device was built, WORK a folder for scratch.
+set -u
+SIM=$(realpath "${SIM:-build/sim}")
+WORK=${WORK:-build/tests/runtime}
+CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
+CC=${CC:-gcc}
+ROOT=$PWD
+FLAGS="-std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off"
+export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM CUDA_HOME
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID GPUOPT_JIT
+
+rm -rf "$WORK"
+mkdir -p "$WORK"
+WORK=$(realpath "$WORK")
+failures=0
+
+# ---- building -------------------------------------------------------------------------------------
+
+build_runtime() {
+    mkdir -p "$WORK/objects"
+    for source in runtime/*.c; do
+        # shellcheck disable=SC2086
+        $CC $FLAGS -I. -isystem "$CUDA_HOME/include" "-DGPUOPT_RUNTIME_PARENT=\"$ROOT\"" \
+            -c "$source" -o "$WORK/objects/$(basename "$source" .c).o" || exit 1
+    done
+    ar rcs "$WORK/libruntime.a" "$WORK"/objects/*.o
+}
+
+# program NAME [-DMACRO=VALUE]...: makes $WORK/NAME/run with its module and data.
+program() {
+    local dir=$WORK/$1
+    shift
+    mkdir -p "$dir"
+    cp tests/runtime/program/layout.h tests/runtime/program/kernels.cu "$dir"
+    for define in "$@"; do # so that every compiler of the kernels sees the same sizes
+        define=${define#-D}
+        sed -i "1i #define ${define%%=*} ${define#*=}" "$dir/layout.h"
+    done
+    # shellcheck disable=SC2086
+    $CC $FLAGS -include "$dir/layout.h" -I. tests/runtime/program/program.c "$WORK/libruntime.a" \
+        -ljansson -ldl -lm -lpthread -o "$dir/run" || exit 1
+    "$ROOT/runtime/sim/simcc" -I"$ROOT" "$dir/kernels.cu" -o "$dir/kernels.sim" || exit 1
+    write_text 40 > "$dir/train.txt"
+}
+
+# Some text with structure: KILOBYTES of words in a fixed pseudo-random order.
+write_text() {
+    awk -v size="$(($1 * 1024))" 'BEGIN {
+        split("the quick brown fox jumps over lazy dog while seven wizards box", word, " ")
+        for (seed = 7; n < size; n += length(w) + 1) {
+            seed = (seed * 1103 + 12345) % 65536
+            w = word[1 + seed % 12]
+            printf "%s ", w
+        }
+    }'
+}
+
+# run PROGRAM OUT [OPTION]...: output in $WORK/OUT.log; gives the exit code.
+run() {
+    local dir=$WORK/$1 out=$WORK/$2
+    shift 2
+    (cd "$dir" && ./run --out "$out" "$@") > "$out.log" 2>&1
+}
+
+same_results() {
+    cmp -s "$WORK/$1/model/model.safetensors" "$WORK/$2/model/model.safetensors" &&
+        cmp -s "$WORK/$1/loss.csv" "$WORK/$2/loss.csv"
+}
+
+says() { grep -q -e "$2" "$WORK/$1.log"; }
+heldout() { sed -n "s/held-out loss $2: //p" "$WORK/$1.log"; }
+
+# ---- tests: each gives success or not ----------------------------------------------------------------
+
+test_learns() {
+    run plain learns || return 1
+    awk -v a="$(heldout learns before)" -v b="$(heldout learns after)" 'BEGIN {
+        exit !(a > 5 && b < 0.8 * a) }' && says learns "step 40/40"
+}
+
+test_repeats() { run plain repeats && same_results learns repeats; }
+
+test_without_graphs() { run uncaptured uncaptured_out && same_results learns uncaptured_out; }
+
+test_pageable_input() { run pageable pageable_out && same_results learns pageable_out; }
+
+test_lazy_queues() {
+    for seed in 1 2 3; do
+        SIM_QUEUE=lazy:$seed run plain lazy$seed && same_results learns lazy$seed || return 1
+    done
+}
+
+test_nvrtc() {
+    GPUOPT_JIT=1 run plain jit && same_results learns jit || return 1
+    rm "$WORK/plain/kernels.sim" # the cached module is enough
+    GPUOPT_JIT=1 run plain jit2 && same_results learns jit2
+    local code=$?
+    "$ROOT/runtime/sim/simcc" -I"$ROOT" "$WORK/plain/kernels.cu" -o "$WORK/plain/kernels.sim"
+    return $code
+}
+
+test_other_seed_differs() { run plain seeded --seed 2 && ! same_results learns seeded; }
+
+test_evaluates_only() {
+    run plain evaluates --steps 0 && [ "$(heldout evaluates before)" = "$(heldout learns before)" ] &&
+        [ ! -e "$WORK/evaluates/checkpoints" ]
+}
+
+test_init_continues() {
+    run plain init --init "$WORK/learns/model" --steps 0 || return 1
+    awk -v a="$(heldout init before)" -v b="$(heldout learns after)" 'BEGIN {
+        exit !((a - b) / b < 2e-3 && (b - a) / b < 2e-3) }'
+}
+
+test_resume_is_exact() {
+    run plain resumed --steps 20 && run plain resumed --resume && same_results learns resumed
+}
+
+test_resume_is_exact_with_micro_steps() {
+    run micro micro_whole && run micro micro_resumed --steps 10 &&
+        run micro micro_resumed --resume && same_results micro_whole micro_resumed
+}
+
+test_signal_then_resume() {
+    local name
+    for name in TERM INT; do
+        (cd "$WORK/plain" && SIM_SLOW=1 exec ./run --out "$WORK/sig$name") > "$WORK/sig$name.log" 2>&1 &
+        local pid=$!
+        until grep -q "step 1/" "$WORK/sig$name.log" || ! kill -0 $pid 2> /dev/null; do :; done
+        kill -"$name" $pid 2> /dev/null
+        wait $pid
+        local code=$?
+        [ $code = 0 ] && continue # it was done before the signal came
+        [ $code = 75 ] && says "sig$name" "go on with --resume" || return 1
+        run plain "sig$name" --resume && same_results learns "sig$name" || return 1
+    done
+}
+
+test_keeps_latest() {
+    [ "$(ls "$WORK/learns/checkpoints")" = "$(printf 'step_30\nstep_40')" ]
+}
+
+# One bit of the newest checkpoint at byte $2 of its file $1 turned over.
+flip() {
+    local byte
+    byte=$(od -An -tu1 -j"$2" -N1 "$1")
+    printf "%b" "\\x$(printf %x $((byte ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+test_flipped_bit() {
+    run plain flipped --steps 10 || return 1
+    local state=$WORK/flipped/checkpoints/step_10/state.safetensors
+    flip "$state" $(($(stat -c %s "$state") - 1000))
+    run plain flipped --resume
+    [ $? = 1 ] && says flipped "error:.*state.safetensors"
+}
+
+test_truncated_checkpoint() {
+    run plain cut --steps 10 || return 1
+    truncate -s -4096 "$WORK/cut/checkpoints/step_10/state.safetensors"
+    run plain cut --resume
+    [ $? = 1 ] && says cut "error:.*state.safetensors"
+}
+
+test_full_disk() {
+    run plain full --steps 10 || return 1
+    (ulimit -f 100 && run plain full --resume)
+    [ $? = 1 ] && says full "error:" || return 1
+    [ "$(ls "$WORK/full/checkpoints")" = step_10 ] && run plain full --resume &&
+        same_results learns full
+}
+
+test_bad_step() {
+    local where
+    cp "$WORK/plain/train.txt" "$WORK/plain/good.txt"
+    for where in 5000 20000; do
+        printf '\377' | dd of="$WORK/plain/train.txt" bs=1 seek=$where conv=notrunc status=none
+    done
+    for where in $(seq 1000 500 30000); do
+        printf '\377' | dd of="$WORK/plain/train.txt" bs=1 seek="$where" conv=notrunc status=none
+    done
+    run plain bad
+    local code=$?
+    mv "$WORK/plain/good.txt" "$WORK/plain/train.txt"
+    [ $code = 1 ] && says bad "error: step [0-9]* is not finite: first x\["
+}
+
+test_dump() {
+    run plain dumped --dump "$WORK/dump.safetensors" && same_results learns dumped || return 1
+    local name
+    for name in input_ids labels loss logits grad.lm_head.weight new.model.embed_tokens.weight; do
+        head -c 4096 "$WORK/dump.safetensors" | grep -q "\"$name\"" || return 1
+    done
+}
+
+test_missing_weights() {
+    run plain noinit --init "$WORK/nothing"
+    [ $? = 1 ] && says noinit "error: .*nothing" && [ ! -e "$WORK/noinit" ]
+}
+
+test_other_shape() {
+    run narrow narrow_out --init "$WORK/learns/model"
+    [ $? = 1 ] && says narrow_out "lm_head.weight has shape \[256, 16\].*\[256, 8\]"
+}
+
+test_other_configuration() {
+    cp -r "$WORK/learns/model" "$WORK/other"
+    sed -i 's/10000\.0/5000.0/' "$WORK/other/config.json"
+    run plain other_out --init "$WORK/other"
+    [ $? = 1 ] && says other_out "config.json: rope_theta is 5000"
+}
+
+test_options() {
+    run plain options --steps 41
+    [ $? = 1 ] && says options "error: --steps 41.*training.steps" || return 1
+    run plain options --stpes 4
+    [ $? = 1 ] && says options "error: unknown option --stpes" || return 1
+    run plain options --help && says options "--resume"
+}
+
+test_no_silent_simulation() {
+    [ -e /dev/nvidiactl ] && return 0 # there is a device to take
+    GPUOPT_DEVICE=auto SLURM_JOB_ID=1 run plain batch
+    [ $? = 1 ] && says batch "error:.*DEVICE=sim" || return 1
+    GPUOPT_DEVICE=auto run plain auto --steps 0 && says auto "running on the simulated device"
+}
+
+test_out_of_memory() {
+    SIM_MEMORY_GIB=0.0001 run plain oom
+    [ $? = 1 ] && says oom "error: the device has no memory for"
+}
+
+test_profiling() {
+    run profiled profiled_out && same_results learns profiled_out &&
+        [ -s "$WORK/profiled_out/trace.json" ] && [ -s "$WORK/profiled_out/cuda_gpu_kern_sum.csv" ]
+}
+
+# Nobody waits inside a step: as many waits for all of a stream with 40 steps as with 20.
+test_no_sync_in_a_step() {
+    local n
+    for n in 20 30; do
+        SIM_COUNTS=$WORK/counts$n.json run quiet "quiet$n" --steps $n || return 1
+        grep -o '"cu[A-Za-z_0-9]*Synchronize[A-Za-z_0-9]*": *[0-9]*' "$WORK/counts$n.json" |
+            grep -v Event | sort > "$WORK/syncs$n"
+    done
+    [ -s "$WORK/syncs20" ] && cmp -s "$WORK/syncs20" "$WORK/syncs30"
+}
+
+tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
+evaluates_only init_continues resume_is_exact resume_is_exact_with_micro_steps signal_then_resume
+keeps_latest flipped_bit truncated_checkpoint full_disk bad_step dump missing_weights other_shape
+other_configuration options no_silent_simulation out_of_memory profiling no_sync_in_a_step"
+
+build_runtime
+program plain
+program uncaptured -DCUDA_GRAPH=false
+program pageable -DPIN_MEMORY=false
+program micro -DMICRO_STEPS=3
+program narrow -DHIDDEN=8
+program profiled -DPROFILING=true
+program quiet -DINTERVAL=0
+[ $# = 0 ] || tests="learns $*"
+for name in $tests; do
+    if "test_$name"; then
+        echo "ok runtime $name"
+    else
+        echo "FAIL runtime $name (see $WORK)"
+        failures=$((failures + 1))
+    fi
+done
+[ $failures = 0 ]
