@@ -86,13 +86,12 @@ generate() {
 
 # run_program DIR CASE RUNNER...
 run_program() {
-    dir=$1 case=tests/oracle/cases/$2
+    program=$1/run fixture=tests/oracle/cases/$2 out=$1/out dump=$1/dump.safetensors
     shift 2
     adapter=
-    [ -d "$case/adapter" ] && adapter="--adapter $case/adapter"
+    [ -d "$fixture/adapter" ] && adapter="--adapter $fixture/adapter"
     # shellcheck disable=SC2086
-    "$@" "$dir/run" --init "$case/model" $adapter --steps 10 --dump "$dir/dump.safetensors" \
-        --out "$dir/out"
+    "$@" "$program" --init "$fixture/model" $adapter --steps 10 --dump "$dump" --out "$out"
 }
 
 # one CASE DTYPE VARIANT RUNNER...: the log is shown only on failure.
@@ -152,5 +151,5 @@ $list | awk -v only="$only" 'only == "" || $1 == only' |
         # "$@" is the runner, then case, dtype, variant
         i=0
         while [ "$i" -lt "$words" ]; do set -- "$@" "$1"; shift; i=$((i + 1)); done
-        exec sh "$self" --one "$@"' run "$self" "$#" "$@"
-[ $? -eq 0 ]
+        exec sh "$self" --one "$@"' run "$self" "$#" "$@" ||
+    exit 1
