@@ -216,9 +216,17 @@ static bool load_cupti(void) {
         rt_warn("profiling is off: %s", error);
         return false;
     }
-#define X(name) cupti.name = (__typeof__(cupti.name))dynlib_need_symbol(LIB_CUPTI, "cupti" #name);
+    const char *missing = NULL;
+#define X(function)                                                          \
+    *(void **)&cupti.function = dynlib_symbol(LIB_CUPTI, "cupti" #function); \
+    if (!cupti.function)                                                     \
+        missing = "cupti" #function;
     CUPTI_FUNCTIONS(X)
 #undef X
+    if (missing) {
+        rt_warn("profiling is off: the CUPTI found has no %s; install CUDA 12.4 or newer", missing);
+        return false;
+    }
     return succeeded(cupti.ActivityRegisterCallbacks(buffer_requested, buffer_completed),
                      "cuptiActivityRegisterCallbacks");
 }
