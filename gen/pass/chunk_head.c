@@ -1,0 +1,144 @@
+/* Runs the head in chunks of rows, so that no more than one chunk of logits ever exists.
+ *
+ * Requires gradients, before lower. A chain logits = linear(x, W), cross_entropy(logits), its
+ * gradient, and the products that read the gradient is row by row; where the gradient's other
+ * operands are known beforehand, as they are for a loss, each chunk goes forward and backward in one
+ * visit. The weight's gradient adds up over the chunks. */
+#include "pass/pass.h"
+
+enum { MAX_USERS = 8 };
+
+typedef struct {
+    Op *linear, *loss, *loss_grad; /* loss_grad NULL: forward only */
+    Op *user[MAX_USERS];           /* products that read the logits' gradient */
+    int user_count;
+} Chain;
+
+/* Collects the ops that read v; -1: more than there is room for. */
+static int readers(const Graph *graph, const Value *v, Op **out) {
+    int count = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        if (!op_reads(graph->ops[i], v)) continue;
+        if (count == MAX_USERS) return -1;
+        out[count++] = graph->ops[i];
+    }
+    return count;
+}
+
+static bool takes_gradient(Chain *c, const Graph *graph, Op *grad) {
+    c->loss_grad = grad;
+    c->user_count = readers(graph, grad->out[0], c->user);
+    for (int i = 0; i < c->user_count; i++)
+        if (c->user[i]->kind != OP_matmul || c->user[i]->in[0] != grad->out[0]) return false;
+    return c->user_count >= 0;
+}
+
+static bool find_chain(const Graph *graph, Op *loss, Chain *c) {
+    Op *reader[MAX_USERS];
+    *c = (Chain){.loss = loss, .linear = graph_producer(graph, loss->in[0])};
+    if (!c->linear || c->linear->kind != OP_linear || c->linear->attr.accumulate) return false;
+    int count = readers(graph, loss->in[0], reader);
+    if (count == 1) return true;
+    if (count != 2 || reader[1]->kind != OP_cross_entropy_grad) return false;
+    return takes_gradient(c, graph, reader[1]);
+}
+
+static bool in_chain(const Chain *c, const Op *op) {
+    for (int i = 0; i < c->user_count; i++)
+        if (op == c->user[i]) return true;
+    return op == c->linear || op == c->loss || op == c->loss_grad;
+}
+
+typedef struct {
+    Program *program;
+    Graph *graph;
+    int64_t first, count; /* rows of the chunk at hand */
+    bool last;
+} Chunk;
+
+static Value *rows_of(const Chunk *k, Value *v) {
+    return value_row_range(k->program, v, k->first, k->count, v->name);
+}
+
+static Value *add_linear(const Chunk *k, const Op *op) {
+    Value *in[] = {rows_of(k, op->in[0]), op->in[1]};
+    Op *made = op_add(k->program, k->graph, OP_linear, op->name, in, 2, op->attr, op->pos);
+    made->observe = op->observe;
+    return made->out[0];
+}
+
+static void add_loss(const Chunk *k, const Op *op, Value *logits) {
+    Value *in[] = {logits, rows_of(k, op->in[1]), op->in[2]};
+    Value *out[] = {rows_of(k, op->out[0]), rows_of(k, op->out[1])};
+    op_add_into(k->program, k->graph, op->kind, op->name, in, 3, out, 2, op->attr, op->pos);
+}
+
+static Value *add_loss_grad(const Chunk *k, const Op *op, Value *logits) {
+    Value *upstream = value_rows(op->in[4]) > 1 ? rows_of(k, op->in[4]) : op->in[4];
+    Value *in[] = {logits, rows_of(k, op->in[1]), rows_of(k, op->in[2]), op->in[3], upstream};
+    return op_add(k->program, k->graph, op->kind, op->name, in, 5, op->attr, op->pos)->out[0];
+}
+
+/* dx: the chunk's rows of the result. */
+static void add_input_grad(const Chunk *k, const Op *op, Value *gradient) {
+    Value *in[] = {gradient, op->in[1], NULL}, *out = rows_of(k, op->out[0]);
+    if (op->attr.accumulate) in[2] = rows_of(k, op->in[2]);
+    op_add_into(k->program, k->graph, OP_matmul, op->name, in, 2 + op->attr.accumulate, &out, 1, op->attr, op->pos);
+}
+
+/* dW: all but the first chunk add to what is there. `sofar` is the sum of the earlier chunks. */
+static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Value *sofar) {
+    Attr attr = op->attr;
+    Value *in[] = {gradient, rows_of(k, op->in[1]), sofar ? sofar : op->in[2]};
+    attr.accumulate |= sofar != NULL;
+    Value *out = k->last ? op->out[0] : value_alias(k->program, op->out[0], op->out[0]->name);
+    op_add_into(k->program, k->graph, OP_matmul, op->name, in, 2 + attr.accumulate, &out, 1, attr, op->pos);
+    return out;
+}
+
+static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
+    Value *logits = add_linear(k, c->linear);
+    add_loss(k, c->loss, logits);
+    if (!c->loss_grad) return;
+    Value *gradient = add_loss_grad(k, c->loss_grad, logits);
+    for (int i = 0; i < c->user_count; i++) {
+        if (c->user[i]->attr.transpose_a)
+            weight_grad[i] = add_weight_grad(k, c->user[i], gradient, weight_grad[i]);
+        else
+            add_input_grad(k, c->user[i], gradient);
+    }
+}
+
+static void add_chunks(Program *p, Graph *graph, const Chain *c, int64_t size) {
+    int64_t rows = value_rows(c->loss->in[0]);
+    Value *weight_grad[MAX_USERS] = {0};
+    for (int64_t first = 0; first < rows; first += size) {
+        int64_t count = rows - first < size ? rows - first : size;
+        Chunk k = {p, graph, first, count, first + count == rows};
+        add_chunk(&k, c, weight_grad);
+    }
+}
+
+static Op *find_loss(const Graph *graph) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->kind == OP_cross_entropy) return graph->ops[i];
+    return NULL;
+}
+
+static void chunk(Program *p, Graph *graph, int64_t size) {
+    Chain chain;
+    Op *loss = find_loss(graph), **ops = graph->ops;
+    int count = graph->op_count;
+    if (!loss || value_rows(loss->in[0]) <= size || !find_chain(graph, loss, &chain)) return;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (ops[i] == chain.linear) add_chunks(p, graph, &chain, size);
+        if (!in_chain(&chain, ops[i])) graph_add(p, graph, ops[i]);
+    }
+}
+
+void pass_chunk_head(Program *p, const Spec *spec) {
+    if (!spec->compile.chunked_head) return;
+    chunk(p, &p->entry[ENTRY_MICRO_STEP], spec->compile.head_chunk_tokens);
+    chunk(p, &p->entry[ENTRY_EVALUATE], spec->compile.head_chunk_tokens);
+}
