@@ -1,0 +1,311 @@
+/* What the parts of the simulated driver (libcuda.so.1) share: settings, the device heap, streams of
+ * operations, graphs, the running kernel, counts. The API's own functions are in sim_cuda_*.c.
+ *
+ * One lock serves the whole driver, and whoever holds it executes: an operation runs inside the call that
+ * makes the host wait for it, never on a thread of its own.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include "sim_kernel.h"
+#include "sim_trace.h"
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Settings (sim_settings.c), read once from the environment ------------------------------------ */
+
+typedef enum { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM } SimOrder;
+typedef enum { QUEUE_LAZY, QUEUE_SEEDED, QUEUE_EAGER } SimQueue;
+
+typedef struct SimSettings {
+    SimOrder order;      /* SIM_ORDER=forward|reverse|random:SEED, of threads and blocks */
+    uint64_t order_state;
+    SimQueue queue;      /* SIM_QUEUE=lazy[:SEED]|eager */
+    uint64_t queue_state;
+    size_t memory_bytes; /* SIM_MEMORY_GIB, a device */
+    int devices;         /* SIM_DEVICES */
+    const char *counts;  /* SIM_COUNTS, or null */
+} SimSettings;
+
+extern SimSettings sim_settings;
+void sim_settings_read(void);
+/* xorshift: the next number below `bound` of a random sequence. */
+uint32_t sim_random(uint64_t *state, uint32_t bound);
+uint64_t sim_now(void); /* nanoseconds of the monotonic clock */
+
+/* ---- Objects of the API ------------------------------------------------------------------------------ */
+
+typedef struct Op Op;
+typedef struct Mark Mark;
+typedef struct Capture Capture;
+
+struct CUctx_st {
+    int device;
+    int references;
+    CUstream legacy; /* the stream 0 */
+};
+
+struct CUmod_st {
+    void *library;
+    const SimModule *module;
+    CUfunction functions;
+    CUmodule next;
+};
+
+struct CUfunc_st {
+    CUmodule module;
+    const SimKernel *kernel;
+    int dynamic_shared_limit;
+    SimKernelCount *count;
+    CUfunction next;
+};
+
+struct CUstream_st {
+    CUcontext context;
+    unsigned id;
+    unsigned flags;
+    int priority;
+    Op *first, **last;
+    Capture *capture;           /* the capture under way on it, or null */
+    CUgraphNode *frontier;      /* captured nodes that the next one depends on */
+    size_t frontier_count;
+    CUstream next;
+};
+
+struct CUevent_st {
+    unsigned flags;
+    Mark *mark;                 /* the last record, null before the first */
+    Capture *capture;           /* where the last record was captured */
+    CUgraphNode *frontier;
+    size_t frontier_count;
+};
+
+/* One record of an event: done once everything before it in its stream has run. */
+struct Mark {
+    int references;
+    bool done;
+    uint64_t time;
+    CUstream stream;
+};
+
+/* ---- Operations (sim_op.c) ---------------------------------------------------------------------------- */
+
+typedef enum {
+    OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_CUSTOM, OP_RECORD, OP_WAIT, OP_GRAPH, OP_EMPTY
+} OpKind;
+
+typedef struct GraphRun GraphRun;
+
+struct Op {
+    OpKind kind;
+    uint32_t correlation;
+    Op *next;
+    union {
+        struct {
+            CUfunction function;
+            SimDim grid, block;
+            unsigned shared_bytes;
+            void **arguments;   /* one block with the values behind the pointers */
+        } kernel;
+        struct {
+            void *to;
+            const void *from;
+            size_t bytes;
+            SimCopyKind kind;
+            bool pinned;
+            void *staged;       /* a copy of pageable source bytes, owned, or null */
+        } copy;
+        struct {
+            void *to;
+            size_t count;
+            unsigned value;
+            unsigned width;
+        } set;
+        struct {
+            CUhostFn function;
+            void *data;
+        } host;
+        struct {
+            int (*run)(void *argument);
+            void *argument;     /* owned copy */
+            size_t bytes;
+            const char *name;
+        } custom;
+        Mark *mark;
+        struct {
+            CUgraphExec exec;
+            GraphRun *run;      /* null until the first node ran */
+        } graph;
+    };
+};
+
+Op *op_new(OpKind kind);
+/* The values of a launch, copied behind new pointers; one block for free. */
+void **op_copy_arguments(const SimKernel *kernel, void *const *from);
+/* A copy that may run as well as its original (a graph's replays). */
+Op *op_clone(const Op *op);
+void op_free(Op *op);
+/* Runs an operation; false if it must be tried again (a collective, a graph with nodes left). */
+bool op_run(Op *op, CUstream stream);
+
+Mark *mark_new(CUstream stream);
+void mark_release(Mark *mark);
+
+/* ---- Streams (sim_stream.c) --------------------------------------------------------------------------- */
+
+CUstream stream_new(CUcontext context, unsigned flags, int priority);
+void stream_free(CUstream stream);
+/* A capture has ended: no stream is in it any more. */
+void streams_leave(const Capture *capture);
+/* The stream a handle stands for: 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are the legacy stream. */
+CUstream stream_of(CUstream handle);
+/* Hands an operation to a stream, or to the capture under way there. Owns `op`. */
+CUresult stream_push(CUstream stream, Op *op);
+Mark *stream_mark(CUstream stream);
+void stream_wait_mark(CUstream stream, Mark *mark);
+/* Run until the stream, the mark, or every stream is done. */
+CUresult drain_stream(CUstream stream);
+CUresult drain_mark(Mark *mark);
+CUresult drain_all(void);
+/* One operation towards the stream's end, so that a polling host gets on. */
+void stream_progress(CUstream stream);
+
+/* ---- Capture and graphs (sim_graph.c) ------------------------------------------------------------------- */
+
+struct CUgraphNode_st {
+    Op *op;
+    size_t index;
+    size_t *dependencies;
+    size_t dependency_count;
+};
+
+struct CUgraph_st {
+    CUgraphNode *nodes;
+    size_t count, capacity;
+};
+
+struct CUgraphExec_st {
+    CUgraph graph;
+    int references;
+};
+
+struct Capture {
+    CUstream origin;
+    CUstreamCaptureMode mode;
+    uint64_t id;
+    bool invalid;
+    unsigned long thread;
+    CUgraph graph;
+    Capture *next;
+};
+
+CUresult capture_push(CUstream stream, Op *op);
+void capture_record(CUstream stream, CUevent event);
+CUresult capture_wait(CUstream stream, CUevent event);
+/* The error of a call that no capture allows, marking that capture invalid; CUDA_SUCCESS without one. */
+CUresult capture_forbids(CUstream stream);
+CUresult capture_forbids_unsafe(void);
+CUresult capture_forbids_legacy(void);
+/* Runs one node of a launched graph; true when none is left. */
+bool graph_run_step(Op *op, CUstream stream);
+void graph_exec_release(CUgraphExec exec);
+void graph_run_free(GraphRun *run);
+
+/* ---- Memory (sim_memory.c) -------------------------------------------------------------------------------- */
+
+CUresult memory_allocate(int device, size_t bytes, CUdeviceptr *out);
+CUresult memory_free(CUdeviceptr pointer);
+void memory_info(int device, size_t *free_bytes, size_t *total_bytes);
+bool memory_is_device(const void *p);
+/* Whether [p, p + bytes) lies inside one allocation of a device. */
+bool memory_covers(const void *p, size_t bytes);
+bool memory_range(CUdeviceptr p, CUdeviceptr *base, size_t *bytes);
+void *host_allocate(size_t bytes);
+bool host_free(void *p);
+bool host_register(void *p, size_t bytes);
+bool host_unregister(void *p);
+bool host_is_pinned(const void *p, size_t bytes);
+extern unsigned char *memory_heap; /* the devices' address range */
+extern size_t memory_heap_bytes;
+
+/* ---- Kernels (sim_launch.c, sim_block.c, sim_fiber.c, sim_race.c) ------------------------------------------ */
+
+/* Runs a grid; an error is the launch's, told on stderr with the kernel's name. */
+CUresult launch_run(CUfunction function, SimDim grid, SimDim block, unsigned shared_bytes,
+                    void **arguments);
+/* Called by the block's scheduler and by checkers, from a kernel's thread: ends the launch. */
+_Noreturn void launch_fault(CUresult error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Runs a block whose threads may wait, on fibers. */
+void block_run(const SimModule *module, const SimKernel *kernel, void **arguments, unsigned threads,
+               unsigned shared_bytes);
+void block_escape(void);  /* from a block's thread: back to the caller of block_run, for good */
+void block_abandon(void); /* after a fault: forgets the threads under way */
+/* The thread that runs now, or -1 outside block_run; its barrier and warp epochs. */
+int block_thread(void);
+unsigned block_epoch(void);
+unsigned block_warp_epoch(void);
+bool block_owns_shared(const void *p, size_t bytes);
+
+/* `order` becomes a permutation of 0..count-1 in the set order. */
+void order_fill(uint32_t *order, unsigned count);
+
+bool race_running(void);
+void race_begin(CUfunction function);
+void race_block(unsigned block);
+void race_end(void);
+void race_access(const void *p, size_t bytes, bool write, bool atomic);
+
+/* ---- Counts and traces (sim_counts.c) ---------------------------------------------------------------------- */
+
+void counts_launch(CUfunction function);
+void counts_graph_launch(void);
+void counts_copy(SimCopyKind kind, bool pinned, size_t bytes);
+void counts_set(size_t bytes);
+void counts_allocation(int64_t bytes);
+void counts_host_function(void);
+void counts_custom(const char *name);
+void counts_call(const char *name);
+
+/* What a kernel did, over the whole run; bytes in the race flavour only. */
+struct SimKernelCount {
+    const char *name;
+    uint64_t launches, read_bytes, written_bytes;
+    SimKernelCount *next;
+};
+SimKernelCount *counts_kernel(const char *name);
+extern SimTracer sim_tracer;
+uint32_t sim_correlation(void);   /* of the API call under way on this thread */
+
+/* ---- Calls (sim_call.c) --------------------------------------------------------------------------------------- */
+
+/* Every API function opens with CALL: it takes the lock until the function returns, and counts and traces
+ * the call under its public name. */
+typedef struct SimCall {
+    const char *name;
+    uint64_t start;
+    uint32_t correlation, outer;
+} SimCall;
+
+SimCall call_enter(const char *name);
+void call_leave(SimCall *call);
+#define CALL(name) SimCall call __attribute__((cleanup(call_leave), unused)) = call_enter(name)
+
+/* Set by the first failed kernel: from then on every call returns it, as a corrupted context does. */
+extern CUresult sim_sticky;
+extern _Thread_local CUcontext sim_context;
+/* Returns from the calling function when there is no usable context. */
+#define NEED_CONTEXT()                                                                             \
+    do {                                                                                           \
+        if (!sim_context)                                                                          \
+            return CUDA_ERROR_INVALID_CONTEXT;                                                     \
+        if (sim_sticky)                                                                            \
+            return sim_sticky;                                                                     \
+    } while (0)
+
+void *sim_need(void *p); /* p, or the end of the process when memory ran out */
+
+#endif

@@ -1,0 +1,60 @@
+/* What a simulated module (the shared object that takes a cubin's place) and the simulated driver know of
+ * each other. C and C++: the module's side is sim_device.h, the driver's side sim_block.c and sim_race.c.
+ */
+#ifndef SIM_KERNEL_H
+#define SIM_KERNEL_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SIM_ABI = 1 };
+
+typedef enum SimFlavour { SIM_RELEASE, SIM_ASAN, SIM_RACE } SimFlavour;
+
+typedef struct SimDim {
+    unsigned x, y, z;
+} SimDim;
+
+typedef struct SimKernel {
+    const char *name;
+    void (*thread)(void **arguments, unsigned thread); /* one thread, by its linear number */
+    void (*loop)(void **arguments);                    /* all threads of a block; null if it blocks */
+    unsigned max_threads;                              /* of __launch_bounds__; 1024 without */
+    unsigned argument_count;
+    const unsigned *argument_bytes;
+} SimKernel;
+
+/* A __device__ or __constant__ variable. */
+typedef struct SimVariable {
+    const char *name;
+    void *address;
+    unsigned long bytes;
+} SimVariable;
+
+/* Exported by every module under the name sim_module. */
+typedef struct SimModule {
+    int abi;
+    SimFlavour flavour;
+    unsigned kernel_count, variable_count;
+    const SimKernel *kernels;
+    const SimVariable *variables;
+    void (*place)(SimDim grid, SimDim block, SimDim index); /* sets gridDim, blockDim, blockIdx */
+    unsigned char *shared_begin, *shared_end;               /* the module's static __shared__ */
+} SimModule;
+
+/* The driver's side, called by the threads of a kernel. The three waiting calls return when the other
+ * threads have arrived; until then other threads run. */
+void sim_barrier(int line);
+void sim_warp(void *lane, void (*all)(void **lanes), const char *what);
+void sim_cp_async(void *smem, const void *gmem, int bytes);
+void sim_cp_async_commit(void);
+void sim_cp_async_wait(int groups);
+void *sim_dynamic_shared(void);
+void sim_trap(const char *message); /* ends the launch as a failed one; does not return */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

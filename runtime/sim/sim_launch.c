@@ -1,0 +1,130 @@
+/* One launch of a kernel: its blocks one after the other in the set order, and what ends it early.
+ */
+#include "sim.h"
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((weak)) void __asan_init(void);
+
+static CUfunction running;
+static SimDim running_index, running_grid;
+static CUresult fault;
+static sigjmp_buf escape;
+
+_Noreturn void launch_fault(CUresult error, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fflush(stdout);
+    fprintf(stderr, "simulated device: kernel %s, block (%u,%u,%u): ", running->kernel->name,
+            running_index.x, running_index.y, running_index.z);
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "\n");
+    va_end(list);
+    fault = error;
+    if (block_thread() >= 0)
+        block_escape();
+    siglongjmp(escape, 1);
+}
+
+void sim_trap(const char *message) {
+    launch_fault(CUDA_ERROR_LAUNCH_FAILED, "%s", message);
+}
+
+/* ---- Illegal addresses -------------------------------------------------------------------------------- */
+
+static struct sigaction older[2];
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (!running) {
+        /* The host's own fault: let it happen again under the handler that was there. */
+        sigaction(number, &older[number == SIGBUS], NULL);
+        return;
+    }
+    char line[256];
+    const int length = snprintf(line, sizeof line,
+                                "simulated device: kernel %s, block (%u,%u,%u), thread %d: illegal "
+                                "address %p\n",
+                                running->kernel->name, running_index.x, running_index.y,
+                                running_index.z, block_thread(), info->si_addr);
+    fault = CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (fwrite(line, 1, (size_t)length, stderr))
+        siglongjmp(escape, 1);
+}
+
+/* A stack overflow of a fiber needs another stack to be told on. AddressSanitizer tells more than we do,
+ * so where it runs it keeps the signal. */
+static void catch_signals(void) {
+    static bool caught;
+    if (caught || __asan_init)
+        return;
+    caught = true;
+    static _Alignas(16) char stack[64 << 10];
+    const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaction(SIGSEGV, &action, &older[0]);
+    sigaction(SIGBUS, &action, &older[1]);
+}
+
+/* ---- Grids ----------------------------------------------------------------------------------------------- */
+
+static uint32_t *block_order(unsigned count) {
+    if (sim_settings.order != ORDER_RANDOM)
+        return NULL;
+    uint32_t *order = sim_need(malloc(count * sizeof *order));
+    order_fill(order, count);
+    return order;
+}
+
+static SimDim block_index(unsigned i, unsigned count, const uint32_t *order) {
+    const unsigned at = order ? order[i]
+                              : sim_settings.order == ORDER_REVERSE ? count - 1 - i : i;
+    const SimDim g = running_grid;
+    return (SimDim){at % g.x, at / g.x % g.y, at / g.x / g.y};
+}
+
+static void run_blocks(const uint32_t *order, SimDim block, unsigned shared_bytes, void **arguments) {
+    const SimModule *module = running->module->module;
+    const SimKernel *kernel = running->kernel;
+    const unsigned count = running_grid.x * running_grid.y * running_grid.z;
+    const unsigned threads = block.x * block.y * block.z;
+    const bool as_loop =
+        kernel->loop && module->flavour != SIM_RACE && sim_settings.order == ORDER_FORWARD;
+    for (unsigned i = 0; i < count && !fault; i++) {
+        running_index = block_index(i, count, order);
+        module->place(running_grid, block, running_index);
+        race_block(i);
+        if (as_loop)
+            kernel->loop(arguments);
+        else
+            block_run(module, kernel, arguments, threads, shared_bytes);
+    }
+}
+
+static void run_guarded(const uint32_t *order, SimDim block, unsigned shared_bytes, void **arguments) {
+    if (!sigsetjmp(escape, 1))
+        run_blocks(order, block, shared_bytes, arguments);
+}
+
+CUresult launch_run(CUfunction function, SimDim grid, SimDim block, unsigned shared_bytes,
+                    void **arguments) {
+    catch_signals();
+    running = function;
+    running_grid = grid;
+    running_index = (SimDim){0, 0, 0};
+    fault = CUDA_SUCCESS;
+    uint32_t *order = block_order(grid.x * grid.y * grid.z);
+    race_begin(function);
+    run_guarded(order, block, shared_bytes, arguments);
+    if (fault)
+        block_abandon();
+    race_end();
+    running = NULL;
+    free(order);
+    return fault;
+}

@@ -1,0 +1,164 @@
+/* Operations: what a stream holds, and what it does when its turn comes. */
+#include "sim.h"
+#include <stdlib.h>
+#include <string.h>
+
+Op *op_new(OpKind kind) {
+    Op *op = sim_need(calloc(1, sizeof *op));
+    op->kind = kind;
+    op->correlation = sim_correlation();
+    return op;
+}
+
+/* The pointers and, behind them, the values, each aligned to 16 bytes. */
+static size_t arguments_bytes(const SimKernel *kernel) {
+    size_t bytes = (kernel->argument_count * sizeof(void *) + 15) / 16 * 16;
+    for (unsigned i = 0; i < kernel->argument_count; i++)
+        bytes += (kernel->argument_bytes[i] + 15) / 16 * 16;
+    return bytes + 16;
+}
+
+void **op_copy_arguments(const SimKernel *kernel, void *const *from) {
+    char *block = sim_need(aligned_alloc(16, arguments_bytes(kernel)));
+    void **arguments = (void **)(void *)block;
+    char *value = block + (kernel->argument_count * sizeof(void *) + 15) / 16 * 16;
+    for (unsigned i = 0; i < kernel->argument_count; i++) {
+        memcpy(value, from[i], kernel->argument_bytes[i]);
+        arguments[i] = value;
+        value += (kernel->argument_bytes[i] + 15) / 16 * 16;
+    }
+    return arguments;
+}
+
+static void *copy_bytes(const void *from, size_t bytes) {
+    return from ? memcpy(sim_need(malloc(bytes + 1)), from, bytes) : NULL;
+}
+
+Op *op_clone(const Op *op) {
+    Op *copy = sim_need(malloc(sizeof *copy));
+    *copy = *op;
+    copy->next = NULL;
+    if (op->kind == OP_KERNEL)
+        copy->kernel.arguments =
+            op_copy_arguments(op->kernel.function->kernel, op->kernel.arguments);
+    else if (op->kind == OP_COPY)
+        copy->copy.staged = copy_bytes(op->copy.staged, op->copy.bytes);
+    else if (op->kind == OP_CUSTOM)
+        copy->custom.argument = copy_bytes(op->custom.argument, op->custom.bytes);
+    return copy;
+}
+
+void op_free(Op *op) {
+    if (op->kind == OP_KERNEL)
+        free(op->kernel.arguments);
+    else if (op->kind == OP_COPY)
+        free(op->copy.staged);
+    else if (op->kind == OP_CUSTOM)
+        free(op->custom.argument);
+    else if (op->kind == OP_RECORD || op->kind == OP_WAIT)
+        mark_release(op->mark);
+    else if (op->kind == OP_GRAPH) {
+        graph_run_free(op->graph.run);
+        graph_exec_release(op->graph.exec);
+    }
+    free(op);
+}
+
+/* ---- Marks --------------------------------------------------------------------------------------------------- */
+
+Mark *mark_new(CUstream stream) {
+    Mark *mark = sim_need(calloc(1, sizeof *mark));
+    mark->references = 1;
+    mark->stream = stream;
+    return mark;
+}
+
+void mark_release(Mark *mark) {
+    if (mark && --mark->references == 0)
+        free(mark);
+}
+
+/* ---- Running --------------------------------------------------------------------------------------------------- */
+
+static void run_kernel(const Op *op, SimRecord *record) {
+    CUfunction function = op->kernel.function;
+    const SimDim g = op->kernel.grid, b = op->kernel.block;
+    counts_launch(function);
+    const CUresult error =
+        launch_run(function, g, b, op->kernel.shared_bytes, op->kernel.arguments);
+    if (error && !sim_sticky)
+        sim_sticky = error;
+    record->kind = TRACE_KERNEL;
+    record->name = function->kernel->name;
+    record->shared_bytes = op->kernel.shared_bytes;
+    memcpy(record->grid, (unsigned[]){g.x, g.y, g.z}, sizeof record->grid);
+    memcpy(record->block, (unsigned[]){b.x, b.y, b.z}, sizeof record->block);
+}
+
+static void run_copy(const Op *op, SimRecord *record) {
+    const void *from = op->copy.staged ? op->copy.staged : op->copy.from;
+    memmove(op->copy.to, from, op->copy.bytes);
+    counts_copy(op->copy.kind, op->copy.pinned, op->copy.bytes);
+    record->kind = TRACE_COPY;
+    record->bytes = op->copy.bytes;
+    record->copy = op->copy.kind;
+    record->pinned = op->copy.pinned;
+}
+
+static void run_set(const Op *op, SimRecord *record) {
+    if (op->set.width == 1)
+        memset(op->set.to, (int)op->set.value, op->set.count);
+    else
+        for (size_t i = 0; i < op->set.count; i++)
+            memcpy((char *)op->set.to + i * op->set.width, &op->set.value, op->set.width);
+    record->kind = TRACE_SET;
+    record->bytes = op->set.count * op->set.width;
+    record->value = op->set.value;
+    counts_set(record->bytes);
+}
+
+static bool run_custom(const Op *op, SimRecord *record) {
+    if (op->custom.run(op->custom.argument))
+        return false;
+    counts_custom(op->custom.name);
+    record->kind = TRACE_KERNEL;
+    record->name = op->custom.name;
+    for (int i = 0; i < 3; i++)
+        record->grid[i] = record->block[i] = 1;
+    return true;
+}
+
+static void trace(SimRecord *record, const Op *op, CUstream stream, uint64_t start) {
+    record->start = start;
+    record->end = sim_now();
+    record->correlation = op->correlation;
+    record->stream = stream->id;
+    record->device = stream->context->device;
+    sim_tracer(record);
+}
+
+bool op_run(Op *op, CUstream stream) {
+    SimRecord record = {.kind = TRACE_CALL};
+    const uint64_t start = sim_tracer ? sim_now() : 0;
+    bool done = true;
+    switch (op->kind) {
+    case OP_KERNEL: run_kernel(op, &record); break;
+    case OP_COPY: run_copy(op, &record); break;
+    case OP_SET: run_set(op, &record); break;
+    case OP_CUSTOM: done = run_custom(op, &record); break;
+    case OP_GRAPH: return graph_run_step(op, stream);
+    case OP_HOST:
+        counts_host_function();
+        op->host.function(op->host.data);
+        break;
+    case OP_RECORD:
+        op->mark->done = true;
+        op->mark->time = sim_now();
+        break;
+    case OP_WAIT: return op->mark->done;
+    case OP_EMPTY: break;
+    }
+    if (done && sim_tracer && start && record.kind != TRACE_CALL)
+        trace(&record, op, stream, start);
+    return done;
+}

@@ -1,0 +1,173 @@
+/* Streams: queues of operations that run as late as the host lets them.
+ *
+ * Nothing runs when it is handed over (but with SIM_QUEUE=eager). When the host waits for a stream, that
+ * stream's operations run, and those of other streams only where an event demands it: a missing wait then
+ * reads what is not there yet. With SIM_QUEUE=lazy:SEED any stream that can go on may do so, in an order
+ * that the seed decides.
+ */
+#include "sim.h"
+#include <sched.h>
+#include <stdlib.h>
+
+static CUstream streams; /* all of the process */
+static unsigned last_id;
+
+CUstream stream_new(CUcontext context, unsigned flags, int priority) {
+    CUstream stream = sim_need(calloc(1, sizeof *stream));
+    *stream = (struct CUstream_st){.context = context, .id = ++last_id, .flags = flags,
+                                   .priority = priority, .next = streams};
+    stream->last = &stream->first;
+    streams = stream;
+    return stream;
+}
+
+void stream_free(CUstream stream) {
+    for (CUstream *at = &streams; *at; at = &(*at)->next)
+        if (*at == stream) {
+            *at = stream->next;
+            break;
+        }
+    free(stream->frontier);
+    free(stream);
+}
+
+void streams_leave(const Capture *capture) {
+    for (CUstream s = streams; s; s = s->next)
+        if (s->capture == capture)
+            s->capture = NULL;
+}
+
+CUstream stream_of(CUstream handle) {
+    if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
+        return sim_context->legacy;
+    return handle;
+}
+
+static void append(CUstream stream, Op *op) {
+    op->next = NULL;
+    *stream->last = op;
+    stream->last = &op->next;
+}
+
+Mark *stream_mark(CUstream stream) {
+    Op *op = op_new(OP_RECORD);
+    op->mark = mark_new(stream);
+    op->mark->references++;
+    append(stream, op);
+    return op->mark;
+}
+
+void stream_wait_mark(CUstream stream, Mark *mark) {
+    if (mark->done)
+        return;
+    Op *op = op_new(OP_WAIT);
+    op->mark = mark;
+    mark->references++;
+    append(stream, op);
+}
+
+static void wait_for_stream(CUstream stream, CUstream other) {
+    if (!other->first)
+        return;
+    Mark *mark = stream_mark(other);
+    stream_wait_mark(stream, mark);
+    mark_release(mark);
+}
+
+/* The legacy stream waits for every stream that is not non-blocking, and those wait for it. */
+static void join_legacy(CUstream stream) {
+    CUstream legacy = stream->context->legacy;
+    if (stream != legacy) {
+        if (!(stream->flags & CU_STREAM_NON_BLOCKING))
+            wait_for_stream(stream, legacy);
+        return;
+    }
+    for (CUstream s = streams; s; s = s->next)
+        if (s != legacy && s->context == legacy->context && !(s->flags & CU_STREAM_NON_BLOCKING))
+            wait_for_stream(legacy, s);
+}
+
+CUresult stream_push(CUstream stream, Op *op) {
+    if (stream->capture)
+        return capture_push(stream, op);
+    if (!(stream->flags & CU_STREAM_NON_BLOCKING)) {
+        const CUresult error = capture_forbids_legacy();
+        if (error && stream == stream->context->legacy) {
+            op_free(op);
+            return error;
+        }
+    }
+    join_legacy(stream);
+    append(stream, op);
+    return sim_settings.queue == QUEUE_EAGER ? drain_stream(stream) : CUDA_SUCCESS;
+}
+
+/* ---- Draining --------------------------------------------------------------------------------------------------- */
+
+static bool can_run(CUstream stream) {
+    const Op *op = stream->first;
+    return op && !(op->kind == OP_WAIT && !op->mark->done);
+}
+
+/* Runs the stream's first operation; false if it could not end. */
+static bool run_first(CUstream stream) {
+    Op *op = stream->first;
+    if (!op_run(op, stream))
+        return op->kind == OP_GRAPH;
+    stream->first = op->next;
+    if (!stream->first)
+        stream->last = &stream->first;
+    op_free(op);
+    return true;
+}
+
+/* The stream that must move for `stream` to get on. */
+static CUstream blocker(CUstream stream) {
+    while (stream->first && !can_run(stream))
+        stream = stream->first->mark->stream;
+    return stream;
+}
+
+static CUstream any_that_can_run(void) {
+    uint32_t count = 0;
+    CUstream chosen = NULL;
+    for (CUstream s = streams; s; s = s->next)
+        if (can_run(s) && sim_random(&sim_settings.queue_state, ++count) == 0)
+            chosen = s;
+    return chosen;
+}
+
+/* Collectives end when other ranks come: meanwhile the other streams move. */
+static void run_others(CUstream stream) {
+    bool moved = false;
+    for (CUstream s = streams; s; s = s->next)
+        if (s != stream && can_run(s))
+            moved |= run_first(s);
+    if (!moved)
+        sched_yield();
+}
+
+void stream_progress(CUstream stream) {
+    CUstream next =
+        sim_settings.queue == QUEUE_SEEDED ? any_that_can_run() : blocker(stream);
+    if (next && next->first && !run_first(next))
+        run_others(next);
+}
+
+CUresult drain_stream(CUstream stream) {
+    while (stream->first && !sim_sticky)
+        stream_progress(stream);
+    return sim_sticky;
+}
+
+CUresult drain_mark(Mark *mark) {
+    while (!mark->done && !sim_sticky)
+        stream_progress(mark->stream);
+    return sim_sticky;
+}
+
+CUresult drain_all(void) {
+    for (CUstream s = streams; s; s = s->next)
+        drain_stream(s);
+    return sim_sticky;
+}

@@ -1,0 +1,37 @@
+/* What the simulated driver tells a profiler: libcupti registers one function here. Times are nanoseconds
+ * of CLOCK_MONOTONIC.
+ */
+#ifndef SIM_TRACE_H
+#define SIM_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum { COPY_H2D, COPY_D2H, COPY_D2D, COPY_H2H, COPY_KINDS } SimCopyKind;
+
+typedef enum { TRACE_KERNEL, TRACE_COPY, TRACE_SET, TRACE_CALL, TRACE_SYNC } SimTraceKind;
+
+typedef struct SimRecord {
+    SimTraceKind kind;
+    const char *name;          /* of the kernel or the API function */
+    uint64_t start, end;
+    uint32_t correlation;
+    uint32_t stream;           /* 0 for calls */
+    int device;
+    unsigned long thread;      /* the host thread of a call */
+    unsigned grid[3], block[3], shared_bytes;
+    size_t bytes;
+    unsigned value;            /* of a memset */
+    SimCopyKind copy;
+    bool pinned;
+} SimRecord;
+
+typedef void (*SimTracer)(const SimRecord *record);
+
+typedef struct SimKernelCount SimKernelCount;
+
+/* Exported by libcuda.so.1; null stops it. */
+void sim_trace(SimTracer tracer);
+
+#endif

@@ -1,0 +1,341 @@
+/* simcc: the simulated device's compiler driver. It turns a kernels.cu into an x86 shared object that takes
+ * the cubin's place, with the host's C++ compiler and CUDA's headers:
+ *
+ *     simcc [--flavour release|asan|race] [-I DIR]... [-D NAME]... kernels.cu -o kernels.sim
+ *
+ * sim_device.h lies in include/ beside this program, libcuda.so.1 beside it. CUDA_HOME says where CUDA's
+ * headers are; without it, /usr/local/cuda and nvcc's place are tried. SIM_FLAVOUR gives the flavour where
+ * the option does not, SIM_CXX another compiler than g++.
+ */
+#include "simcc_scan.h"
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_ARGUMENTS = 256 };
+
+typedef struct Command {
+    char *words[MAX_ARGUMENTS + 1];
+    int count;
+} Command;
+
+typedef struct Options {
+    const char *source, *output, *flavour;
+    char *passed[MAX_ARGUMENTS / 2]; /* -I and -D */
+    int passed_count;
+} Options;
+
+static char here[PATH_MAX]; /* the folder of this program */
+static char scratch[PATH_MAX];
+
+static void remove_scratch(void) {
+    static const char *const names[] = {"scan.ii", "module.cpp", "module.o"};
+    char path[PATH_MAX + 16];
+    if (!*scratch)
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", scratch, names[i]);
+        unlink(path);
+    }
+    rmdir(scratch);
+}
+
+static _Noreturn void fail(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "simcc: error: ");
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "\n");
+    va_end(list);
+    remove_scratch();
+    exit(1);
+}
+
+/* The text, allocated; it lives until the end. */
+static char *text_of(const char *format, ...) {
+    va_list list;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    va_start(list, format);
+    if (!f || vfprintf(f, format, list) < 0 || fclose(f))
+        fail("out of memory");
+    va_end(list);
+    return text;
+}
+
+static bool exists(const char *path) { return access(path, R_OK) == 0; }
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static void find_here(void) {
+    const ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+    if (length <= 0)
+        fail("cannot find my own folder");
+    here[length] = 0;
+    *strrchr(here, '/') = 0;
+}
+
+static char *include_of(const char *home) {
+    char *path = text_of("%s/include/cuda_bf16.h", home);
+    if (!exists(path))
+        return NULL;
+    *strrchr(path, '/') = 0;
+    return path;
+}
+
+static char *include_of_nvcc(void) {
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        const size_t length = strcspn(path, ":");
+        char *nvcc = text_of("%.*s/nvcc", (int)length, path);
+        char *real = realpath(nvcc, NULL);
+        char *bin = real ? strrchr(real, '/') : NULL;
+        if (bin) {
+            *bin = 0;
+            char *found = include_of(text_of("%s/..", real));
+            if (found)
+                return found;
+        }
+        path += length + (path[length] == ':');
+    }
+    return NULL;
+}
+
+static char *cuda_include(void) {
+    const char *home = getenv("CUDA_HOME");
+    char *found = home && *home ? include_of(home) : include_of("/usr/local/cuda");
+    if (!found && !(home && *home))
+        found = include_of_nvcc();
+    if (!found)
+        fail("no include/cuda_bf16.h under %s: set CUDA_HOME to the CUDA toolkit's folder",
+             home && *home ? home : "/usr/local/cuda");
+    return found;
+}
+
+/* ---- Running the compiler --------------------------------------------------------------------- */
+
+static void add(Command *command, const char *word) {
+    if (command->count == MAX_ARGUMENTS)
+        fail("too many arguments");
+    command->words[command->count++] = text_of("%s", word);
+}
+
+static void add_all(Command *command, const char *const *words) {
+    while (*words)
+        add(command, *words++);
+}
+
+static void run(Command *command) {
+    int status;
+    command->words[command->count] = NULL;
+    const pid_t child = fork();
+    if (child == 0) {
+        execvp(command->words[0], command->words);
+        fprintf(stderr, "simcc: error: cannot run %s: install g++\n", command->words[0]);
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status) {
+        remove_scratch();
+        exit(1);
+    }
+}
+
+static const char *const common_flags[] = {"-x", "c++", "-std=c++17", "-ffp-contract=off",
+                                           "-fno-strict-aliasing", "-fno-threadsafe-statics",
+                                           "-fno-math-errno", "-fno-exceptions", "-fPIC",
+                                           "-fvisibility=hidden", "-w", NULL};
+static const char *const release_flags[] = {"-O3", NULL};
+static const char *const asan_flags[] = {"-O1", "-g", "-fno-omit-frame-pointer",
+                                         "-fsanitize=address,undefined", "-fno-sanitize=vptr",
+                                         "-fno-sanitize-recover=all",
+                                         "-fsanitize-sections=sim_shared", NULL};
+static const char *const race_flags[] = {"-O1", "-g1", "-fsanitize=thread", NULL};
+
+static const struct {
+    const char *name, *id;
+    const char *const *flags;
+} flavours[] = {{"release", "SIM_RELEASE", release_flags},
+                {"asan", "SIM_ASAN", asan_flags},
+                {"race", "SIM_RACE", race_flags}};
+
+static int flavour_of(const char *name) {
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(flavours[i].name, name))
+            return i;
+    fail("unknown flavour %s: it is one of release, asan, race", name);
+}
+
+static const char *compiler_name(void) {
+    const char *cxx = getenv("SIM_CXX");
+    return cxx && *cxx ? cxx : "g++";
+}
+
+static Command compiler(const Options *options) {
+    Command command = {0};
+    add(&command, compiler_name());
+    add_all(&command, common_flags);
+    /* The same module must run on this machine, so an older CPU gets plain x86-64. */
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2"))
+        add(&command, "-march=x86-64-v3");
+    for (int i = 0; i < options->passed_count; i++)
+        add(&command, options->passed[i]);
+    add(&command, "-isystem");
+    add(&command, cuda_include());
+    add(&command, "-include");
+    add(&command, text_of("%s/include/sim_device.h", here));
+    return command;
+}
+
+/* ---- The two steps: scan, compile ---------------------------------------------------------------- */
+
+static char *read_file(const char *path) {
+    FILE *f = fopen(path, "rb");
+    struct stat status;
+    if (!f || fstat(fileno(f), &status))
+        fail("cannot read %s", path);
+    char *text = malloc((size_t)status.st_size + 1);
+    if (!text)
+        fail("out of memory");
+    text[fread(text, 1, (size_t)status.st_size, f)] = 0;
+    fclose(f);
+    return text;
+}
+
+static Scan scan(const Options *options) {
+    char *output = text_of("%s/scan.ii", scratch);
+    Command command = compiler(options);
+    add(&command, "-DSIM_SCAN");
+    add(&command, "-E");
+    add(&command, options->source);
+    add(&command, "-o");
+    add(&command, output);
+    run(&command);
+    Scan result;
+    const char *error = scan_source(read_file(output), &result);
+    if (error)
+        fail("%s: %s", options->source, error);
+    if (!result.kernel_count)
+        fail("%s: it has no extern \"C\" __global__ function", options->source);
+    return result;
+}
+
+static char *write_wrapper(const Options *options, const Scan *found, int flavour) {
+    char *path = text_of("%s/module.cpp", scratch);
+    char *source = realpath(options->source, NULL);
+    FILE *f = fopen(path, "w");
+    if (!f || !source)
+        fail("cannot write %s", path);
+    /* The unnamed namespace makes everything local, and with it the sections of all __shared__ alike. */
+    fprintf(f, "namespace {\n#include \"%s\"\n}\n", source);
+    fprintf(f, "static const SimKernel sim_kernels[] = {\n");
+    for (size_t i = 0; i < found->kernel_count; i++) {
+        const ScannedKernel *k = &found->kernels[i];
+        fprintf(f, "SIM_KERNEL(%s, %s%s%s)\n", k->name, k->blocks ? "true" : "false",
+                *k->bounds ? ", " : ", 1024", k->bounds);
+    }
+    fprintf(f, "{}};\nstatic const SimVariable sim_variables[] = {\n");
+    for (size_t i = 0; i < found->variable_count; i++)
+        fprintf(f, "SIM_VARIABLE(%s)\n", found->variables[i]);
+    fprintf(f, "{}};\nSIM_MODULE(%s)\n", flavours[flavour].id);
+    if (fclose(f))
+        fail("cannot write %s", path);
+    return path;
+}
+
+static void compile(const Options *options, const Scan *found, int flavour, char *object) {
+    Command command = compiler(options);
+    add_all(&command, flavours[flavour].flags);
+    add(&command, "-c");
+    add(&command, write_wrapper(options, found, flavour));
+    add(&command, "-o");
+    add(&command, object);
+    run(&command);
+}
+
+/* The output appears whole or not at all. */
+static void link_module(const Options *options, int flavour, const char *object) {
+    char *temporary = text_of("%s.%ld.tmp", options->output, (long)getpid());
+    Command command = {0};
+    add(&command, compiler_name());
+    add(&command, "-shared");
+    /* What the race flavour calls is answered by the driver, not by libtsan. */
+    if (flavour == flavour_of("asan"))
+        add(&command, "-fsanitize=address,undefined");
+    add(&command, "-Wl,-z,start-stop-visibility=hidden");
+    add(&command, object);
+    add(&command, text_of("%s/libcuda.so.1", here));
+    add(&command, "-o");
+    add(&command, temporary);
+    run(&command);
+    if (rename(temporary, options->output))
+        fail("cannot write %s", options->output);
+}
+
+/* ---- Command line ------------------------------------------------------------------------------------ */
+
+static const char *value_of(int count, char **words, int *i) {
+    if (*i + 1 >= count)
+        fail("%s needs a value", words[*i]);
+    return words[++*i];
+}
+
+static void pass(Options *options, char *word) {
+    if (options->passed_count == MAX_ARGUMENTS / 2)
+        fail("too many arguments");
+    options->passed[options->passed_count++] = word;
+}
+
+static Options read_options(int count, char **words) {
+    Options o = {.flavour = getenv("SIM_FLAVOUR")};
+    for (int i = 1; i < count; i++) {
+        char *word = words[i];
+        if (!strcmp(word, "--flavour"))
+            o.flavour = value_of(count, words, &i);
+        else if (!strcmp(word, "--arch"))
+            value_of(count, words, &i); /* there is one machine */
+        else if (!strcmp(word, "-o"))
+            o.output = value_of(count, words, &i);
+        else if ((!strncmp(word, "-I", 2) || !strncmp(word, "-D", 2)) && word[2])
+            pass(&o, word);
+        else if (!strcmp(word, "-I") || !strcmp(word, "-D"))
+            pass(&o, text_of("%s%s", word, value_of(count, words, &i)));
+        else if (word[0] == '-' || o.source)
+            fail("unexpected argument %s\nusage: simcc [--flavour release|asan|race] [-I DIR] "
+                 "[-D NAME] kernels.cu -o kernels.sim", word);
+        else
+            o.source = word;
+    }
+    if (!o.source || !o.output)
+        fail("usage: simcc [--flavour release|asan|race] [-I DIR] [-D NAME] kernels.cu -o kernels.sim");
+    if (!o.flavour || !*o.flavour)
+        o.flavour = "release";
+    return o;
+}
+
+int main(int count, char **words) {
+    const Options options = read_options(count, words);
+    const int flavour = flavour_of(options.flavour);
+    if (!exists(options.source))
+        fail("cannot read %s", options.source);
+    find_here();
+    const char *tmp = getenv("TMPDIR");
+    snprintf(scratch, sizeof scratch, "%s/simcc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(scratch)) {
+        scratch[0] = 0;
+        fail("cannot make a folder in %s", tmp && *tmp ? tmp : "/tmp");
+    }
+    const Scan found = scan(&options);
+    char *object = text_of("%s/module.o", scratch);
+    compile(&options, &found, flavour, object);
+    link_module(&options, flavour, object);
+    remove_scratch();
+    return 0;
+}
