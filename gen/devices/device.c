@@ -47,6 +47,7 @@ static const Row rows[] = {
     {"matmul", "tile_m", FIELD_COUNT, AT(matmul_tile_m), 1, 65536},
     {"matmul", "tile_n", FIELD_COUNT, AT(matmul_tile_n), 1, 65536},
     {"matmul", "half_k", FIELD_COUNT, AT(matmul_half_k), 1, 65536},
+    {"matmul", "fused_share", FIELD_NUMBER, AT(fused_share), 1, 1},
     {"process_mib", "context", FIELD_COUNT, AT(context_bytes), MIB, 1e6},
     {"process_mib", "libraries", FIELD_COUNT, AT(library_bytes), MIB, 1e6},
     {"process_mib", "module", FIELD_COUNT, AT(module_bytes), MIB, 1e6},

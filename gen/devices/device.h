@@ -31,6 +31,7 @@ typedef struct {
     /* A large matrix product fills all multiprocessors with tiles; a short inner dimension spends
      * more of its time filling the pipeline: half the rate at k = matmul_half_k. */
     int64_t matmul_tile_m, matmul_tile_n, matmul_half_k;
+    double fused_share; /* of that rate, what kernels that multiply among other work reach */
     /* Memory of the process besides the arenas. */
     int64_t context_bytes, library_bytes, graph_node_bytes, module_bytes;
 } Device;
@@ -41,9 +42,9 @@ const Device *device_read(Arena *, const char *name, Pos blame);
 
 /* Time of C[m,n] = A[m,k] B[k,n] that moves `bytes` of device memory. */
 double device_matmul_ms(const Device *, Rate, double m, double n, double k, double bytes);
-/* Time of a kernel of ordinary arithmetic (RATE_F64 or another) or, with `rate` of a matrix unit,
- * of a template that multiplies matrices (attention) at `share` of the large products' rate. */
-double device_kernel_ms(const Device *, double bytes, double flops, Rate);
-double device_fused_matmul_ms(const Device *, double bytes, double flops, Rate, double share);
+/* Time of a kernel of ordinary arithmetic, in fp64 (RATE_F64) or fp32 (any other). */
+double device_kernel_ms(const Device *, Rate, double flops, double bytes);
+/* Time of a kernel that multiplies matrices among other work, as attention does. */
+double device_fused_ms(const Device *, Rate, double flops, double bytes);
 
 #endif

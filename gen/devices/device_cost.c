@@ -26,12 +26,12 @@ double device_matmul_ms(const Device *device, Rate rate, double m, double n, dou
     return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
 }
 
-double device_kernel_ms(const Device *device, double bytes, double flops, Rate rate) {
+double device_kernel_ms(const Device *device, Rate rate, double flops, double bytes) {
     double arithmetic = ms_of(flops, device->vector_flops[rate == RATE_F64 ? RATE_F64 : RATE_F32]);
     return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
 }
 
-double device_fused_matmul_ms(const Device *device, double bytes, double flops, Rate rate, double share) {
-    double arithmetic = ms_of(flops, device->matmul_flops[rate] * share);
+double device_fused_ms(const Device *device, Rate rate, double flops, double bytes) {
+    double arithmetic = ms_of(flops, device->matmul_flops[rate] * device->fused_share);
     return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
 }

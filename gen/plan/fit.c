@@ -1,0 +1,64 @@
+/* Whether the plan fits, and what to do where it does not. */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+static const double GIB = 1073741824.0;
+
+int64_t plan_budget_bytes(const Plan *plan) {
+    double gib = plan->spec->activation_checkpoint.memory_budget_gib;
+    return gib > 0 ? (int64_t)(gib * GIB) : plan->device->memory_bytes;
+}
+
+bool plan_fits(const Plan *plan) { return plan->process_bytes <= plan_budget_bytes(plan); }
+
+typedef struct {
+    Role role;
+    int64_t bytes;
+} Consumer;
+
+static int larger_first(const void *a, const void *b) {
+    const Consumer *x = a, *y = b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : (int)x->role - (int)y->role;
+}
+
+static const char *activation_hint(const Spec *s) {
+    if (s->activation_checkpoint.mode == RECOMPUTE_NONE)
+        return "activation_checkpoint.mode = \"auto\" computes activations again instead of keeping them";
+    if (s->training.per_device_train_batch_size > 1)
+        return "halve training.per_device_train_batch_size and double "
+               "training.gradient_accumulation_steps: the same step in half the activations";
+    return "a shorter training.seq_len needs fewer activations";
+}
+
+static const char *hint_for(const Plan *plan, Role largest) {
+    bool wide = plan->program->activation == DT_F64 || plan->program->activation == DT_F32;
+    switch (largest) {
+    case ROLE_ACTIVATION:
+        return activation_hint(plan->spec);
+    case ROLE_GRADIENT:
+    case ROLE_OPTIMIZER:
+        return "with an adapter (adapter.type) only its weights need gradients and optimizer state";
+    default:
+        return wide ? "precision.dtype = \"bf16\" halves the weights that stay frozen"
+                    : "a device with more memory (job.device), or fewer model.num_hidden_layers";
+    }
+}
+
+void plan_require_fit(const Plan *plan) {
+    if (plan_fits(plan)) return;
+    Consumer consumers[ROLE_COUNT];
+    for (int r = 0; r < ROLE_COUNT; r++) consumers[r] = (Consumer){(Role)r, plan->role_bytes[r]};
+    consumers[ROLE_ACTIVATION].bytes = plan->arena_bytes[ARENA_SCRATCH];
+    qsort(consumers, ROLE_COUNT, sizeof *consumers, larger_first);
+    bool given = plan->spec->activation_checkpoint.memory_budget_gib > 0;
+    Key key = given ? KEY_activation_checkpoint_memory_budget_gib : KEY_job_device;
+    user_error(spec_pos(plan->spec, key), hint_for(plan, consumers[0].role),
+               "the plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
+               "%s %.2f GiB",
+               (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
+               (double)plan_budget_bytes(plan) / GIB, role_name(consumers[0].role),
+               (double)consumers[0].bytes / GIB, role_name(consumers[1].role),
+               (double)consumers[1].bytes / GIB, role_name(consumers[2].role),
+               (double)consumers[2].bytes / GIB);
+}

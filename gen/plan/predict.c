@@ -1,0 +1,172 @@
+/* What the plan should cost on its device.
+ *
+ * Three counts of bytes: `issued`, what threads ask for (launch_issued_bytes); `dram`, every operand
+ * and result once a launch, which the times go by; `least`, what would still move if every chain of
+ * elementwise and row ops were one kernel. The last is counted from the graph alone, so that the
+ * ratio of the first to it tells how well the launches were chosen. */
+#include "graph/op_table.h"
+#include "plan/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- least bytes --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const Graph *graph;
+    const Op **writer; /* by value id: the op of this graph that makes it */
+    bool *by_library;  /* by value id: read by a matrix product or a template */
+    bool *read;        /* by value id */
+    bool *counted;     /* by value id: its way from memory to bodies is counted already */
+} Uses;
+
+static bool has_body(const Op *op) { return op_table[op->kind].expand != NULL; }
+
+static Uses uses_of(const Program *program, const Graph *graph, Arena *arena) {
+    size_t values = (size_t)program->value_count + 1;
+    Uses u = {graph, arena_array(arena, values, sizeof *u.writer), arena_array(arena, values, sizeof(bool)),
+              arena_array(arena, values, sizeof(bool)), arena_array(arena, values, sizeof(bool))};
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        for (int k = 0; k < op->out_count; k++) u.writer[op->out[k]->id] = op;
+        for (int k = 0; k < op->in_count; k++) {
+            u.read[op->in[k]->id] = true;
+            if (!has_body(op)) u.by_library[op->in[k]->id] = true;
+        }
+    }
+    return u;
+}
+
+/* What this op adds to the bytes that any choice of kernels moves. */
+static double least_of(const Uses *u, const Op *op) {
+    double bytes = 0;
+    for (int k = 0; k < op->in_count; k++) {
+        const Value *v = op->in[k];
+        const Op *writer = u->writer[v->id];
+        if (!has_body(op)) bytes += (double)value_bytes(v);
+        else if ((!writer || !has_body(writer)) && !u->counted[v->id]) {
+            bytes += (double)value_bytes(v);
+            u->counted[v->id] = true;
+        }
+    }
+    for (int k = 0; k < op->out_count; k++) {
+        const Value *v = op->out[k];
+        bool stays = has_body(op) && !role_persistent(v->role) && !u->by_library[v->id] && u->read[v->id];
+        if (!stays) bytes += (double)value_bytes(v);
+    }
+    return bytes;
+}
+
+static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, Arena *arena) {
+    Uses u = uses_of(plan->program, graph, arena);
+    bool *done = arena_array(arena, (size_t)graph->op_count + 1, sizeof *done);
+    for (int i = 0; i < entry->launch_count; i++) {
+        Launch *launch = &entry->launches[i];
+        launch->cost.least_bytes = 0;
+        for (int k = 0; k < launch->op_count; k++) {
+            const Op *op = launch->ops[k];
+            if (!done[op->id]) launch->cost.least_bytes += least_of(&u, op);
+            done[op->id] = true;
+        }
+    }
+}
+
+/* ---- time ---------------------------------------------------------------------------------------- */
+
+static double dram_bytes(const Launch *launch) {
+    double bytes = 0;
+    for (int i = 0; i < launch->arg_count; i++)
+        bytes += (double)value_bytes(launch->arg[i]) * (launch->read[i] + launch->written[i]);
+    return bytes;
+}
+
+static Rate gemm_rate(const Gemm *gemm) {
+    if (gemm->compute == COMPUTE_F64) return RATE_F64;
+    if (gemm->compute == COMPUTE_TF32) return RATE_TF32;
+    return gemm->a == DT_F32 ? RATE_F32 : RATE_F16;
+}
+
+static double launch_ms(const Plan *plan, const Launch *launch) {
+    const Device *device = plan->device;
+    double flops = launch->cost.flops, bytes = launch->cost.dram_bytes;
+    if (launch->kind == LAUNCH_GEMM) {
+        const Gemm *g = &plan->gemms[launch->index];
+        return device_matmul_ms(device, gemm_rate(g), (double)g->m, (double)g->n, (double)g->k, bytes);
+    }
+    if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
+        return device_fused_ms(device, plan_rate(plan), flops, bytes);
+    return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops, bytes);
+}
+
+static void add_cost(Cost *sum, const Cost *cost, double times) {
+    sum->flops += times * cost->flops;
+    sum->issued_bytes += times * cost->issued_bytes;
+    sum->dram_bytes += times * cost->dram_bytes;
+    sum->least_bytes += times * cost->least_bytes;
+    sum->ms += times * cost->ms;
+}
+
+static void predict_entry(Plan *plan, PlanEntry *entry) {
+    entry->cost = (Cost){0};
+    for (int i = 0; i < entry->launch_count; i++) {
+        Launch *launch = &entry->launches[i];
+        launch->cost.flops = launch_flops(plan, launch);
+        launch->cost.issued_bytes = launch_issued_bytes(plan, launch);
+        launch->cost.dram_bytes = dram_bytes(launch);
+        launch->cost.ms = launch_ms(plan, launch);
+        /* Without a graph the host's launches may take longer than the device's work. */
+        if (!plan->spec->compile.cuda_graph) launch->cost.ms = fmax(launch->cost.ms, plan->device->launch_ms);
+        add_cost(&entry->cost, &launch->cost, 1);
+    }
+}
+
+static double input_ms(const Plan *plan) {
+    const Device *device = plan->device;
+    double rate = plan->spec->data.pin_memory ? device->host_rate_pinned : device->host_rate_pageable;
+    return 1e3 * (double)plan->arena_bytes[ARENA_INPUT] / rate;
+}
+
+/* Batches are copied and graphs launched while the device works on what came before. */
+static void predict_step(Plan *plan) {
+    double micro_steps = (double)plan->program->micro_steps;
+    plan->step = (Cost){0};
+    add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, micro_steps);
+    add_cost(&plan->step, &plan->entry[ENTRY_UPDATE].cost, 1);
+    double host = input_ms(plan) + (plan->spec->compile.cuda_graph ? plan->device->graph_launch_ms : 0);
+    plan->step.ms = fmax(plan->step.ms, micro_steps * host);
+}
+
+/* ---- memory of the process ------------------------------------------------------------------------ */
+
+/* Graphs as the runtime captures them: the step's last micro-step with the update, the others where
+ * there are others, and evaluation, each for both input slots. */
+static int graph_nodes(const Plan *plan) {
+    int micro_step = plan->entry[ENTRY_MICRO_STEP].launch_count;
+    int last = micro_step + plan->entry[ENTRY_UPDATE].launch_count;
+    int others = plan->program->micro_steps > 1 ? micro_step : 0;
+    return 2 * (last + others + plan->entry[ENTRY_EVALUATE].launch_count);
+}
+
+static int64_t process_bytes(const Plan *plan) {
+    const Device *device = plan->device;
+    const int64_t page = 2097152; /* the driver maps device memory in pages of 2 MiB */
+    int64_t bytes = device->context_bytes + device->module_bytes;
+    for (int a = 0; a < ARENA_COUNT; a++) {
+        int64_t arena = plan->arena_bytes[a] * (a == ARENA_INPUT ? 2 : 1);
+        bytes += (arena + page - 1) / page * page;
+    }
+    if (plan->gemm_count > 0) bytes += device->library_bytes;
+    if (plan->spec->compile.cuda_graph) bytes += graph_nodes(plan) * device->graph_node_bytes;
+    return bytes;
+}
+
+void plan_predict(Plan *plan) {
+    Arena arena = {0};
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        count_least(plan, &plan->entry[e], &plan->program->entry[e], &arena);
+        predict_entry(plan, &plan->entry[e]);
+    }
+    predict_step(plan);
+    plan->process_bytes = process_bytes(plan);
+    arena_free(&arena);
+}
