@@ -1,0 +1,472 @@
+/* The report and the profile's files, from a run whose figures are made up and a CUPTI that hands
+ * out known records: every figure must come out where a reader looks for it, and sums must agree.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cupti.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/data.h"
+#include "runtime/driver.h"
+#include "runtime/dynlib.h"
+#include "runtime/profile.h"
+#include "runtime/report.h"
+
+/* ---- a driver, a loader and a CUPTI
+ * ------------------------------------------------------------------- */
+
+static CUresult synchronize(void) { return CUDA_SUCCESS; }
+Driver cu = {.CtxSynchronize = synchronize};
+
+void driver_check(CUresult result, const char *call) {
+    (void)call;
+    assert_int_equal(result, CUDA_SUCCESS);
+}
+
+const LoaderFacts *loader_facts(const Loader *loader) {
+    static const LoaderFacts facts = {.train_rows = 11, .train_samples = 12, .truncated = 3};
+    (void)loader;
+    return &facts;
+}
+
+double rt_learning_rate(const RtTraining *training, int64_t step) {
+    (void)training;
+    return 0.5 / (double)(step + 1);
+}
+
+void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
+    (void)rt, (void)offset, (void)bytes, (void)host;
+    fail();
+}
+
+void param_read(Rt *rt, const RtParam *param, void *host) {
+    (void)rt, (void)param, (void)host;
+    fail();
+}
+
+typedef union {
+    CUpti_Activity any;
+    CUpti_ActivityKernel9 kernel;
+    CUpti_ActivityMemcpy5 copy;
+    CUpti_ActivityMemset4 set;
+    CUpti_ActivityAPI call;
+} Activity;
+
+static Activity activities[16];
+static int activity_count, next_activity;
+static int enabled;
+static bool has_cupti;
+static CUpti_BuffersCallbackRequestFunc request;
+static CUpti_BuffersCallbackCompleteFunc complete;
+
+static CUptiResult get_version(uint32_t *version) {
+    *version = 130000;
+    return CUPTI_SUCCESS;
+}
+static CUptiResult get_result_string(CUptiResult result, const char **text) {
+    (void)result;
+    *text = "an error";
+    return CUPTI_SUCCESS;
+}
+static CUptiResult get_callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name) {
+    (void)domain;
+    *name = id == 7 ? "cuLaunchKernel" : NULL;
+    return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+static CUptiResult register_callbacks(CUpti_BuffersCallbackRequestFunc on_request,
+                                      CUpti_BuffersCallbackCompleteFunc on_complete) {
+    request = on_request;
+    complete = on_complete;
+    return CUPTI_SUCCESS;
+}
+static CUptiResult enable(CUpti_ActivityKind kind) {
+    (void)kind;
+    enabled++;
+    return CUPTI_SUCCESS;
+}
+static CUptiResult disable(CUpti_ActivityKind kind) {
+    (void)kind;
+    enabled--;
+    return CUPTI_SUCCESS;
+}
+static CUptiResult get_next(uint8_t *buffer, size_t valid, CUpti_Activity **record) {
+    (void)buffer, (void)valid;
+    if (next_activity == activity_count)
+        return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = &activities[next_activity++].any;
+    return CUPTI_SUCCESS;
+}
+static CUptiResult get_dropped(CUcontext context, uint32_t stream, size_t *dropped) {
+    (void)context, (void)stream;
+    *dropped = 0;
+    return CUPTI_SUCCESS;
+}
+static CUptiResult flush(uint32_t flags) {
+    uint8_t *buffer;
+    size_t size, records;
+    (void)flags;
+    request(&buffer, &size, &records);
+    complete(NULL, 0, buffer, size, size);
+    return CUPTI_SUCCESS;
+}
+
+void *dynlib_open(Library library, char *error, size_t error_size) {
+    assert_int_equal(library, LIB_CUPTI);
+    snprintf(error, error_size, "no libcupti");
+    return has_cupti ? &activities : NULL;
+}
+
+void *dynlib_symbol(Library library, const char *name) {
+    static const struct {
+        const char *name;
+        void (*function)(void);
+    } symbols[] = {
+#define S(symbol, ours) {#symbol, (void (*)(void))ours}
+        S(cuptiGetVersion, get_version),
+        S(cuptiGetResultString, get_result_string),
+        S(cuptiGetCallbackName, get_callback_name),
+        S(cuptiActivityRegisterCallbacks, register_callbacks),
+        S(cuptiActivityEnable, enable),
+        S(cuptiActivityDisable, disable),
+        S(cuptiActivityFlushAll, flush),
+        S(cuptiActivityGetNextRecord, get_next),
+        S(cuptiActivityGetNumDroppedRecords, get_dropped),
+    };
+    assert_int_equal(library, LIB_CUPTI);
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        if (strcmp(symbols[i].name, name) == 0) {
+            void *address;
+            memcpy(&address, &symbols[i].function, sizeof address);
+            return address;
+        }
+    return NULL;
+}
+
+static void kernel(const char *name, uint64_t start, uint64_t length) {
+    activities[activity_count++].kernel =
+        (CUpti_ActivityKernel9){.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                .name = name,
+                                .start = start,
+                                .end = start + length,
+                                .gridX = 3,
+                                .blockX = 64,
+                                .streamId = 13};
+}
+
+static void copy(CUpti_ActivityMemcpyKind kind, uint64_t start, uint64_t length, uint64_t bytes) {
+    activities[activity_count++].copy =
+        (CUpti_ActivityMemcpy5){.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+                                .copyKind = (uint8_t)kind,
+                                .srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+                                .start = start,
+                                .end = start + length,
+                                .bytes = bytes};
+}
+
+static void call(uint32_t id, uint64_t start, uint64_t length) {
+    activities[activity_count++].call = (CUpti_ActivityAPI){.kind = CUPTI_ACTIVITY_KIND_DRIVER,
+                                                            .cbid = id,
+                                                            .start = start,
+                                                            .end = start + length,
+                                                            .threadId = 5};
+}
+
+/* ---- a run
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static char out_dir[64];
+static RtProgram program;
+static double times[] = {90, 5, -70, 1, 3, 2, 4}; /* the negative one was profiled */
+static float losses[] = {4, 3, 2.5f, 0.1f}, norms[] = {1, 2, 3, INFINITY};
+static Rt rt;
+
+static int setup(void **state) {
+    (void)state;
+    strcpy(out_dir, "/tmp/test_report_XXXXXX");
+    if (!mkdtemp(out_dir))
+        return -1;
+    program = (RtProgram){
+        .name = "test",
+        .spec_sha256 = "abc",
+        .generator = "gpuopt-gen 0",
+        .real = RT_F32,
+        .precision = "fp32",
+        .arena_bytes = {1000, 200, 30},
+        .training = {.batch = 2, .seq_len = 10, .micro_steps = 3},
+        .profiling = {.enabled = true, .trace = true},
+        .predicted = {.device = "h100-sxm",
+                      .iteration_ms = 1.5,
+                      .arena_bytes = 1260,
+                      .flops = 6e9,
+                      .peak_flops = 1e13,
+                      .h2d_bytes = 64,
+                      .kernel_launches = 10},
+    };
+    rt = (Rt){.program = &program,
+              .options = {.out_dir = out_dir},
+              .device = {.name = "an H100", .driver_version = 13000},
+              .losses = losses,
+              .grad_norms = norms,
+              .known_steps = 4,
+              .step = 7};
+    rt.measured = (RtMeasured){.steps = 7,
+                               .iteration_ms = times,
+                               .launches = 70,
+                               .graph_launches = 21,
+                               .launch_ms = 0.25,
+                               .copies = {{.count = 21, .bytes = 448, .pinned = 21}},
+                               .syncs = 1,
+                               .heldout_before = 5.5,
+                               .heldout_after = NAN};
+    has_cupti = true;
+    enabled = next_activity = activity_count = 0;
+    unsetenv("NSYS_PROFILING_SESSION_ID");
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    char command[128];
+    profile_close(rt.profile);
+    snprintf(command, sizeof command, "rm -rf %s", out_dir);
+    return system(command);
+}
+
+static void profiled_run(void) {
+    kernel("gemm", 2000, 300);
+    kernel("norm, \"fast\"", 1000, 100);
+    kernel("gemm", 3000, 501);
+    copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 500, 50, 2000000);
+    call(7, 900, 20);
+    call(8, 930, 10);
+    rt.profile = profile_open(&rt);
+    assert_non_null(rt.profile);
+    assert_int_equal(enabled, 0);
+    profile_begin(rt.profile);
+    assert_int_equal(enabled, 4);
+    profile_end(rt.profile, 2);
+    assert_int_equal(enabled, 0);
+}
+
+static json_t *json_of(const char *name) {
+    char path[128];
+    json_error_t error;
+    snprintf(path, sizeof path, "%s/%s", out_dir, name);
+    json_t *root = json_load_file(path, 0, &error);
+    if (!root)
+        fail_msg("%s: %d: %s", path, error.line, error.text);
+    return root;
+}
+
+/* "a.b.c" */
+static const json_t *at(const json_t *root, const char *path) {
+    char copy[128], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", path);
+    for (char *key; root && (key = strsep(&rest, "."));)
+        root = json_object_get(root, key);
+    if (!root)
+        fail_msg("report.json lacks %s", path);
+    return root;
+}
+
+static void assert_number(const json_t *root, const char *path, double expected) {
+    double value = json_number_value(at(root, path));
+    if (!json_is_number(at(root, path)) || fabs(value - expected) > 1e-9 * fabs(expected))
+        fail_msg("%s is %g, not %g", path, value, expected);
+}
+
+static void assert_text(const char *name, const char *expected) {
+    char path[128], text[4096];
+    snprintf(path, sizeof path, "%s/%s", out_dir, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    if (!strstr(text, expected))
+        fail_msg("%s: expected \"%s\" in \"%s\"", name, expected, text);
+}
+
+/* ---- the report
+ * --------------------------------------------------------------------------------------------- */
+
+static void measured_figures_are_reported(void **state) {
+    (void)state;
+    report_write(&rt);
+    json_t *r = json_of("report.json");
+    assert_string_equal(json_string_value(at(r, "experiment")), "test");
+    assert_string_equal(json_string_value(at(r, "device.name")), "an H100");
+    assert_true(json_is_false(at(r, "device.simulated")));
+    assert_string_equal(json_string_value(at(r, "versions.driver")), "13.0");
+    assert_number(r, "steps", 7);
+    assert_number(r, "iteration_ms.median", 3);
+    assert_number(r, "iteration_ms.p10", 1.4);
+    assert_number(r, "iteration_ms.p90", 4.6);
+    assert_number(r, "iteration_ms.first", 90);
+    assert_number(r, "tokens_per_s", 20000);
+    assert_number(r, "kernels.launches", 70);
+    assert_number(r, "graphs.launches", 21);
+    assert_number(r, "copies.h2d.bytes", 448);
+    assert_number(r, "memory.measured_peak_bytes", 1260);
+    assert_number(r, "loss.first", 4);
+    assert_number(r, "loss.heldout_before", 5.5);
+    assert_number(r, "flops.share_of_peak", 0.2);
+    assert_number(r, "predicted.kernels.launches", 70);
+    assert_number(r, "predicted.copies.h2d.bytes", 448);
+    assert_number(r, "data.truncated", 3);
+    json_decref(r);
+    assert_text("report.txt", "kernel launches a step                           10.0");
+    assert_text("report.txt", "iteration, median ms                            3.000");
+}
+
+static void what_was_not_measured_is_null(void **state) {
+    (void)state;
+    static const char *const nulls[] = {
+        "loss.heldout_after", "kernels.ms",     "copies.h2d.ms", "memory.process_peak_bytes",
+        "profiling_window",   "versions.cupti", "versions.nvrtc"};
+    report_write(&rt);
+    json_t *r = json_of("report.json");
+    for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
+        assert_true(json_is_null(at(r, nulls[i])));
+    json_decref(r);
+}
+
+static void a_run_without_steps_has_no_times(void **state) {
+    (void)state;
+    rt.measured = (RtMeasured){.heldout_before = 5.5, .heldout_after = NAN};
+    rt.known_steps = 0;
+    report_write(&rt);
+    json_t *r = json_of("report.json");
+    assert_true(json_is_null(at(r, "iteration_ms.median")) && json_is_null(at(r, "loss.last")) &&
+                json_is_null(at(r, "iteration_ms.first")));
+    json_decref(r);
+}
+
+static void a_simulated_run_says_so(void **state) {
+    (void)state;
+    rt.device.simulated = true;
+    report_write(&rt);
+    json_t *r = json_of("report.json");
+    assert_true(json_is_true(at(r, "device.simulated")));
+    assert_true(json_is_null(at(r, "flops.share_of_peak")));
+    json_decref(r);
+    assert_text("report.txt", "on an H100, simulated");
+    assert_text("report.txt", "its times say nothing about a GPU");
+    assert_text("report.txt", "iteration, median ms                            3.000"
+                              "                  -\n"); /* no prediction beside it */
+}
+
+static void losses_are_listed_by_step(void **state) {
+    (void)state;
+    report_write(&rt);
+    assert_text("loss.csv", "step,loss,grad_norm,lr\n1,4,1,0.5\n2,3,2,0.25\n");
+    assert_text("loss.csv", "\n4,0.100000001,inf,0.125\n");
+}
+
+/* ---- the profile
+ * ---------------------------------------------------------------------------------------------- */
+
+static void kernel_times_agree_everywhere(void **state) {
+    (void)state;
+    double in_trace = 0;
+    size_t i;
+    json_t *event;
+    profiled_run();
+    report_write(&rt);
+    trace_write(rt.profile, out_dir);
+    json_t *r = json_of("report.json"), *trace = json_of("trace.json");
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
+        const char *category = json_string_value(json_object_get(event, "cat"));
+        if (category && strcmp(category, "kernel") == 0)
+            in_trace += json_number_value(json_object_get(event, "dur"));
+    }
+    assert_number(r, "kernels.ms", 901e-6);
+    assert_true(fabs(in_trace - 901e-3) < 1e-12);
+    assert_number(r, "copies.h2d.ms", 50e-6);
+    assert_number(r, "profiling_window.steps", 2);
+    assert_number(r, "profiling_window.records", 6);
+    json_decref(r);
+    json_decref(trace);
+}
+
+static void events_lie_on_one_clock(void **state) {
+    (void)state;
+    profiled_run();
+    trace_write(rt.profile, out_dir);
+    json_t *trace = json_of("trace.json");
+    const json_t *first = json_array_get(json_object_get(trace, "traceEvents"), 2);
+    assert_string_equal(json_string_value(at(first, "name")), "[CUDA memcpy Host-to-Device]");
+    assert_number(first, "ts", 0);
+    assert_true(json_is_true(at(first, "args.pinned")));
+    const json_t *gemm = json_array_get(json_object_get(trace, "traceEvents"), 6);
+    assert_string_equal(json_string_value(at(gemm, "name")), "gemm");
+    assert_number(gemm, "ts", 1.5);
+    assert_number(gemm, "tid", 13);
+    json_decref(trace);
+}
+
+static void summaries_read_as_those_of_nsys(void **state) {
+    (void)state;
+    profiled_run();
+    trace_write(rt.profile, out_dir);
+    assert_text("cuda_gpu_kern_sum.csv",
+                "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev "
+                "(ns),Name\n88.9,801,2,400.5,400.5,300.0,501.0,142.1,gemm\n"
+                "11.1,100,1,100.0,100.0,100.0,100.0,0.0,\"norm, \"\"fast\"\"\"\n");
+    assert_text("cuda_gpu_mem_time_sum.csv",
+                "100.0,50,1,50.0,50.0,50.0,50.0,0.0,[CUDA memcpy Host-to-Device]\n");
+    assert_text("cuda_gpu_mem_size_sum.csv", "\n2.000000,1,2.000000,");
+    assert_text("cuda_api_sum.csv", "\n66.7,20,1,20.0,20.0,20.0,20.0,0.0,cuLaunchKernel\n");
+    assert_text("cuda_api_sum.csv", ",unknown driver call\n");
+}
+
+static void profiling_stays_off(void **state) {
+    (void)state;
+    setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
+    assert_null(profile_open(&rt)); /* says so in a line on stderr */
+    unsetenv("NSYS_PROFILING_SESSION_ID");
+    has_cupti = false;
+    assert_null(profile_open(&rt));
+    program.profiling.enabled = false;
+    assert_null(profile_open(&rt));
+    profile_begin(NULL);
+    profile_end(NULL, 1);
+    assert_int_equal(profile_steps(NULL), 0);
+    assert_true(isnan(profile_ms(NULL, PROFILE_KERNEL)));
+}
+
+static void an_empty_window_is_a_trace(void **state) {
+    (void)state;
+    rt.profile = profile_open(&rt);
+    profile_begin(rt.profile);
+    profile_end(rt.profile, 1);
+    trace_write(rt.profile, out_dir);
+    json_decref(json_of("trace.json"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        T(measured_figures_are_reported),
+        T(what_was_not_measured_is_null),
+        T(a_run_without_steps_has_no_times),
+        T(a_simulated_run_says_so),
+        T(losses_are_listed_by_step),
+        T(kernel_times_agree_everywhere),
+        T(events_lie_on_one_clock),
+        T(summaries_read_as_those_of_nsys),
+        T(profiling_stays_off),
+        T(an_empty_window_is_a_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
