@@ -46,18 +46,9 @@ static void fetch(Rt *rt, size_t offset, size_t bytes, void *host) {
     copies->bytes += (int64_t)bytes;
 }
 
-static void finish_pending(Rt *rt) {
-    if (!rt->history->pending)
-        return;
-    rt_wait(rt, rt->history->arrived);
-    rt->history->pending = false;
-    rt->known_steps = rt->history->requested;
-}
-
 void history_request(Rt *rt) {
     struct RtHistory *history = rt->history;
     const RtCounters *at = &rt->program->counters;
-    finish_pending(rt);
     size_t size = rt_dtype_bytes(rt->program->real);
     size_t from = (size_t)rt->known_steps * size, bytes = (size_t)rt->step * size - from;
     if (bytes == 0)
@@ -70,21 +61,30 @@ void history_request(Rt *rt) {
     history->pending = true;
 }
 
-bool history_arrived(Rt *rt) {
+static bool has_happened(CUevent event) {
+    CUresult result = cu.EventQuery(event);
+    if (result != CUDA_ERROR_NOT_READY)
+        driver_check(result, "cuEventQuery");
+    return result == CUDA_SUCCESS;
+}
+
+bool history_arrived(Rt *rt, bool wait) {
     struct RtHistory *history = rt->history;
     if (!history->pending)
         return false;
-    CUresult result = cu.EventQuery(history->arrived);
-    if (result == CUDA_ERROR_NOT_READY)
+    if (wait)
+        rt_wait(rt, history->arrived);
+    else if (!has_happened(history->arrived))
         return false;
-    driver_check(result, "cuEventQuery");
-    finish_pending(rt);
+    history->pending = false;
+    rt->known_steps = history->requested;
     return true;
 }
 
 void history_complete(Rt *rt) {
+    history_arrived(rt, true);
     history_request(rt);
-    finish_pending(rt);
+    history_arrived(rt, true);
 }
 
 int64_t history_bad_step(const Rt *rt) {

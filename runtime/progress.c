@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static struct {
-    double since_ms; /* when the last line was shown; 0: never */
+    double since_ms; /* from when speed is counted */
     int64_t steps;   /* known steps then */
     bool live;       /* a line without its newline is on the terminal */
 } shown;
@@ -39,7 +39,7 @@ static void print_speed(const Rt *rt, double now, char *text, size_t size) {
     const RtTraining *t = &rt->program->training;
     int64_t steps = rt->known_steps - shown.steps;
     *text = '\0';
-    if (shown.since_ms == 0 || steps <= 0 || now <= shown.since_ms)
+    if (steps <= 0 || now <= shown.since_ms)
         return;
     double seconds = (now - shown.since_ms) * 1e-3 / (double)steps;
     double tokens = (double)(t->batch * t->seq_len * t->micro_steps);
@@ -64,6 +64,11 @@ void progress_show(Rt *rt) {
     fflush(stdout);
     shown.live = terminal;
     shown.since_ms = now;
+    shown.steps = rt->known_steps;
+}
+
+void progress_start(Rt *rt) {
+    shown.since_ms = rt_now_ms();
     shown.steps = rt->known_steps;
 }
 

@@ -232,10 +232,11 @@ const void *input_host(const Rt *rt, int slot, const char *name);
 
 void history_open(Rt *rt); /* allocates rt->losses and rt->grad_norms */
 void history_close(Rt *rt);
-/* Enqueues copies of the histories of all steps enqueued so far; waits for an earlier request. */
+/* Enqueues copies of the histories of all steps enqueued so far. No request may be under way. */
 void history_request(Rt *rt);
-/* True once when a request has arrived: rt->known_steps and history_bad_step() are up to it. */
-bool history_arrived(Rt *rt);
+/* True once when a request has arrived: rt->known_steps and history_bad_step() are up to it. Waits
+ * for one under way where told to. */
+bool history_arrived(Rt *rt, bool wait);
 /* Requests and waits: all steps enqueued so far are known afterwards. */
 void history_complete(Rt *rt);
 /* Of the steps known: index of the first whose gradient norm was not finite; -1: none. */
@@ -262,7 +263,8 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step);
 
 /* One line about the latest known step, with speed since the last line and time left. */
 void progress_show(Rt *rt);
-void progress_end(void); /* before anything else is printed */
+void progress_end(void);     /* before anything else is printed */
+void progress_start(Rt *rt); /* speed is counted from here */
 
 void signals_install(void);
 int signals_caught(void); /* the signal's number; 0: none */

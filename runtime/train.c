@@ -85,9 +85,10 @@ static void look_at_history(Rt *rt) {
 
 static void log_step(Rt *rt) {
     const RtTraining *t = &rt->program->training;
-    if (history_arrived(rt))
+    bool due = t->log_every > 0 && (rt->step % t->log_every == 0 || rt->step == 1);
+    if (history_arrived(rt, due))
         look_at_history(rt);
-    if (t->log_every > 0 && (rt->step % t->log_every == 0 || rt->step == 1))
+    if (due)
         history_request(rt);
 }
 
@@ -109,6 +110,7 @@ static void save(Rt *rt) {
     progress_end();
     checkpoint_save(rt);
     clock_restart(rt);
+    progress_start(rt);
 }
 
 static bool save_is_due(const Rt *rt) {
@@ -157,6 +159,7 @@ static int run_steps(Rt *rt) {
     Window window = window_of(rt);
     double start = rt_now_ms();
     clock_restart(rt);
+    progress_start(rt);
     while (rt->step < rt->options.steps && !signals_caught()) {
         window_begin(rt, &window);
         run_step(rt);

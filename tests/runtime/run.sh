@@ -45,7 +45,7 @@ program() {
     # shellcheck disable=SC2086
     $CC $FLAGS -include "$dir/layout.h" -I. tests/runtime/program/program.c "$WORK/libruntime.a" \
         -ljansson -ldl -lm -lpthread -o "$dir/run" || exit 1
-    "$ROOT/runtime/sim/simcc" -I"$ROOT" "$dir/kernels.cu" -o "$dir/kernels.sim" || exit 1
+    "$SIM/simcc" -I"$ROOT" "$dir/kernels.cu" -o "$dir/kernels.sim" || exit 1
     write_text 40 > "$dir/train.txt"
 }
 
@@ -101,7 +101,7 @@ test_nvrtc() {
     rm "$WORK/plain/kernels.sim" # the cached module is enough
     GPUOPT_JIT=1 run plain jit2 && same_results learns jit2
     local code=$?
-    "$ROOT/runtime/sim/simcc" -I"$ROOT" "$WORK/plain/kernels.cu" -o "$WORK/plain/kernels.sim"
+    "$SIM/simcc" -I"$ROOT" "$WORK/plain/kernels.cu" -o "$WORK/plain/kernels.sim"
     return $code
 }
 
