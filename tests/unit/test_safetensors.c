@@ -109,13 +109,26 @@ static void test_values(void **state)
         uint64_t bits;
         double value;
     } rows[] = {
-        {ST_F16, 0x3c01, 1 + 0x1p-10}, {ST_F16, 0x8001, -0x1p-24}, {ST_F16, 0xfc00, -INFINITY},
-        {ST_F16, 0x7e00, NAN},         {ST_BF16, 0x3f81, 1 + 0x1p-7}, {ST_BF16, 0x7f80, INFINITY},
-        {ST_F8_E4M3, 0x7e, 448},       {ST_F8_E4M3, 0x7f, NAN},    {ST_F8_E4M3, 0x01, 0x1p-9},
-        {ST_F8_E5M2, 0x7b, 57344},     {ST_F8_E5M2, 0xfc, -INFINITY}, {ST_I8, 0xff, -1},
-        {ST_I16, 0xfffe, -2},          {ST_I32, 0xfffffffd, -3},   {ST_I64, (uint64_t)-4, -4},
-        {ST_U8, 0xff, 255},            {ST_U16, 0xffff, 65535},    {ST_U32, 0xffffffff, 4294967295.0},
-        {ST_U64, 1, 1},                {ST_BOOL, 1, 1},
+        {ST_F16, 0x3c01, 1 + 0x1p-10},
+        {ST_F16, 0x8001, -0x1p-24},
+        {ST_F16, 0xfc00, -INFINITY},
+        {ST_F16, 0x7e00, NAN},
+        {ST_BF16, 0x3f81, 1 + 0x1p-7},
+        {ST_BF16, 0x7f80, INFINITY},
+        {ST_F8_E4M3, 0x7e, 448},
+        {ST_F8_E4M3, 0x7f, NAN},
+        {ST_F8_E4M3, 0x01, 0x1p-9},
+        {ST_F8_E5M2, 0x7b, 57344},
+        {ST_F8_E5M2, 0xfc, -INFINITY},
+        {ST_I8, 0xff, -1},
+        {ST_I16, 0xfffe, -2},
+        {ST_I32, 0xfffffffd, -3},
+        {ST_I64, (uint64_t)-4, -4},
+        {ST_U8, 0xff, 255},
+        {ST_U16, 0xffff, 65535},
+        {ST_U32, 0xffffffff, 4294967295.0},
+        {ST_U64, 1, 1},
+        {ST_BOOL, 1, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         StTensor t = {.dtype = rows[i].dtype, .data = &rows[i].bits, .elements = 1};
