@@ -213,6 +213,7 @@ def spec_text(case, config):
     if case.shape_in_spec:
         model = {"family": "llama"} | {key: config[key] for key in SHAPE_KEYS}
     tables = {
+        "job": {"name": case.name},
         "model": model,
         "training": {"task": case.task, "seq_len": case.seq_len,
                      "per_device_train_batch_size": case.batch,
