@@ -91,7 +91,9 @@ static Value *add_path(Program *p, Graph *graph, const Spec *spec, Op *op) {
     Value *u = op_add(p, graph, OP_linear, name_a, (Value *[]){x, a}, 2, (Attr){.alpha = 1}, pos)->out[0];
     Value *sum = value_alias(p, op->out[0], name_b);
     Attr attr = {.alpha = scale, .accumulate = true};
-    op_add_into(p, graph, OP_linear, name_b, (Value *[]){u, b, op->out[0]}, 3, &sum, 1, attr, pos);
+    Op *up = op_add_into(p, graph, OP_linear, name_b, (Value *[]){u, b, op->out[0]}, 3, &sum, 1, attr, pos);
+    up->observe = op->observe; /* what was to be seen is the sum */
+    op->observe = NULL;
     return sum;
 }
 

@@ -22,6 +22,7 @@ void pass_lora(Program *, const Spec *);
 void pass_train_state(Program *, const Spec *);
 void pass_autodiff(Program *, const Spec *);
 void pass_optimizer(Program *, const Spec *);
+void pass_bordered(Program *, const Spec *);
 void pass_chunk_head(Program *, const Spec *);
 void pass_lower(Program *, const Spec *);
 

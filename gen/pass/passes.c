@@ -9,9 +9,10 @@ const Pass pass_list[] = {
     /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
     {"train_state", pass_train_state, STAGE_SEMANTIC},
     {"autodiff", pass_autodiff, STAGE_SEMANTIC},
-    /* Reorders what autodiff made; the loss and its gradient still stand in one graph. */
-    {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},
     {"optimizer", pass_optimizer, STAGE_SEMANTIC},
+    /* These rearrange what is there, forward and backward at once. */
+    {"bordered", pass_bordered, STAGE_SEMANTIC},
+    {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},
     {"lower", pass_lower, STAGE_KERNEL},
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;

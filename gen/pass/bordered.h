@@ -1,0 +1,48 @@
+/* What the two halves of the bordering pass share. */
+#ifndef PASS_BORDERED_H
+#define PASS_BORDERED_H
+
+#include "pass/pass.h"
+
+enum { MAX_SITES = 8, RANK_MULTIPLE = 8 };
+
+/* y = alpha-scaled low-rank path added to a linear: base, then u = linear(x', A), then B onto it. */
+typedef struct {
+    Op *base, *down, *up;
+    int64_t row, out; /* rows of the border that hold W: first, count */
+    int64_t side;     /* first column (and row, below W) of this site's rank, from the border's edge */
+    int64_t rank;     /* r; RANK_MULTIPLE-padded widths are `width` */
+    int64_t width;
+} Site;
+
+/* Sites that read the same x, and their one storage
+ *     [ W  sB ]   out rows    W stacked; sB block-diagonal
+ *     [ A  0  ]   side rows
+ *       in  side columns */
+typedef struct {
+    const char *name;
+    Site site[MAX_SITES];
+    int count;
+    Value *x;
+    int64_t in, out, side;
+    Value *border; /* [out + side, in + side] */
+} Border;
+
+/* The sites of a graph, grouped by x, in the order of the graph. */
+int border_find(Program *, const Graph *, Border *, int capacity);
+/* Shape and places of a group's storage; makes it unless `like` (same group in another graph) has. */
+void border_place(Program *, Border *, const Border *like);
+
+/* Moves all values of v's storage, which must lie exactly where v does, to another place. */
+bool value_can_move(const Program *, const Value *v);
+void value_move(Program *, Value *v, Value *to);
+/* A block of the border; its name becomes "BORDER.part". */
+Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols, const char *part);
+
+/* Nothing reads a site's sum before the last site is done. */
+bool border_in_order(const Graph *, const Border *);
+void border_forward(Program *, Graph *, const Border *);
+/* Does nothing where a site's low-rank path has another input than x, or a value cannot move. */
+void border_backward(Program *, Graph *, const Border *);
+
+#endif

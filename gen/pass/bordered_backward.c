@@ -1,0 +1,168 @@
+/* Backward of bordered weights: [dy|v] in one storage, and one product for x's gradient. */
+#include "pass/bordered.h"
+
+enum { MAX_WRITERS = 64 };
+
+typedef struct {
+    Op *v;            /* v = s dy B */
+    Op *through_a;    /* v A, into dx */
+    Op *through_w;    /* dy W, into dx */
+} Return;
+
+typedef struct {
+    Return site[MAX_SITES];
+    Value *dx;                /* its final alias */
+    Op *writer[MAX_WRITERS];  /* all ops that write dx's place, in order */
+    int writer_count;
+} Backpath;
+
+/* The product whose second operand is `b` and that transposes nothing. */
+static Op *product_with(const Graph *graph, const Value *b) {
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *op = graph->ops[i];
+        if (op->kind == OP_matmul && !op->attr.transpose_a && op->in[1] == b) return op;
+    }
+    return NULL;
+}
+
+static bool find_returns(const Graph *graph, const Border *b, Backpath *path) {
+    for (int i = 0; i < b->count; i++) {
+        const Site *s = &b->site[i];
+        Return *r = &path->site[i];
+        if (s->down->in[0] != b->x) return false;
+        *r = (Return){product_with(graph, s->up->in[1]), product_with(graph, s->down->in[1]),
+                      product_with(graph, s->base->in[1])};
+        if (!r->v || !r->through_a || !r->through_w) return false;
+        if (r->through_a->in[0] != r->v->out[0] || r->through_w->in[0] != r->v->in[0]) return false;
+    }
+    return true;
+}
+
+static bool is_member(const Border *b, const Backpath *path, const Op *op) {
+    for (int i = 0; i < b->count; i++)
+        if (op == path->site[i].through_a || op == path->site[i].through_w) return true;
+    return false;
+}
+
+static bool find_writers(const Graph *graph, const Border *b, Backpath *path) {
+    const Value *dx = path->site[0].through_w->out[0];
+    int members = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *op = graph->ops[i];
+        if (op->out[0]->storage != dx->storage) continue;
+        if (op->kind != OP_matmul || !value_same_place(op->out[0], dx) || path->writer_count == MAX_WRITERS) return false;
+        path->writer[path->writer_count++] = op;
+        members += is_member(b, path, op);
+    }
+    if (members != 2 * b->count) return false;
+    path->dx = path->writer[path->writer_count - 1]->out[0];
+    return true;
+}
+
+static bool values_can_move(const Program *p, const Border *b, const Backpath *path) {
+    for (int i = 0; i < b->count; i++) {
+        const Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
+        if (!value_can_move(p, dy) || !value_can_move(p, v) || dy->role != ROLE_ACTIVATION) return false;
+        for (int k = 0; k < i; k++)
+            if (path->site[k].v->in[0]->storage == dy->storage) return false;
+    }
+    return true;
+}
+
+static int first_v(const Border *b, const Backpath *path) {
+    int first = path->site[0].v->id;
+    for (int i = 1; i < b->count; i++)
+        if (path->site[i].v->id < first) first = path->site[i].v->id;
+    return first;
+}
+
+/* All of dy is there when the first v is made. */
+static bool in_order(const Graph *graph, const Border *b, const Backpath *path) {
+    int first = first_v(b, path);
+    for (int i = 0; i < b->count; i++) {
+        const Op *producer = graph_producer(graph, path->site[i].v->in[0]);
+        if (!producer || producer->id >= first) return false;
+    }
+    return true;
+}
+
+static Value *place(Program *p, const Border *b, const Backpath *path) {
+    const char *name = arena_printf(p->arena, "%s.dy_v", b->name);
+    int64_t rows = value_rows(path->site[0].v->in[0]);
+    Value *dyv = value_2d(p, name, ROLE_ACTIVATION, p->activation, rows, b->out + b->side, b->x->pos);
+    for (int i = 0; i < b->count; i++) {
+        const Site *s = &b->site[i];
+        Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
+        value_move(p, dy, value_columns(p, dyv, s->row, s->out, dy->name));
+        value_move(p, v, value_columns(p, dyv, b->out + s->side, s->rank, v->name));
+    }
+    return dyv;
+}
+
+static void add_v(Program *p, Graph *graph, const Border *b, Value *dyv) {
+    const char *name = arena_printf(p->arena, "%s.v", b->name);
+    Value *dy = value_columns(p, dyv, 0, b->out, name), *v = value_columns(p, dyv, b->out, b->side, name);
+    Value *sb = border_part(p, b, 0, b->out, b->in, b->side, "sB");
+    op_add_into(p, graph, OP_matmul, name, (Value *[]){dy, sb}, 2, &v, 1, (Attr){.alpha = 1}, b->x->pos);
+}
+
+/* The chain of products that add up to dx, anew: those that stay, then the bordered one where the
+ * last of its members stood. Each but the first adds onto the one before. */
+typedef struct {
+    Program *program;
+    Graph *graph;
+    const Border *border;
+    const Backpath *path;
+    Value *dyv, *sofar;
+    int members_left, stay_left;
+} Chain;
+
+static void add_writer(Chain *c, const char *name, Value *a, Value *b, Attr attr, Pos pos) {
+    Value *in[] = {a, b, c->sofar};
+    attr.accumulate = c->sofar != NULL;
+    bool last = c->members_left == 0 && c->stay_left == 0;
+    Value *out = last ? c->path->dx : value_alias(c->program, c->path->dx, c->path->dx->name);
+    op_add_into(c->program, c->graph, OP_matmul, name, in, 2 + attr.accumulate, &out, 1, attr, pos);
+    c->sofar = out;
+}
+
+static void rewrite_writer(Chain *c, const Op *op) {
+    if (!is_member(c->border, c->path, op)) {
+        c->stay_left--;
+        add_writer(c, op->name, op->in[0], op->in[1], op->attr, op->pos);
+        return;
+    }
+    if (--c->members_left > 0) return;
+    const Border *b = c->border;
+    Value *left = border_part(c->program, b, 0, b->out + b->side, 0, b->in, "W;A");
+    add_writer(c, op->name, c->dyv, left, (Attr){.alpha = 1}, op->pos);
+}
+
+static bool writes_dx(const Backpath *path, const Op *op) {
+    for (int i = 0; i < path->writer_count; i++)
+        if (op == path->writer[i]) return true;
+    return false;
+}
+
+static bool makes_v(const Border *b, const Backpath *path, const Op *op) {
+    for (int i = 0; i < b->count; i++)
+        if (op == path->site[i].v) return true;
+    return false;
+}
+
+void border_backward(Program *p, Graph *graph, const Border *b) {
+    Backpath path = {0};
+    if (!find_returns(graph, b, &path) || !find_writers(graph, b, &path)) return;
+    if (!values_can_move(p, b, &path) || !in_order(graph, b, &path)) return;
+    int count = graph->op_count, first = first_v(b, &path), members = 2 * b->count;
+    Op **ops = graph->ops, *start = path.writer[0];
+    Chain c = {p, graph, b, &path, place(p, b, &path), start->attr.accumulate ? start->in[2] : NULL, members,
+               path.writer_count - members};
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (i == first) add_v(p, graph, b, c.dyv);
+        if (makes_v(b, &path, ops[i])) continue;
+        if (writes_dx(&path, ops[i])) rewrite_writer(&c, ops[i]);
+        else graph_add(p, graph, ops[i]);
+    }
+}
