@@ -1,0 +1,172 @@
+/* Files on disk. `.generated` in the program's folder lists what was written, with hashes, as sha256sum
+ * does: a file that differs from its hash was edited by a person and is theirs. */
+#include "emit/write.h"
+
+#include "base/embed.h"
+#include "base/fileio.h"
+#include "base/sha256.h"
+#include "emit/emit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const manifest_name = ".generated";
+enum { MOST_BYTES = 1 << 28 };
+
+typedef struct {
+    const char *name; /* within the folder */
+    const char *text;
+    size_t size;
+    char hash[SHA256_HEX_SIZE];
+} File;
+
+typedef struct {
+    Arena arena;
+    const char *folder, *manifest; /* manifest: its old text, or "" */
+    File *files;
+    int count, capacity;
+} Output;
+
+static void fail_at(const char *path, const char *what, const char *reason) {
+    user_error((Pos){.file = path}, "make room or change the permissions, or name another folder with -o",
+               "cannot %s: %s", what, reason);
+}
+
+/* ---- what to write ------------------------------------------------------------------------------ */
+
+static void add_file(Output *o, const char *name, const char *text, size_t size) {
+    if (o->count == o->capacity) {
+        int capacity = o->capacity ? 2 * o->capacity : 128;
+        File *files = arena_array(&o->arena, (size_t)capacity, sizeof *files);
+        if (o->count) memcpy(files, o->files, (size_t)o->count * sizeof *files);
+        o->files = files;
+        o->capacity = capacity;
+    }
+    File *file = &o->files[o->count++];
+    *file = (File){.name = name, .text = text, .size = size};
+    sha256_hex(text, size, file->hash);
+}
+
+static void add_emitted(Output *o, const Plan *plan, const char *name, void emit(const Plan *, StrBuf *)) {
+    StrBuf text = {0};
+    emit(plan, &text);
+    add_file(o, name, arena_strndup(&o->arena, text.text, text.length), text.length);
+    sb_free(&text);
+}
+
+/* The runtime's sources, those of the simulated device included. */
+static void add_runtime(Output *o) {
+    for (int i = 0; embedded_at(i); i++) {
+        const Embedded *file = embedded_at(i);
+        if (strncmp(file->path, "runtime/", 8) == 0) add_file(o, file->path, file->text, file->size);
+    }
+}
+
+static void add_all(Output *o, const Plan *plan) {
+    add_emitted(o, plan, "program.c", emit_program);
+    add_emitted(o, plan, "kernels.cu", emit_kernels);
+    add_emitted(o, plan, "buffers.h", emit_buffers);
+    add_emitted(o, plan, "values.c", emit_values);
+    add_emitted(o, plan, "Makefile", emit_makefile);
+    add_emitted(o, plan, "plan.txt", plan_print_text);
+    add_emitted(o, plan, "plan.json", plan_print_json);
+    add_runtime(o);
+}
+
+/* ---- what is there ------------------------------------------------------------------------------- */
+
+static const char *path_of(Output *o, const char *name) {
+    return arena_printf(&o->arena, "%s/%s", o->folder, name);
+}
+
+static void read_manifest(Output *o) {
+    char *text;
+    size_t size;
+    const char *path = path_of(o, manifest_name);
+    o->manifest = is_file(path) && !file_read(&o->arena, path, MOST_BYTES, &text, &size) ? text : "";
+}
+
+/* Whether the manifest says that a file of this name and hash was written by us. */
+static bool is_listed(const Output *o, const char *name, const char *hash) {
+    size_t name_length = strlen(name);
+    for (const char *line = o->manifest; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (length == SHA256_HEX_SIZE - 1 + 2 + name_length &&
+            memcmp(line, hash, SHA256_HEX_SIZE - 1) == 0 &&
+            memcmp(line + SHA256_HEX_SIZE - 1 + 2, name, name_length) == 0)
+            return true;
+        line += length + (line[length] == '\n');
+    }
+    return false;
+}
+
+/* Whether what lies there differs both from what we wrote and from what we want to write. */
+static bool is_edited(Output *o, const char *name, const char *wanted_hash) {
+    const char *path = path_of(o, name);
+    char *text, hash[SHA256_HEX_SIZE];
+    size_t size;
+    if (!is_file(path)) return false;
+    const char *error = file_read(&o->arena, path, MOST_BYTES, &text, &size);
+    if (error) fail_at(path, "read it", error);
+    sha256_hex(text, size, hash);
+    return strcmp(hash, wanted_hash) != 0 && !is_listed(o, name, hash);
+}
+
+static void refuse_edited(Output *o) {
+    for (int i = 0; i < o->count; i++)
+        if (is_edited(o, o->files[i].name, o->files[i].hash))
+            user_error((Pos){.file = path_of(o, o->files[i].name)},
+                       "--force overwrites it; `make run` runs it as it is; -o DIR writes elsewhere",
+                       "this file was edited since it was generated, so nothing was written");
+}
+
+/* Files that an earlier generation wrote and this one does not, unless edited. */
+static void remove_stale(Output *o) {
+    for (const char *line = o->manifest; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (length > SHA256_HEX_SIZE + 1) {
+            const char *name = arena_strndup(&o->arena, line + SHA256_HEX_SIZE + 1, length - SHA256_HEX_SIZE - 1);
+            bool wanted = strstr(name, "..") != NULL || name[0] == '/';
+            for (int i = 0; i < o->count && !wanted; i++) wanted = strcmp(o->files[i].name, name) == 0;
+            if (!wanted && !is_edited(o, name, "")) remove(path_of(o, name));
+        }
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* ---- writing ------------------------------------------------------------------------------------ */
+
+static void write_file(Output *o, const char *name, const char *text, size_t size) {
+    const char *path = path_of(o, name), *slash = strrchr(path, '/');
+    const char *folder = arena_strndup(&o->arena, path, (size_t)(slash - path));
+    const char *error = make_folder(folder);
+    if (error) fail_at(folder, "make the folder", error);
+    error = file_write(path, text, size, NULL);
+    if (error) fail_at(path, "write it", error);
+}
+
+static void write_manifest(Output *o) {
+    StrBuf text = {0};
+    for (int i = 0; i < o->count; i++) sb_printf(&text, "%s  %s\n", o->files[i].hash, o->files[i].name);
+    write_file(o, manifest_name, text.text, text.length);
+    sb_free(&text);
+}
+
+void write_program(const Plan *plan, const char *folder, bool force) {
+    Output o = {.folder = folder};
+    add_all(&o, plan);
+    read_manifest(&o);
+    if (!force) refuse_edited(&o);
+    remove_stale(&o);
+    for (int i = 0; i < o.count; i++) write_file(&o, o.files[i].name, o.files[i].text, o.files[i].size);
+    write_manifest(&o);
+    arena_free(&o.arena);
+}
+
+void write_last(const char *folder) {
+    Output o = {.folder = "build"};
+    const char *text = arena_printf(&o.arena, "%s\n", folder);
+    write_file(&o, "last", text, strlen(text));
+    arena_free(&o.arena);
+}

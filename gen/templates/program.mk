@@ -1,0 +1,92 @@
+
+DEVICE  ?= auto
+JIT     ?= 0
+ARGS    ?=
+# Paths of data in the experiment are relative to this folder.
+FROM    ?= .
+# The folder that holds runtime/, or a library made of the runtime's sources.
+RT      ?= .
+RTLIB   ?=
+SIM_OUT ?= $(CURDIR)/sim
+CFLAGS  ?= -O2 -g
+STRICT  ?= -Wall -Wextra
+
+NVCC      ?= $(or $(and $(CUDA_HOME),$(wildcard $(CUDA_HOME)/bin/nvcc)),$(shell command -v nvcc 2>/dev/null),\
+    $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(if $(NVCC),$(realpath $(NVCC)),/usr/local/cuda/bin/nvcc))
+
+# What a driver leaves under /dev tells whether to build for a device; the program asks the driver itself.
+target := $(if $(filter auto,$(DEVICE)),$(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,sim),$(DEVICE))
+ifeq ($(filter cuda sim,$(target)),)
+$(error DEVICE=$(DEVICE): it can be auto, cuda or sim)
+endif
+
+# A module for the simulated device, one for the device, or none where the program compiles its own.
+module_sim    := kernels.sim
+module_cuda   := $(if $(filter 1,$(JIT)),,kernels.cubin)
+simulator_sim := $(SIM_OUT)/simcc
+
+.DELETE_ON_ERROR:
+.PHONY: all run clean need_host need_nvcc
+all: $(CURDIR)/run $(module_$(target)) $(simulator_$(target))
+
+run: all
+	cd $(FROM) && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) \
+	    CUDA_HOME=$(CUDA_HOME) $(CURDIR)/run $(ARGS)
+
+# ---- the program -------------------------------------------------------------------------------
+
+warnings := -std=c17 -D_GNU_SOURCE $(STRICT) -ffp-contract=off
+includes := -I. -I$(RT) -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
+# Where the program finds the simulated device, and runtime/kernel.cuh for NVRTC.
+places   := -DGPUOPT_SIM_DIR='"$(abspath $(SIM_OUT))"' -DGPUOPT_RUNTIME_PARENT='"$(if $(filter .,$(RT)),.,$(abspath $(RT)))"'
+jansson  := $(shell $(CC) -print-file-name=libjansson.a)
+sources  := $(if $(RTLIB),,$(wildcard $(RT)/runtime/*.c))
+objects  := obj/program.o obj/values.o $(patsubst $(RT)/runtime/%.c,obj/runtime/%.o,$(sources))
+
+$(CURDIR)/run: $(objects) $(RTLIB)
+	$(CC) $(LDFLAGS) -o $@ $^ $(if $(filter /%,$(jansson)),$(jansson),-ljansson) -ldl -lm -lpthread
+
+obj/%.o: %.c | need_host
+	@mkdir -p $(@D)
+	$(CC) $(warnings) $(CFLAGS) $(includes) -MMD -MP -c -o $@ $<
+
+obj/runtime/%.o: $(RT)/runtime/%.c | need_host
+	@mkdir -p $(@D)
+	$(CC) $(warnings) $(CFLAGS) $(places) $(includes) -MMD -MP -c -o $@ $<
+
+-include $(wildcard obj/*.d obj/runtime/*.d)
+
+need_host:
+	@test -f $(CUDA_HOME)/include/cuda.h || \
+	    { echo "error: $(CUDA_HOME)/include/cuda.h is not there: install the CUDA toolkit, or name its folder in CUDA_HOME"; exit 1; } >&2
+	@echo '#include <jansson.h>' | $(CC) -E -o /dev/null - 2>/dev/null || \
+	    { echo "error: jansson.h is not there: install jansson (Debian: libjansson-dev)"; exit 1; } >&2
+
+# ---- the kernels -------------------------------------------------------------------------------
+
+comma   := ,
+wanted  := $(subst $(comma), ,$(ARCH))
+known    = $(shell $(NVCC) --list-gpu-code)
+archs    = $(foreach a,$(wanted),$(if $(filter $(patsubst %a,%,$a),$(known)),$a))
+lacking  = $(filter-out $(archs),$(wanted))
+gencode  = $(foreach a,$(archs),-gencode arch=$(a:sm_%=compute_%)$(comma)code=$a)
+
+kernels.cubin: kernels.cu $(RT)/runtime/kernel.cuh | need_nvcc
+	@$(if $(lacking),echo "note: this nvcc does not know $(lacking); skipped" >&2,:)
+	$(NVCC) $(if $(word 2,$(archs)),-fatbin,-cubin) $(gencode) -std=c++17 -fmad=false -lineinfo -I$(RT) -o $@ $<
+
+need_nvcc:
+	@test -n "$(NVCC)" || \
+	    { echo "error: nvcc is not there: install the CUDA toolkit or name its folder in CUDA_HOME; JIT=1 and DEVICE=sim do without"; exit 1; } >&2
+	@test -z "$(NVCC)" || test -n "$(archs)" || \
+	    { echo "error: this nvcc knows none of $(wanted): take a newer CUDA toolkit, or name others in ARCH"; exit 1; } >&2
+
+kernels.sim: kernels.cu $(RT)/runtime/kernel.cuh $(SIM_OUT)/simcc
+	CUDA_HOME=$(CUDA_HOME) $(SIM_OUT)/simcc -I $(RT) $< -o $@
+
+$(SIM_OUT)/simcc:
+	$(MAKE) -f $(RT)/runtime/sim/Makefile.inc RT=$(RT)/runtime SIM_OUT=$(SIM_OUT) CUDA_HOME=$(CUDA_HOME) sim
+
+clean:
+	rm -rf run obj kernels.cubin kernels.sim kernels.nvrtc.* sim
