@@ -15,8 +15,7 @@ struct ArenaBlock {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-static ArenaBlock *new_block(ArenaBlock *older, size_t size)
-{
+static ArenaBlock *new_block(ArenaBlock *older, size_t size) {
     ArenaBlock *block = calloc(1, sizeof *block + size);
     if (!block)
         user_error((Pos){0}, "free some memory on this machine", "out of memory (%zu bytes)", size);
@@ -25,8 +24,7 @@ static ArenaBlock *new_block(ArenaBlock *older, size_t size)
     return block;
 }
 
-void *arena_alloc(Arena *arena, size_t size)
-{
+void *arena_alloc(Arena *arena, size_t size) {
     ENSURE(size <= SIZE_MAX / 2, "allocation of %zu bytes", size);
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     ArenaBlock *block = arena->newest;
@@ -37,28 +35,24 @@ void *arena_alloc(Arena *arena, size_t size)
     return result;
 }
 
-void *arena_array(Arena *arena, size_t count, size_t size)
-{
+void *arena_array(Arena *arena, size_t count, size_t size) {
     size_t total;
     ENSURE(!__builtin_mul_overflow(count, size, &total), "array of %zu x %zu bytes", count, size);
     return arena_alloc(arena, total);
 }
 
-char *arena_strndup(Arena *arena, const char *text, size_t length)
-{
+char *arena_strndup(Arena *arena, const char *text, size_t length) {
     char *copy = arena_alloc(arena, length + 1);
     if (length)
         memcpy(copy, text, length);
     return copy;
 }
 
-char *arena_strdup(Arena *arena, const char *text)
-{
+char *arena_strdup(Arena *arena, const char *text) {
     return arena_strndup(arena, text, strlen(text));
 }
 
-char *arena_printf(Arena *arena, const char *format, ...)
-{
+char *arena_printf(Arena *arena, const char *format, ...) {
     char *text = NULL;
     va_list args;
     va_start(args, format);
@@ -70,8 +64,7 @@ char *arena_printf(Arena *arena, const char *format, ...)
     return copy;
 }
 
-void arena_free(Arena *arena)
-{
+void arena_free(Arena *arena) {
     for (ArenaBlock *block = arena->newest, *older; block; block = older) {
         older = block->older;
         free(block);

@@ -17,28 +17,22 @@ void (*diag_exit)(int code) = exit;
 FILE *diag_stream;
 static Source *sources;
 
-static FILE *stream(void)
-{
-    return diag_stream ? diag_stream : stderr;
-}
+static FILE *stream(void) { return diag_stream ? diag_stream : stderr; }
 
-static Source *find_source(const char *file)
-{
+static Source *find_source(const char *file) {
     for (Source *source = sources; source; source = source->next)
         if (!strcmp(source->file, file))
             return source;
     return NULL;
 }
 
-static char *copy_text(const char *text)
-{
+static char *copy_text(const char *text) {
     char *copy = strdup(text);
     ENSURE(copy, "out of memory for a message's source text");
     return copy;
 }
 
-void diag_source(const char *file, const char *text)
-{
+void diag_source(const char *file, const char *text) {
     Source *source = find_source(file);
     if (!source) {
         source = calloc(1, sizeof *source);
@@ -51,8 +45,7 @@ void diag_source(const char *file, const char *text)
     source->text = copy_text(text);
 }
 
-void diag_forget_sources(void)
-{
+void diag_forget_sources(void) {
     while (sources) {
         Source *source = sources;
         sources = source->next;
@@ -62,8 +55,7 @@ void diag_forget_sources(void)
     }
 }
 
-const char *pos_text(Pos at)
-{
+const char *pos_text(Pos at) {
     static char texts[2][POS_TEXT_SIZE];
     static int turn;
     char *text = texts[turn ^= 1];
@@ -77,8 +69,7 @@ const char *pos_text(Pos at)
 }
 
 /* The line without its end, in memory that the caller frees; NULL where there is none. */
-static char *line_of_text(const char *text, int line)
-{
+static char *line_of_text(const char *text, int line) {
     for (; line > 1 && text; line--) {
         text = strchr(text, '\n');
         text = text ? text + 1 : NULL;
@@ -86,8 +77,7 @@ static char *line_of_text(const char *text, int line)
     return text ? strndup(text, strcspn(text, "\n")) : NULL;
 }
 
-static char *line_of_file(const char *path, int line)
-{
+static char *line_of_file(const char *path, int line) {
     FILE *file = fopen(path, "r");
     if (!file)
         return NULL;
@@ -105,14 +95,10 @@ static char *line_of_file(const char *path, int line)
     return text;
 }
 
-static bool starts_character(char byte)
-{
-    return ((unsigned char)byte & 0xC0) != 0x80;
-}
+static bool starts_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
 
 /* Where the col-th character begins; the line's end when it has fewer. */
-static size_t byte_of_column(const char *line, int col)
-{
+static size_t byte_of_column(const char *line, int col) {
     size_t i = 0;
     for (int seen = 0; line[i]; i++)
         if (starts_character(line[i]) && ++seen >= col)
@@ -121,8 +107,7 @@ static size_t byte_of_column(const char *line, int col)
 }
 
 /* The line as far as it fits, and a caret under col. A long line shows the part around col. */
-static void print_excerpt(const char *line, int col)
-{
+static void print_excerpt(const char *line, int col) {
     size_t length = strlen(line), column = byte_of_column(line, col);
     size_t first = column > MAX_SHOWN / 2 && length > MAX_SHOWN ? column - MAX_SHOWN / 2 : 0;
     size_t last = length - first > MAX_SHOWN ? first + MAX_SHOWN : length;
@@ -137,8 +122,7 @@ static void print_excerpt(const char *line, int col)
     fputs("^\n", stream());
 }
 
-static void print_source_line(Pos at)
-{
+static void print_source_line(Pos at) {
     if (!at.file || at.line <= 0)
         return;
     const Source *source = find_source(at.file);
@@ -149,8 +133,7 @@ static void print_source_line(Pos at)
 }
 
 static void print_message(Pos at, const char *kind, const char *hint, const char *format,
-                          va_list args)
-{
+                          va_list args) {
     fprintf(stream(), "%s: %s: ", pos_text(at), kind);
     vfprintf(stream(), format, args);
     fputc('\n', stream());
@@ -160,8 +143,7 @@ static void print_message(Pos at, const char *kind, const char *hint, const char
     fflush(stream());
 }
 
-void user_error(Pos at, const char *hint, const char *format, ...)
-{
+void user_error(Pos at, const char *hint, const char *format, ...) {
     va_list args;
     va_start(args, format);
     print_message(at, "error", hint, format, args);
@@ -170,16 +152,14 @@ void user_error(Pos at, const char *hint, const char *format, ...)
     abort();
 }
 
-void warn_at(Pos at, const char *hint, const char *format, ...)
-{
+void warn_at(Pos at, const char *hint, const char *format, ...) {
     va_list args;
     va_start(args, format);
     print_message(at, "warning", hint, format, args);
     va_end(args);
 }
 
-void internal_fault(const char *file, int line, const char *format, ...)
-{
+void internal_fault(const char *file, int line, const char *format, ...) {
     va_list args;
     fprintf(stream(), "gpuopt-gen: internal fault (ours, not yours) at %s:%d: ", file, line);
     va_start(args, format);

@@ -1,5 +1,5 @@
-/* Diagnostics. A fault of the user's ends in user_error (exit 1, position, fact, remedy); a fault of
- * ours ends in internal_fault (abort). Nothing else in the compiler leaves the process. */
+/* Diagnostics. A fault of the user's ends in user_error (exit 1, position, fact, remedy); a fault
+ * of ours ends in internal_fault (abort). Nothing else in the compiler leaves the process. */
 #pragma once
 #include "base/pos.h"
 #include <stdio.h>
@@ -18,7 +18,7 @@ void warn_at(Pos at, const char *hint, const char *format, ...)
 /* Prints "internal fault (ours, not yours)" with the place in our source, and aborts. */
 _Noreturn void internal_fault(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#define ENSURE(condition, ...)                                                                     \
+#define ENSURE(condition, ...) \
     ((condition) ? (void)0 : internal_fault(__FILE__, __LINE__, __VA_ARGS__))
 
 /* Gives diag the text of a file that is not on disk as such (a --set, a fuzzer's bytes), so that

@@ -8,21 +8,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool is_folder(const char *path)
-{
+bool is_folder(const char *path) {
     struct stat info;
     return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-bool is_file(const char *path)
-{
+bool is_file(const char *path) {
     struct stat info;
     return !stat(path, &info) && S_ISREG(info.st_mode);
 }
 
 static const char *read_open_file(Arena *arena, FILE *file, size_t max_size, char **text,
-                                  size_t *size)
-{
+                                  size_t *size) {
     struct stat info;
     if (fstat(fileno(file), &info))
         return strerror(errno);
@@ -37,8 +34,7 @@ static const char *read_open_file(Arena *arena, FILE *file, size_t max_size, cha
     return NULL;
 }
 
-const char *file_read(Arena *arena, const char *path, size_t max_size, char **text, size_t *size)
-{
+const char *file_read(Arena *arena, const char *path, size_t max_size, char **text, size_t *size) {
     /* O_NONBLOCK: opening a pipe must not wait for a writer; it is refused below. */
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0)
@@ -53,8 +49,7 @@ const char *file_read(Arena *arena, const char *path, size_t max_size, char **te
     return why;
 }
 
-static bool holds(const char *path, const char *bytes, size_t size)
-{
+static bool holds(const char *path, const char *bytes, size_t size) {
     Arena arena = {0};
     char *text;
     size_t old_size;
@@ -64,8 +59,7 @@ static bool holds(const char *path, const char *bytes, size_t size)
     return same;
 }
 
-static const char *write_new(const char *path, const char *bytes, size_t size)
-{
+static const char *write_new(const char *path, const char *bytes, size_t size) {
     FILE *file = fopen(path, "w");
     if (!file)
         return strerror(errno);
@@ -76,8 +70,7 @@ static const char *write_new(const char *path, const char *bytes, size_t size)
     return reason ? strerror(reason) : NULL;
 }
 
-const char *file_write(const char *path, const char *bytes, size_t size, bool *changed)
-{
+const char *file_write(const char *path, const char *bytes, size_t size, bool *changed) {
     bool same = holds(path, bytes, size);
     if (changed)
         *changed = !same;
@@ -94,8 +87,7 @@ const char *file_write(const char *path, const char *bytes, size_t size, bool *c
     return why;
 }
 
-const char *make_folder(const char *path)
-{
+const char *make_folder(const char *path) {
     Arena arena = {0};
     char *part = arena_strdup(&arena, path);
     const char *why = NULL;

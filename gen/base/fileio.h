@@ -9,7 +9,8 @@
  * its last byte. */
 const char *file_read(Arena *arena, const char *path, size_t max_size, char **text, size_t *size);
 /* Leaves the file untouched, its time stamp too, when it holds these bytes already; else writes
- * beside it and renames, so that a reader sees the old file or the new one. *changed may be NULL. */
+ * beside it and renames, so that a reader sees the old file or the new one. *changed may be NULL.
+ */
 const char *file_write(const char *path, const char *bytes, size_t size, bool *changed);
 /* mkdir -p. */
 const char *make_folder(const char *path);

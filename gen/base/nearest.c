@@ -5,15 +5,13 @@
 
 enum { MAX_NAME = 63 };
 
-static int min3(int a, int b, int c)
-{
+static int min3(int a, int b, int c) {
     int least = a < b ? a : b;
     return least < c ? least : c;
 }
 
 /* Levenshtein distance; names are at most MAX_NAME long. */
-static int edit_distance(const char *a, const char *b)
-{
+static int edit_distance(const char *a, const char *b) {
     int row[MAX_NAME + 1];
     int columns = (int)strlen(b);
     for (int j = 0; j <= columns; j++)
@@ -30,8 +28,7 @@ static int edit_distance(const char *a, const char *b)
     return row[columns];
 }
 
-const char *nearest_name(const char *name, const char *const *candidates, int count)
-{
+const char *nearest_name(const char *name, const char *const *candidates, int count) {
     size_t length = strlen(name);
     if (length > MAX_NAME)
         return NULL;

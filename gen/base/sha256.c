@@ -21,13 +21,9 @@ static const uint32_t K[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t rotr(uint32_t x, int n)
-{
-    return x >> n | x << (32 - n);
-}
+static uint32_t rotr(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
-static void expand(uint32_t w[64], const unsigned char chunk[CHUNK])
-{
+static void expand(uint32_t w[64], const unsigned char chunk[CHUNK]) {
     for (int t = 0; t < 16; t++)
         w[t] = (uint32_t)chunk[4 * t] << 24 | (uint32_t)chunk[4 * t + 1] << 16 |
                (uint32_t)chunk[4 * t + 2] << 8 | chunk[4 * t + 3];
@@ -38,8 +34,7 @@ static void expand(uint32_t w[64], const unsigned char chunk[CHUNK])
     }
 }
 
-static void compress(uint32_t hash[8], const unsigned char chunk[CHUNK])
-{
+static void compress(uint32_t hash[8], const unsigned char chunk[CHUNK]) {
     uint32_t w[64], v[8];
     expand(w, chunk);
     memcpy(v, hash, sizeof v);
@@ -58,8 +53,7 @@ static void compress(uint32_t hash[8], const unsigned char chunk[CHUNK])
 }
 
 /* What follows the last whole chunk: the rest, a 1 bit, zeros, the length in bits. */
-static void finish(uint32_t hash[8], const unsigned char *rest, size_t rest_size, uint64_t bits)
-{
+static void finish(uint32_t hash[8], const unsigned char *rest, size_t rest_size, uint64_t bits) {
     unsigned char tail[2 * CHUNK] = {0};
     if (rest_size)
         memcpy(tail, rest, rest_size);
@@ -71,8 +65,7 @@ static void finish(uint32_t hash[8], const unsigned char *rest, size_t rest_size
         compress(hash, tail + at);
 }
 
-void sha256_hex(const void *bytes, size_t size, char hex[SHA256_HEX_SIZE])
-{
+void sha256_hex(const void *bytes, size_t size, char hex[SHA256_HEX_SIZE]) {
     const unsigned char *data = bytes;
     uint32_t hash[8];
     memcpy(hash, INITIAL, sizeof hash);

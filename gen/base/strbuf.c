@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void reserve(StrBuf *sb, size_t more)
-{
+static void reserve(StrBuf *sb, size_t more) {
     size_t needed = sb->length + more + 1;
     if (needed <= sb->capacity)
         return;
@@ -20,8 +19,7 @@ static void reserve(StrBuf *sb, size_t more)
     sb->capacity = capacity;
 }
 
-void sb_append(StrBuf *sb, const char *bytes, size_t size)
-{
+void sb_append(StrBuf *sb, const char *bytes, size_t size) {
     reserve(sb, size);
     if (size)
         memcpy(sb->text + sb->length, bytes, size);
@@ -29,13 +27,9 @@ void sb_append(StrBuf *sb, const char *bytes, size_t size)
     sb->text[sb->length] = 0;
 }
 
-void sb_puts(StrBuf *sb, const char *text)
-{
-    sb_append(sb, text, strlen(text));
-}
+void sb_puts(StrBuf *sb, const char *text) { sb_append(sb, text, strlen(text)); }
 
-void sb_vprintf(StrBuf *sb, const char *format, va_list args)
-{
+void sb_vprintf(StrBuf *sb, const char *format, va_list args) {
     char *text = NULL;
     int length = vasprintf(&text, format, args);
     ENSURE(length >= 0, "cannot format %s", format);
@@ -43,8 +37,7 @@ void sb_vprintf(StrBuf *sb, const char *format, va_list args)
     free(text);
 }
 
-void sb_printf(StrBuf *sb, const char *format, ...)
-{
+void sb_printf(StrBuf *sb, const char *format, ...) {
     va_list args;
     va_start(args, format);
     sb_vprintf(sb, format, args);
@@ -54,8 +47,7 @@ void sb_printf(StrBuf *sb, const char *format, ...)
 enum { REAL_TEXT_SIZE = 40 };
 
 /* Writes value as d.ddde+xx with the fewest digits that read back as value; returns how many. */
-static int shortest_digits(double value, char text[REAL_TEXT_SIZE])
-{
+static int shortest_digits(double value, char text[REAL_TEXT_SIZE]) {
     for (int digits = 1;; digits++) {
         snprintf(text, REAL_TEXT_SIZE, "%.*e", digits - 1, value);
         if (digits == 17 || strtod(text, NULL) == value)
@@ -63,8 +55,7 @@ static int shortest_digits(double value, char text[REAL_TEXT_SIZE])
     }
 }
 
-void sb_put_real(StrBuf *sb, double value)
-{
+void sb_put_real(StrBuf *sb, double value) {
     char text[REAL_TEXT_SIZE];
     if (!isfinite(value)) {
         sb_printf(sb, "%g", value);
@@ -79,8 +70,7 @@ void sb_put_real(StrBuf *sb, double value)
         sb_printf(sb, "%.*f", decimals > 1 ? decimals : 1, value);
 }
 
-void sb_free(StrBuf *sb)
-{
+void sb_free(StrBuf *sb) {
     free(sb->text);
     *sb = (StrBuf){0};
 }

@@ -9,16 +9,16 @@ enum { MAX_CONFIG_BYTES = 1024 * 1024 };
 typedef struct {
     Arena *arena;
     const char *path, *text;
-    Toml *items; /* what was found, as values with positions; kept apart from jansson's tree, which */
-    Key *keys;   /* is gone before any value is checked, as a check may not return */
+    Toml *
+        items; /* what was found, as values with positions; kept apart from jansson's tree, which */
+    Key *keys; /* is gone before any value is checked, as a check may not return */
     int count;
     Pos fault_pos; /* what the model would need and we lack */
     const char *fault;
 } ConfigFile;
 
 /* jansson keeps no positions: the first `"name"` of the text that a colon follows. */
-static Pos find_member(const ConfigFile *file, const char *name)
-{
+static Pos find_member(const ConfigFile *file, const char *name) {
     const char *quoted = arena_printf(file->arena, "\"%s\"", name);
     const char *at = file->text;
     while ((at = strstr(at, quoted))) {
@@ -35,11 +35,11 @@ static Pos find_member(const ConfigFile *file, const char *name)
     return pos;
 }
 
-static Toml value_of(Arena *arena, const json_t *json)
-{
+static Toml value_of(Arena *arena, const json_t *json) {
     switch (json_typeof(json)) {
     case JSON_INTEGER:
-        return (Toml){.kind = TOML_INT, .integer = json_integer_value(json),
+        return (Toml){.kind = TOML_INT,
+                      .integer = json_integer_value(json),
                       .real = (double)json_integer_value(json)};
     case JSON_REAL:
         return (Toml){.kind = TOML_REAL, .real = json_real_value(json)};
@@ -55,8 +55,7 @@ static Toml value_of(Arena *arena, const json_t *json)
     }
 }
 
-static void take(ConfigFile *file, const json_t *object, const char *name, Key key)
-{
+static void take(ConfigFile *file, const json_t *object, const char *name, Key key) {
     const json_t *json = json_object_get(object, name);
     if (!json || json_is_null(json))
         return;
@@ -66,15 +65,13 @@ static void take(ConfigFile *file, const json_t *object, const char *name, Key k
     file->keys[file->count++] = key;
 }
 
-static void take_text(ConfigFile *file, const char *name, Key key, Toml value)
-{
+static void take_text(ConfigFile *file, const char *name, Key key, Toml value) {
     value.pos = find_member(file, name);
     file->items[file->count] = value;
     file->keys[file->count++] = key;
 }
 
-static void refuse(ConfigFile *file, const char *member, const char *fault)
-{
+static void refuse(ConfigFile *file, const char *member, const char *fault) {
     if (file->fault)
         return;
     file->fault = fault;
@@ -82,8 +79,7 @@ static void refuse(ConfigFile *file, const char *member, const char *fault)
 }
 
 /* `rope_scaling` until transformers 4, `rope_parameters` (which holds rope_theta too) since 5. */
-static void take_rope(ConfigFile *file, const json_t *rope)
-{
+static void take_rope(ConfigFile *file, const json_t *rope) {
     const char *type_name = json_object_get(rope, "rope_type") ? "rope_type" : "type";
     const char *type = json_string_value(json_object_get(rope, type_name));
     take(file, rope, "rope_theta", KEY_model_rope_theta);
@@ -103,20 +99,18 @@ static void take_rope(ConfigFile *file, const json_t *rope)
          KEY_model_rope_original_max_position_embeddings);
 }
 
-static void check_architecture(ConfigFile *file, const json_t *root)
-{
+static void check_architecture(ConfigFile *file, const json_t *root) {
     const json_t *list = json_object_get(root, "architectures");
     const char *member = list ? "architectures" : "model_type";
-    const char *name = json_string_value(list ? json_array_get(list, 0)
-                                              : json_object_get(root, "model_type"));
+    const char *name =
+        json_string_value(list ? json_array_get(list, 0) : json_object_get(root, "model_type"));
     if (!name || strcmp(name, list ? "LlamaForCausalLM" : "llama"))
         refuse(file, member,
                arena_printf(file->arena, "architecture %s is not supported",
                             name ? name : "(none given)"));
 }
 
-static void check_variants(ConfigFile *file, const json_t *root)
-{
+static void check_variants(ConfigFile *file, const json_t *root) {
     const json_t *act = json_object_get(root, "hidden_act");
     if (act && (!json_is_string(act) || strcmp(json_string_value(act), "silu")))
         refuse(file, "hidden_act", "hidden_act other than \"silu\" is not supported");
@@ -126,14 +120,18 @@ static void check_variants(ConfigFile *file, const json_t *root)
         refuse(file, "mlp_bias", "mlp_bias = true is not supported");
 }
 
-static void take_all(ConfigFile *file, const json_t *root)
-{
+static void take_all(ConfigFile *file, const json_t *root) {
     static const Key plain[] = {
-        KEY_model_vocab_size,          KEY_model_hidden_size,
-        KEY_model_intermediate_size,   KEY_model_num_hidden_layers,
-        KEY_model_num_attention_heads, KEY_model_num_key_value_heads,
-        KEY_model_head_dim,            KEY_model_max_position_embeddings,
-        KEY_model_rms_norm_eps,        KEY_model_tie_word_embeddings,
+        KEY_model_vocab_size,
+        KEY_model_hidden_size,
+        KEY_model_intermediate_size,
+        KEY_model_num_hidden_layers,
+        KEY_model_num_attention_heads,
+        KEY_model_num_key_value_heads,
+        KEY_model_head_dim,
+        KEY_model_max_position_embeddings,
+        KEY_model_rms_norm_eps,
+        KEY_model_tie_word_embeddings,
         KEY_model_initializer_range,
     };
     check_architecture(file, root);
@@ -149,8 +147,7 @@ static void take_all(ConfigFile *file, const json_t *root)
     take_rope(file, rope ? rope : json_object_get(root, "rope_scaling"));
 }
 
-static const char *read_text(Arena *arena, const char *path, Pos blame, size_t *size)
-{
+static const char *read_text(Arena *arena, const char *path, Pos blame, size_t *size) {
     char *text;
     const char *why = file_read(arena, path, MAX_CONFIG_BYTES, &text, size);
     if (why)
@@ -159,8 +156,7 @@ static const char *read_text(Arena *arena, const char *path, Pos blame, size_t *
     return text;
 }
 
-static void parse(ConfigFile *file, size_t size)
-{
+static void parse(ConfigFile *file, size_t size) {
     json_error_t error;
     json_t *root = json_loadb(file->text, size, JSON_REJECT_DUPLICATES, &error);
     if (json_is_object(root)) {
@@ -172,8 +168,7 @@ static void parse(ConfigFile *file, size_t size)
     json_decref(root);
 }
 
-void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
-{
+void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame) {
     size_t size;
     ConfigFile file = {
         .arena = arena,

@@ -3,26 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static void *field(Spec *spec, Key key)
-{
-    return (char *)spec + key_info[key].offset;
-}
+static void *field(Spec *spec, Key key) { return (char *)spec + key_info[key].offset; }
 
-static const void *const_field(const Spec *spec, Key key)
-{
+static const void *const_field(const Spec *spec, Key key) {
     return (const char *)spec + key_info[key].offset;
 }
 
-static const char *choice_list(Arena *arena, const KeyInfo *info)
-{
+static const char *choice_list(Arena *arena, const KeyInfo *info) {
     const char *list = "";
     for (int i = 0; i < info->nchoices; i++)
         list = arena_printf(arena, "%s%s\"%s\"", list, i ? ", " : "", info->choices[i]);
     return list;
 }
 
-const char *key_domain(Arena *arena, Key key)
-{
+const char *key_domain(Arena *arena, Key key) {
     const KeyInfo *info = &key_info[key];
     switch (info->kind) {
     case KIND_INT:
@@ -42,15 +36,13 @@ const char *key_domain(Arena *arena, Key key)
     return "";
 }
 
-const char *key_hint(Arena *arena, Key key)
-{
+const char *key_hint(Arena *arena, Key key) {
     return arena_printf(arena, "%s: %s. %s", key_info[key].name, key_domain(arena, key),
                         key_info[key].help);
 }
 
 /* Ranges are written as in mathematics: "[0, 1)" holds 0 and not 1. */
-static bool in_range(const char *range, double value)
-{
+static bool in_range(const char *range, double value) {
     char open, close;
     double low, high;
     ENSURE(sscanf(range, "%c%lf, %lf%c", &open, &low, &high, &close) == 4, "range %s", range);
@@ -58,19 +50,20 @@ static bool in_range(const char *range, double value)
            (close == ']' ? value <= high : value < high);
 }
 
-static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value)
-{
+static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value) {
     static const char *const wanted[] = {
-        [KIND_INT] = "an integer",   [KIND_REAL] = "a number",
-        [KIND_BOOL] = "true or false", [KIND_STRING] = "a string",
-        [KIND_STRINGS] = "a list of strings", [KIND_CHOICE] = "a string",
+        [KIND_INT] = "an integer",
+        [KIND_REAL] = "a number",
+        [KIND_BOOL] = "true or false",
+        [KIND_STRING] = "a string",
+        [KIND_STRINGS] = "a list of strings",
+        [KIND_CHOICE] = "a string",
     };
     user_error(value->pos, key_hint(arena, key), "%s must be %s, not %s", key_info[key].name,
                wanted[key_info[key].kind], toml_kind_name(value->kind));
 }
 
-static void check_number(Arena *arena, Key key, const Toml *value)
-{
+static void check_number(Arena *arena, Key key, const Toml *value) {
     const KeyInfo *info = &key_info[key];
     if (value->kind != TOML_INT && (info->kind == KIND_INT || value->kind != TOML_REAL))
         wrong_type(arena, key, value);
@@ -87,8 +80,7 @@ static void check_number(Arena *arena, Key key, const Toml *value)
                info->range);
 }
 
-static int find_choice(Arena *arena, Key key, const Toml *value)
-{
+static int find_choice(Arena *arena, Key key, const Toml *value) {
     const KeyInfo *info = &key_info[key];
     if (value->kind != TOML_STRING)
         wrong_type(arena, key, value);
@@ -99,8 +91,7 @@ static int find_choice(Arena *arena, Key key, const Toml *value)
                value->string);
 }
 
-static Strings string_list(Arena *arena, Key key, const Toml *value)
-{
+static Strings string_list(Arena *arena, Key key, const Toml *value) {
     int count = value->kind == TOML_ARRAY ? value->count : 1;
     const Toml *items = value->kind == TOML_ARRAY ? value->items : value;
     Strings list = {
@@ -117,8 +108,7 @@ static Strings string_list(Arena *arena, Key key, const Toml *value)
     return list;
 }
 
-void key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin)
-{
+void key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin) {
     KeyKind kind = key_info[key].kind;
     void *at = field(spec, key);
     if (kind == KIND_INT || kind == KIND_REAL)
@@ -149,23 +139,20 @@ void key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin ori
     spec->origin[key] = origin;
 }
 
-static void place(Toml *value, Pos pos)
-{
+static void place(Toml *value, Pos pos) {
     value->pos = pos;
     for (int i = 0; i < value->count; i++)
         place(&value->items[i], pos);
 }
 
 /* Where a bare word is the string itself: --set adapter.type=lora, --set data.train=book.txt. */
-static bool is_bare_string(Key key, const char *text)
-{
+static bool is_bare_string(Key key, const char *text) {
     KeyKind kind = key_info[key].kind;
     return kind >= KIND_STRING && text[0] != '"' && text[0] != '\'' &&
            !(kind == KIND_STRINGS && text[0] == '[');
 }
 
-const Toml *key_parse(Arena *arena, Key key, const char *text, Pos pos)
-{
+const Toml *key_parse(Arena *arena, Key key, const char *text, Pos pos) {
     if (is_bare_string(key, text)) {
         Toml *value = arena_alloc(arena, sizeof *value);
         *value = (Toml){.kind = TOML_STRING, .pos = pos, .string = text};
@@ -180,8 +167,7 @@ const Toml *key_parse(Arena *arena, Key key, const char *text, Pos pos)
     return &root->items[0];
 }
 
-static void print_string(const char *text, StrBuf *out)
-{
+static void print_string(const char *text, StrBuf *out) {
     sb_puts(out, "\"");
     for (; *text; text++) {
         unsigned char byte = (unsigned char)*text;
@@ -195,8 +181,7 @@ static void print_string(const char *text, StrBuf *out)
     sb_puts(out, "\"");
 }
 
-static void print_strings(const Strings *list, StrBuf *out)
-{
+static void print_strings(const Strings *list, StrBuf *out) {
     sb_puts(out, "[");
     for (int i = 0; i < list->count; i++) {
         sb_puts(out, i ? ", " : "");
@@ -205,8 +190,7 @@ static void print_strings(const Strings *list, StrBuf *out)
     sb_puts(out, "]");
 }
 
-void key_print(const Spec *spec, Key key, StrBuf *out)
-{
+void key_print(const Spec *spec, Key key, StrBuf *out) {
     const void *at = const_field(spec, key);
     switch (key_info[key].kind) {
     case KIND_INT:
@@ -230,8 +214,7 @@ void key_print(const Spec *spec, Key key, StrBuf *out)
     }
 }
 
-bool key_same(const Spec *a, const Spec *b, Key key)
-{
+bool key_same(const Spec *a, const Spec *b, Key key) {
     StrBuf texts[2] = {{0}, {0}};
     key_print(a, key, &texts[0]);
     key_print(b, key, &texts[1]);
@@ -241,11 +224,10 @@ bool key_same(const Spec *a, const Spec *b, Key key)
     return same;
 }
 
-void key_copy(Spec *to, const Spec *from, Key key)
-{
+void key_copy(Spec *to, const Spec *from, Key key) {
     static const size_t sizes[] = {
-        [KIND_INT] = sizeof(int64_t),      [KIND_REAL] = sizeof(double),
-        [KIND_BOOL] = sizeof(bool),        [KIND_STRING] = sizeof(const char *),
+        [KIND_INT] = sizeof(int64_t),     [KIND_REAL] = sizeof(double),
+        [KIND_BOOL] = sizeof(bool),       [KIND_STRING] = sizeof(const char *),
         [KIND_STRINGS] = sizeof(Strings), [KIND_CHOICE] = sizeof(int),
     };
     memcpy(field(to, key), const_field(from, key), sizes[key_info[key].kind]);

@@ -8,12 +8,11 @@
 #define CHOICE_NAMES(Name, LIST) static const char *const Name##_names[] = {LIST(CHOICE_SPELLING)};
 CHOICES(CHOICE_NAMES)
 
-#define CONDITION_FUNCTION(NAME, expression, words)                                                \
-    static bool effective_##NAME(const Spec *s)                                                    \
-    {                                                                                              \
-        (void)s;                                                                                   \
-        return expression;                                                                         \
-    }                                                                                              \
+#define CONDITION_FUNCTION(NAME, expression, words) \
+    static bool effective_##NAME(const Spec *s) {   \
+        (void)s;                                    \
+        return expression;                          \
+    }                                               \
     static const char *const condition_##NAME = words;
 CONDITIONS(CONDITION_FUNCTION)
 
@@ -22,21 +21,21 @@ CONDITIONS(CONDITION_FUNCTION)
 #define INFO_BOOL .kind = KIND_BOOL
 #define INFO_STRING .kind = KIND_STRING
 #define INFO_STRINGS .kind = KIND_STRINGS
-#define INFO_CHOICE(Enum)                                                                          \
-    .kind = KIND_CHOICE, .choices = Enum##_names,                                                  \
+#define INFO_CHOICE(Enum)                         \
+    .kind = KIND_CHOICE, .choices = Enum##_names, \
     .nchoices = sizeof Enum##_names / sizeof *Enum##_names
-#define KEY_ROW(TABLE, LEAF, TYPE, DEFAULT, RANGE, CONDITION, HELP)                                \
-    [KEY_##TABLE##_##LEAF] = {                                                                     \
-        .table = #TABLE,                                                                           \
-        .leaf = #LEAF,                                                                             \
-        .name = #TABLE "." #LEAF,                                                                  \
-        INFO_##TYPE,                                                                               \
-        .fallback = DEFAULT,                                                                       \
-        .range = RANGE,                                                                            \
-        .effective = effective_##CONDITION,                                                        \
-        .condition = condition_##CONDITION,                                                        \
-        .help = HELP,                                                                              \
-        .offset = offsetof(Spec, TABLE.LEAF),                                                      \
+#define KEY_ROW(TABLE, LEAF, TYPE, DEFAULT, RANGE, CONDITION, HELP) \
+    [KEY_##TABLE##_##LEAF] = {                                      \
+        .table = #TABLE,                                            \
+        .leaf = #LEAF,                                              \
+        .name = #TABLE "." #LEAF,                                   \
+        INFO_##TYPE,                                                \
+        .fallback = DEFAULT,                                        \
+        .range = RANGE,                                             \
+        .effective = effective_##CONDITION,                         \
+        .condition = condition_##CONDITION,                         \
+        .help = HELP,                                               \
+        .offset = offsetof(Spec, TABLE.LEAF),                       \
     },
 #define TABLE_ROWS(table, KEYS) KEYS(KEY_ROW)
 const KeyInfo key_info[KEY_COUNT] = {SPEC_TABLES(TABLE_ROWS)};
@@ -125,34 +124,25 @@ static const struct {
     {"save_total_limit", KEY_checkpoint_keep_latest_k},
 };
 
-const char *key_name(Key key)
-{
-    return key_info[key].name;
-}
+const char *key_name(Key key) { return key_info[key].name; }
 
-const char *choice_name(Key key, int value)
-{
+const char *choice_name(Key key, int value) {
     const KeyInfo *info = &key_info[key];
     ENSURE(info->kind == KIND_CHOICE && value >= 0 && value < info->nchoices, "choice %d of %s",
            value, info->name);
     return info->choices[value];
 }
 
-bool spec_effective(const Spec *spec, Key key)
-{
-    return key_info[key].effective(spec);
-}
+bool spec_effective(const Spec *spec, Key key) { return key_info[key].effective(spec); }
 
-Key key_find(const char *table, const char *leaf)
-{
+Key key_find(const char *table, const char *leaf) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (!strcmp(key_info[key].table, table) && !strcmp(key_info[key].leaf, leaf))
             return (Key)key;
     return KEY_COUNT;
 }
 
-static Key find_dotted(const char *name)
-{
+static Key find_dotted(const char *name) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (!strcmp(key_info[key].name, name))
             return (Key)key;
@@ -160,8 +150,7 @@ static Key find_dotted(const char *name)
 }
 
 /* A key that another tool spells like this, or that has this leaf in another table. */
-static const char *known_elsewhere(const char *leaf)
-{
+static const char *known_elsewhere(const char *leaf) {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (!strcmp(aliases[i].spelling, leaf))
             return key_info[aliases[i].key].name;
@@ -171,8 +160,7 @@ static const char *known_elsewhere(const char *leaf)
     return NULL;
 }
 
-static bool is_table(const char *name, size_t length)
-{
+static bool is_table(const char *name, size_t length) {
     for (int i = 0; i < TABLE_COUNT; i++)
         if (strlen(table_names[i]) == length && !strncmp(table_names[i], name, length))
             return true;
@@ -181,8 +169,7 @@ static bool is_table(const char *name, size_t length)
 
 /* The leaves are compared inside a known table, whole names elsewhere: else a long table name would
  * make any two of its keys look alike. */
-static const char *nearest_key(const char *name, size_t table_length)
-{
+static const char *nearest_key(const char *name, size_t table_length) {
     const char *candidates[KEY_COUNT];
     int keys[KEY_COUNT], count = 0;
     bool known = is_table(name, table_length);
@@ -200,8 +187,7 @@ static const char *nearest_key(const char *name, size_t table_length)
     return NULL;
 }
 
-static const char *did_you_mean(const char *name)
-{
+static const char *did_you_mean(const char *name) {
     const char *dot = strrchr(name, '.');
     const char *nearest = dot ? nearest_key(name, (size_t)(dot - name)) : NULL;
     if (!nearest)
@@ -211,16 +197,14 @@ static const char *did_you_mean(const char *name)
     return nearest;
 }
 
-void key_unknown(Arena *arena, const char *name, Pos at)
-{
+void key_unknown(Arena *arena, const char *name, Pos at) {
     const char *nearest = did_you_mean(name);
     const char *hint = nearest ? arena_printf(arena, "did you mean %s?", nearest)
                                : "gpuopt-gen --keys lists all keys";
     user_error(at, hint, "unknown key %s", name);
 }
 
-Key key_lookup(Arena *arena, const char *name, Pos at)
-{
+Key key_lookup(Arena *arena, const char *name, Pos at) {
     Key key = find_dotted(name);
     if (key == KEY_COUNT)
         key_unknown(arena, name, at);

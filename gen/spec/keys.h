@@ -2,8 +2,8 @@
  *
  *     K(table, leaf, TYPE, default, range, CONDITION, help)
  *
- * gives the field spec->table.leaf, its parsing, its limits, "did you mean", --set, --print-spec and
- * the reference that --keys prints. Adding a key is adding a row.
+ * gives the field spec->table.leaf, its parsing, its limits, "did you mean", --set, --print-spec
+ * and the reference that --keys prints. Adding a key is adding a row.
  *
  *   TYPE       INT (int64_t), REAL (double), BOOL (bool), STRING (const char *, never NULL),
  *              STRINGS (a list; one string stands for a list of one), CHOICE(Enum) (from CHOICES)
@@ -15,6 +15,9 @@
  *
  * Names are those of PEFT, TRL, torchtitan and Hugging Face's config.json. */
 #pragma once
+
+/* A row is laid out as a sentence, not as an argument list. */
+/* clang-format off */
 
 #define REQUIRED 0
 #define DERIVED ""
@@ -227,3 +230,4 @@
     T(compile, COMPILE_KEYS)                                                                       \
     T(benchmark, BENCHMARK_KEYS)                                                                   \
     T(profiling, PROFILING_KEYS)
+/* clang-format on */

@@ -32,7 +32,8 @@ void refuse_in_vain(Arena *arena, const Spec *spec);
 Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer);
 
 /* Model keys from config.json (model.config, model.weights = DIR) and from the base spec
- * (model.weights = FILE.toml); a key that says otherwise is a user_error. Sets init_dir, base_spec. */
+ * (model.weights = FILE.toml); a key that says otherwise is a user_error. Sets init_dir, base_spec.
+ */
 void resolve_weights(Arena *arena, Spec *spec, const ReadChain *chain);
 /* Fills a scratch spec with the model keys of FOLDER/config.json; blame is who named the folder. */
 void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame);

@@ -52,22 +52,24 @@ typedef struct {
 #define FIELD_STRINGS Strings
 #define FIELD_CHOICE(Enum) Enum
 #define FIELD(table, leaf, TYPE, ...) FIELD_##TYPE leaf;
-#define TABLE_FIELDS(table, KEYS)                                                                  \
-    struct {                                                                                       \
-        KEYS(FIELD)                                                                                \
+#define TABLE_FIELDS(table, KEYS) \
+    struct {                      \
+        KEYS(FIELD)               \
     } table;
 
 typedef struct Spec {
     SPEC_TABLES(TABLE_FIELDS)
-    const char *path;      /* the file, as the user named it */
-    const char *name;      /* [job] name, or the file's name without folder and .toml */
-    const char *init_dir;  /* folder with the initial weights; "" draws them */
-    const char *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */
-    int nsets;             /* what the user and the sweep set: KEY=VALUE, in order */
+    const char *path;     /* the file, as the user named it */
+    const char *name;     /* [job] name, or the file's name without folder and .toml */
+    const char *init_dir; /* folder with the initial weights; "" draws them */
+    const char
+        *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */
+    int nsets;      /* what the user and the sweep set: KEY=VALUE, in order */
     const char **sets;
     char sha256[SHA256_HEX_SIZE]; /* of every resolved value that has an effect */
     Origin origin[KEY_COUNT];
-    bool in_vain[KEY_COUNT]; /* written here, but without effect: possible at a point of a sweep only */
+    bool in_vain[KEY_COUNT]; /* written here, but without effect: possible at a point of a sweep
+                                only */
 } Spec;
 #undef TABLE_FIELDS
 #undef FIELD
@@ -82,7 +84,8 @@ typedef struct Spec {
  * KEY=VALUE. Every fault is a user_error. A spec with a [sweep] is read with sweep.h. */
 Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets);
 
-/* Where the key's value was written: always good for user_error; for a default, the file as a whole. */
+/* Where the key's value was written: always good for user_error; for a default, the file as a
+ * whole. */
 Pos spec_pos(const Spec *spec, Key key);
 /* Whether the user wrote the key (spec, extended spec, --set, sweep). */
 bool spec_given(const Spec *spec, Key key);

@@ -3,8 +3,7 @@
 #include "spec/resolve.h"
 #include <string.h>
 
-static void require_keys(Arena *arena, const Spec *spec)
-{
+static void require_keys(Arena *arena, const Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (key_info[key].fallback == REQUIRED && spec->origin[key].kind == ORIGIN_DEFAULT)
             user_error(spec_pos(spec, (Key)key), key_hint(arena, (Key)key), "%s is missing",
@@ -13,8 +12,7 @@ static void require_keys(Arena *arena, const Spec *spec)
 
 /* ---- model ---- */
 
-static void derive_heads(Arena *arena, Spec *spec)
-{
+static void derive_heads(Arena *arena, Spec *spec) {
     int64_t hidden = spec->model.hidden_size, heads = spec->model.num_attention_heads;
     if (!spec->model.num_key_value_heads)
         spec->model.num_key_value_heads = heads;
@@ -27,30 +25,28 @@ static void derive_heads(Arena *arena, Spec *spec)
                    (long long)hidden);
     spec->model.head_dim = hidden / heads;
     if (spec->model.head_dim > 256)
-        user_error(spec_pos(spec, KEY_model_num_attention_heads), key_hint(arena, KEY_model_head_dim),
+        user_error(spec_pos(spec, KEY_model_num_attention_heads),
+                   key_hint(arena, KEY_model_head_dim),
                    "hidden_size / num_attention_heads = %lld is larger than 256",
                    (long long)spec->model.head_dim);
 }
 
-static void check_heads(Arena *arena, const Spec *spec)
-{
+static void check_heads(Arena *arena, const Spec *spec) {
     int64_t heads = spec->model.num_attention_heads, groups = spec->model.num_key_value_heads;
     bool derived = spec->origin[KEY_model_head_dim].kind == ORIGIN_DEFAULT;
     if (heads % groups)
         user_error(spec_pos(spec, KEY_model_num_key_value_heads),
                    "choose a divisor of num_attention_heads",
-                   "%lld key and value heads do not divide %lld attention heads",
-                   (long long)groups, (long long)heads);
+                   "%lld key and value heads do not divide %lld attention heads", (long long)groups,
+                   (long long)heads);
     if (spec->model.head_dim % 8)
         user_error(spec_pos(spec, derived ? KEY_model_num_attention_heads : KEY_model_head_dim),
-                   key_hint(arena, KEY_model_head_dim),
-                   "%s = %lld is no multiple of 8",
+                   key_hint(arena, KEY_model_head_dim), "%s = %lld is no multiple of 8",
                    derived ? "hidden_size / num_attention_heads" : "model.head_dim",
                    (long long)spec->model.head_dim);
 }
 
-static void check_rope(const Spec *spec)
-{
+static void check_rope(const Spec *spec) {
     if (spec->model.rope_type == ROPE_LLAMA3 &&
         spec->model.rope_high_freq_factor <= spec->model.rope_low_freq_factor)
         user_error(spec_pos(spec, KEY_model_rope_high_freq_factor),
@@ -60,8 +56,7 @@ static void check_rope(const Spec *spec)
 
 /* ---- training ---- */
 
-static void check_lengths(const Spec *spec)
-{
+static void check_lengths(const Spec *spec) {
     int64_t tokens = spec->training.seq_len * spec->training.per_device_train_batch_size;
     if (spec->training.seq_len > spec->model.max_position_embeddings)
         user_error(spec_pos(spec, KEY_training_seq_len),
@@ -80,8 +75,7 @@ static void check_lengths(const Spec *spec)
                    (long long)spec->data.max_target_tokens, (long long)tokens);
 }
 
-static void check_data(Arena *arena, const Spec *spec)
-{
+static void check_data(Arena *arena, const Spec *spec) {
     if (spec->data.format != DATA_SYNTHETIC && spec->data.train.count == 0)
         user_error(spec_pos(spec, KEY_data_train),
                    "name files: [data] train = [\"FILE\"]; or set data.format = \"synthetic\"",
@@ -93,8 +87,7 @@ static void check_data(Arena *arena, const Spec *spec)
                 user_error(lists[i]->at[j], key_hint(arena, KEY_data_train), "an empty file name");
 }
 
-static void check_adapter(Arena *arena, const Spec *spec)
-{
+static void check_adapter(Arena *arena, const Spec *spec) {
     static const char *const linears[] = {
         "all-linear", "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
     };
@@ -118,8 +111,7 @@ static void check_adapter(Arena *arena, const Spec *spec)
     }
 }
 
-static void check_profiling(const Spec *spec)
-{
+static void check_profiling(const Spec *spec) {
     int64_t last = spec->profiling.start_step + spec->profiling.steps;
     if (spec->profiling.enabled && last > spec->training.steps)
         user_error(spec_pos(spec, KEY_profiling_enabled),
@@ -129,15 +121,13 @@ static void check_profiling(const Spec *spec)
 }
 
 /* Inherited keys are excused: a variant may well switch off what its original tunes. */
-static void mark_in_vain(Spec *spec)
-{
+static void mark_in_vain(Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
         spec->in_vain[key] = spec_given(spec, (Key)key) && !spec->origin[key].inherited &&
                              !spec_effective(spec, (Key)key);
 }
 
-void spec_check(Arena *arena, Spec *spec)
-{
+void spec_check(Arena *arena, Spec *spec) {
     require_keys(arena, spec);
     derive_heads(arena, spec);
     check_heads(arena, spec);

@@ -5,30 +5,26 @@
 
 enum { ORIGIN_COLUMN = 48 };
 
-static void pad(StrBuf *out, size_t line_start, size_t column)
-{
+static void pad(StrBuf *out, size_t line_start, size_t column) {
     do
         sb_puts(out, " ");
     while (out->length - line_start < column);
 }
 
 /* A heading where key begins a table. */
-static void print_heading(Key key, StrBuf *out)
-{
+static void print_heading(Key key, StrBuf *out) {
     if (key == 0 || strcmp(key_info[key].table, key_info[key - 1].table))
         sb_printf(out, "\n[%s]\n", key_info[key].table);
 }
 
-static void print_origin(const Spec *spec, Key key, StrBuf *out)
-{
+static void print_origin(const Spec *spec, Key key, StrBuf *out) {
     const Origin *origin = &spec->origin[key];
     sb_printf(out, "# %s", origin->kind == ORIGIN_DEFAULT ? "default" : pos_text(origin->pos));
     if (!spec_effective(spec, key))
         sb_puts(out, ", no effect");
 }
 
-static void print_key(const Spec *spec, Key key, StrBuf *out)
-{
+static void print_key(const Spec *spec, Key key, StrBuf *out) {
     size_t start = out->length;
     /* What has no effect stays a comment, so that the print reads back without complaint. */
     sb_printf(out, "%s%s = ", spec_effective(spec, key) ? "" : "# ", key_info[key].leaf);
@@ -38,8 +34,7 @@ static void print_key(const Spec *spec, Key key, StrBuf *out)
     sb_puts(out, "\n");
 }
 
-void spec_print(const Spec *spec, StrBuf *out)
-{
+void spec_print(const Spec *spec, StrBuf *out) {
     sb_printf(out, "# %s, resolved; spec_sha256 %s\n", spec->path, spec->sha256);
     for (int key = 0; key < KEY_COUNT; key++) {
         print_heading((Key)key, out);
@@ -47,8 +42,7 @@ void spec_print(const Spec *spec, StrBuf *out)
     }
 }
 
-static void print_default(const KeyInfo *info, StrBuf *out)
-{
+static void print_default(const KeyInfo *info, StrBuf *out) {
     if (info->fallback == REQUIRED)
         sb_puts(out, "required");
     else if (!info->fallback[0])
@@ -57,8 +51,7 @@ static void print_default(const KeyInfo *info, StrBuf *out)
         sb_printf(out, info->kind == KIND_CHOICE ? "default \"%s\"" : "default %s", info->fallback);
 }
 
-static void print_reference(Arena *arena, Key key, StrBuf *out)
-{
+static void print_reference(Arena *arena, Key key, StrBuf *out) {
     const KeyInfo *info = &key_info[key];
     sb_printf(out, "  %s\n      %s; ", info->leaf, key_domain(arena, key));
     print_default(info, out);
@@ -67,11 +60,11 @@ static void print_reference(Arena *arena, Key key, StrBuf *out)
         sb_printf(out, "      Only with %s.\n", info->condition);
 }
 
-void spec_print_keys(StrBuf *out)
-{
+void spec_print_keys(StrBuf *out) {
     Arena arena = {0};
-    sb_puts(out, "Keys of a spec. Beside these tables: extends = \"FILE.toml\" takes another spec's\n"
-                 "keys first; [sweep] \"TABLE.KEY\" = [VALUES] makes several experiments.\n");
+    sb_puts(out,
+            "Keys of a spec. Beside these tables: extends = \"FILE.toml\" takes another spec's\n"
+            "keys first; [sweep] \"TABLE.KEY\" = [VALUES] makes several experiments.\n");
     for (int key = 0; key < KEY_COUNT; key++) {
         print_heading((Key)key, out);
         print_reference(&arena, (Key)key, out);
@@ -79,8 +72,7 @@ void spec_print_keys(StrBuf *out)
     arena_free(&arena);
 }
 
-void spec_hash(Spec *spec)
-{
+void spec_hash(Spec *spec) {
     StrBuf text = {0};
     for (int key = 0; key < KEY_COUNT; key++) {
         if (!spec_effective(spec, (Key)key))

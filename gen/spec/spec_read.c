@@ -3,15 +3,13 @@
 #include "spec/resolve.h"
 #include <string.h>
 
-void chain_check(const ReadChain *chain, const char *path, Pos blame)
-{
+void chain_check(const ReadChain *chain, const char *path, Pos blame) {
     for (; chain; chain = chain->outer)
         if (!strcmp(chain->path, path))
             user_error(blame, "let one of the files stand alone", "%s waits for itself", path);
 }
 
-static void set_defaults(Arena *arena, Spec *spec)
-{
+static void set_defaults(Arena *arena, Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++) {
         const KeyInfo *info = &key_info[key];
         const char *text = info->fallback == REQUIRED ? DERIVED : info->fallback;
@@ -26,8 +24,7 @@ static void set_defaults(Arena *arena, Spec *spec)
 
 /* ---- files ---- */
 
-static void read_table(Arena *arena, Spec *spec, const Toml *table, bool inherited)
-{
+static void read_table(Arena *arena, Spec *spec, const Toml *table, bool inherited) {
     for (int i = 0; i < table->count; i++) {
         const Toml *item = &table->items[i];
         Key key = key_find(table->key, item->key);
@@ -39,16 +36,14 @@ static void read_table(Arena *arena, Spec *spec, const Toml *table, bool inherit
     }
 }
 
-static bool is_spec_table(const char *name)
-{
+static bool is_spec_table(const char *name) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (!strcmp(key_info[key].table, name))
             return true;
     return false;
 }
 
-static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited)
-{
+static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited) {
     for (int i = 0; i < root->count; i++) {
         const Toml *item = &root->items[i];
         if (!strcmp(item->key, "extends") || !strcmp(item->key, "sweep"))
@@ -62,15 +57,15 @@ static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited
     }
 }
 
-static void read_file(Arena *arena, Spec *spec, const char *path, Pos blame, const ReadChain *outer)
-{
+static void read_file(Arena *arena, Spec *spec, const char *path, Pos blame,
+                      const ReadChain *outer) {
     bool inherited = path != spec->path;
     chain_check(outer, path, blame);
     const Toml *root = toml_read(arena, path, blame);
     const Toml *extends = toml_get(root, "extends");
     if (extends && extends->kind != TOML_STRING)
-        user_error(extends->pos, "write extends = \"FILE.toml\"", "extends must be a string, not %s",
-                   toml_kind_name(extends->kind));
+        user_error(extends->pos, "write extends = \"FILE.toml\"",
+                   "extends must be a string, not %s", toml_kind_name(extends->kind));
     if (extends)
         read_file(arena, spec, extends->string, extends->pos, &(ReadChain){outer, path});
     read_root(arena, spec, root, inherited);
@@ -79,8 +74,7 @@ static void read_file(Arena *arena, Spec *spec, const char *path, Pos blame, con
 /* ---- settings ---- */
 
 /* Messages show all --set as one file, a line each. */
-static void show_settings(Arena *arena, const char *const *sets, int nsets)
-{
+static void show_settings(Arena *arena, const char *const *sets, int nsets) {
     char *all = arena_strdup(arena, "");
     for (int i = 0; i < nsets; i++) {
         char *line = arena_strdup(arena, sets[i]);
@@ -91,8 +85,7 @@ static void show_settings(Arena *arena, const char *const *sets, int nsets)
     diag_source("--set", all);
 }
 
-static Setting parse_setting(Arena *arena, const char *text, int line)
-{
+static Setting parse_setting(Arena *arena, const char *text, int line) {
     Pos pos = {"--set", line, 1};
     const char *equals = strchr(text, '=');
     if (!equals)
@@ -105,8 +98,7 @@ static Setting parse_setting(Arena *arena, const char *text, int line)
     return setting;
 }
 
-Setting *settings_parse(Arena *arena, const char *const *sets, int nsets)
-{
+Setting *settings_parse(Arena *arena, const char *const *sets, int nsets) {
     Setting *settings = arena_array(arena, (size_t)nsets, sizeof *settings);
     show_settings(arena, sets, nsets);
     for (int i = 0; i < nsets; i++)
@@ -114,21 +106,20 @@ Setting *settings_parse(Arena *arena, const char *const *sets, int nsets)
     return settings;
 }
 
-static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, int count)
-{
+static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, int count) {
     spec->nsets = count;
     spec->sets = arena_array(arena, (size_t)count, sizeof *spec->sets);
     for (int i = 0; i < count; i++) {
         const Setting *set = &settings[i];
-        key_assign(arena, spec, set->key, set->value, (Origin){set->origin, set->value->pos, false});
+        key_assign(arena, spec, set->key, set->value,
+                   (Origin){set->origin, set->value->pos, false});
         spec->sets[i] = set->text;
     }
 }
 
 /* ---- the whole ---- */
 
-static void name_experiment(Arena *arena, Spec *spec)
-{
+static void name_experiment(Arena *arena, Spec *spec) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     const char *slash = strrchr(spec->path, '/'), *stem = slash ? slash + 1 : spec->path;
@@ -146,8 +137,7 @@ static void name_experiment(Arena *arena, Spec *spec)
 }
 
 Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *settings, int count,
-                   const ReadChain *outer)
-{
+                   const ReadChain *outer) {
     Spec *spec = arena_alloc(arena, sizeof *spec);
     spec->path = path;
     spec->init_dir = spec->base_spec = "";
@@ -161,16 +151,14 @@ Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *set
     return spec;
 }
 
-static void refuse_sweep(Arena *arena, const char *path, Pos blame)
-{
+static void refuse_sweep(Arena *arena, const char *path, Pos blame) {
     const Toml *sweep = toml_get(toml_read(arena, path, blame), "sweep");
     if (sweep)
-        user_error(sweep->pos, "name a spec without [sweep]", "%s is a study of several experiments",
-                   path);
+        user_error(sweep->pos, "name a spec without [sweep]",
+                   "%s is a study of several experiments", path);
 }
 
-Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer)
-{
+Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer) {
     chain_check(outer, path, blame);
     refuse_sweep(arena, path, blame);
     Spec *spec = spec_resolve(arena, path, blame, NULL, 0, outer);
@@ -178,8 +166,7 @@ Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain 
     return spec;
 }
 
-Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets)
-{
+Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets) {
     const Setting *settings = settings_parse(arena, sets, nsets);
     refuse_sweep(arena, path, (Pos){0});
     Spec *spec = spec_resolve(arena, path, (Pos){0}, settings, nsets, NULL);
@@ -187,23 +174,18 @@ Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nse
     return spec;
 }
 
-void refuse_in_vain(Arena *arena, const Spec *spec)
-{
+void refuse_in_vain(Arena *arena, const Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (spec->in_vain[key])
-            user_error(spec_pos(spec, (Key)key),
-                       arena_printf(arena, "remove it; it counts only with %s",
-                                    key_info[key].condition),
-                       "%s has no effect here", key_info[key].name);
+            user_error(
+                spec_pos(spec, (Key)key),
+                arena_printf(arena, "remove it; it counts only with %s", key_info[key].condition),
+                "%s has no effect here", key_info[key].name);
 }
 
-Pos spec_pos(const Spec *spec, Key key)
-{
-    return spec->origin[key].pos;
-}
+Pos spec_pos(const Spec *spec, Key key) { return spec->origin[key].pos; }
 
-bool spec_given(const Spec *spec, Key key)
-{
+bool spec_given(const Spec *spec, Key key) {
     OriginKind kind = spec->origin[key].kind;
     return kind == ORIGIN_FILE || kind == ORIGIN_SET || kind == ORIGIN_SWEEP;
 }

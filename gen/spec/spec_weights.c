@@ -1,17 +1,15 @@
-/* Initial weights bring the model's shape with them: a folder by its config.json, a base spec by its
- * own [model]. A spec may repeat a key of theirs, never contradict it. */
+/* Initial weights bring the model's shape with them: a folder by its config.json, a base spec by
+ * its own [model]. A spec may repeat a key of theirs, never contradict it. */
 #include "spec/resolve.h"
 #include "base/fileio.h"
 #include <string.h>
 
-static bool is_model_shape(Key key)
-{
+static bool is_model_shape(Key key) {
     return !strcmp(key_info[key].table, "model") && key != KEY_model_weights &&
            key != KEY_model_config;
 }
 
-static _Noreturn void contradiction(Arena *arena, const Spec *spec, const Spec *from, Key key)
-{
+static _Noreturn void contradiction(Arena *arena, const Spec *spec, const Spec *from, Key key) {
     StrBuf values = {0};
     key_print(spec, key, &values);
     sb_append(&values, "", 1);
@@ -25,9 +23,9 @@ static _Noreturn void contradiction(Arena *arena, const Spec *spec, const Spec *
                "%s = %s contradicts %s, which says %s", key_info[key].name, ours, where, theirs);
 }
 
-/* Takes the model keys that `from` states; defaults_too: those that it leaves at their default too. */
-static void adopt(Arena *arena, Spec *spec, const Spec *from, OriginKind as, bool defaults_too)
-{
+/* Takes the model keys that `from` states; defaults_too: those that it leaves at their default too.
+ */
+static void adopt(Arena *arena, Spec *spec, const Spec *from, OriginKind as, bool defaults_too) {
     for (int i = 0; i < KEY_COUNT; i++) {
         Key key = (Key)i;
         if (!is_model_shape(key) || (!defaults_too && from->origin[key].kind == ORIGIN_DEFAULT))
@@ -42,15 +40,13 @@ static void adopt(Arena *arena, Spec *spec, const Spec *from, OriginKind as, boo
     }
 }
 
-static void adopt_config(Arena *arena, Spec *spec, const char *folder, Key named_by)
-{
+static void adopt_config(Arena *arena, Spec *spec, const char *folder, Key named_by) {
     Spec *config = arena_alloc(arena, sizeof *config);
     config_json_read(arena, config, folder, spec_pos(spec, named_by));
     adopt(arena, spec, config, ORIGIN_CONFIG, false);
 }
 
-static void adopt_base(Arena *arena, Spec *spec, const char *path, const ReadChain *chain)
-{
+static void adopt_base(Arena *arena, Spec *spec, const char *path, const ReadChain *chain) {
     const Spec *base = spec_read_base(arena, path, spec_pos(spec, KEY_model_weights), chain);
     if (!strcmp(base->name, spec->name))
         user_error(spec_pos(spec, KEY_model_weights), "give one of them another [job] name",
@@ -63,14 +59,12 @@ static void adopt_base(Arena *arena, Spec *spec, const char *path, const ReadCha
     spec->init_dir = arena_printf(arena, "build/%s/out", base->name);
 }
 
-static bool names_spec(const char *weights)
-{
+static bool names_spec(const char *weights) {
     size_t length = strlen(weights);
     return length > 5 && !strcmp(weights + length - 5, ".toml");
 }
 
-void resolve_weights(Arena *arena, Spec *spec, const ReadChain *chain)
-{
+void resolve_weights(Arena *arena, Spec *spec, const ReadChain *chain) {
     const char *weights = spec->model.weights;
     if (spec->model.config[0])
         adopt_config(arena, spec, spec->model.config, KEY_model_config);

@@ -23,8 +23,7 @@ typedef struct {
 
 /* ---- axes ---- */
 
-static void refuse_second_use(const Study *study, const Axis *axis, Key key, Pos at)
-{
+static void refuse_second_use(const Study *study, const Axis *axis, Key key, Pos at) {
     for (int i = 0; i < study->nfixed; i++)
         if (study->fixed[i].key == key)
             user_error(at, "remove --set, or the key from [sweep]",
@@ -38,20 +37,19 @@ static void refuse_second_use(const Study *study, const Axis *axis, Key key, Pos
             user_error(at, "vary a key in one line only", "%s is varied twice", key_name(key));
 }
 
-static void add_key(const Study *study, Axis *axis, const char *name, Pos at)
-{
+static void add_key(const Study *study, Axis *axis, const char *name, Pos at) {
     Key key = key_lookup(study->arena, name, at);
     if (key == KEY_job_name)
         user_error(at, "points are named after what they vary", "job.name cannot be varied");
     if (axis->nkeys == MAX_KEYS_PER_AXIS)
-        user_error(at, "use several lines", "more than %d keys go together here", MAX_KEYS_PER_AXIS);
+        user_error(at, "use several lines", "more than %d keys go together here",
+                   MAX_KEYS_PER_AXIS);
     refuse_second_use(study, axis, key, at);
     axis->keys[axis->nkeys++] = key;
 }
 
 /* "model.num_hidden_layers, adapter.r" */
-static void read_keys(const Study *study, Axis *axis, const Toml *line)
-{
+static void read_keys(const Study *study, Axis *axis, const Toml *line) {
     const char *at = line->key;
     for (;;) {
         at += strspn(at, " ");
@@ -65,8 +63,7 @@ static void read_keys(const Study *study, Axis *axis, const Toml *line)
     }
 }
 
-static Setting read_value(const Study *study, Key key, const Toml *value)
-{
+static Setting read_value(const Study *study, Key key, const Toml *value) {
     key_assign(study->arena, study->scratch, key, value, (Origin){ORIGIN_SWEEP, value->pos, false});
     StrBuf text = {0};
     sb_printf(&text, "%s=", key_name(key));
@@ -76,8 +73,7 @@ static Setting read_value(const Study *study, Key key, const Toml *value)
     return setting;
 }
 
-static void read_values(const Study *study, Axis *axis, const Toml *line)
-{
+static void read_values(const Study *study, Axis *axis, const Toml *line) {
     axis->nvalues = line->count;
     axis->settings =
         arena_array(study->arena, (size_t)axis->nvalues, (size_t)axis->nkeys * sizeof(Setting));
@@ -93,8 +89,7 @@ static void read_values(const Study *study, Axis *axis, const Toml *line)
     }
 }
 
-static void read_axis(Study *study, const Toml *line)
-{
+static void read_axis(Study *study, const Toml *line) {
     if (line->kind == TOML_TABLE)
         user_error(line->key_pos, "write \"table.key\" = [values], with the key in quotes",
                    "%s in [sweep] is a table", line->key);
@@ -111,11 +106,10 @@ static void read_axis(Study *study, const Toml *line)
     study->npoints *= axis->nvalues;
 }
 
-static void read_axes(Study *study, const Toml *sweep)
-{
+static void read_axes(Study *study, const Toml *sweep) {
     if (sweep->kind != TOML_TABLE)
-        user_error(sweep->pos, "write [sweep] on a line of its own", "sweep must be a table, not %s",
-                   toml_kind_name(sweep->kind));
+        user_error(sweep->pos, "write [sweep] on a line of its own",
+                   "sweep must be a table, not %s", toml_kind_name(sweep->kind));
     for (int i = 0; i < sweep->count; i++)
         read_axis(study, &sweep->items[i]);
     if (study->naxes == 0)
@@ -125,14 +119,12 @@ static void read_axes(Study *study, const Toml *sweep)
 
 /* ---- points ---- */
 
-static bool starts_with_digit(const char *value)
-{
+static bool starts_with_digit(const char *value) {
     return isdigit((unsigned char)value[0]) || value[0] == '-';
 }
 
 /* "r8", "dtype-bf16": only characters that are good in a folder's name. */
-static void name_setting(const Setting *setting, StrBuf *name)
-{
+static void name_setting(const Setting *setting, StrBuf *name) {
     const char *value = strchr(setting->text, '=') + 1;
     sb_printf(name, "%s%s", name->length ? "_" : "", key_info[setting->key].leaf);
     sb_puts(name, starts_with_digit(value) ? "" : "-");
@@ -142,8 +134,7 @@ static void name_setting(const Setting *setting, StrBuf *name)
 }
 
 /* Names that are too long, or that an earlier point has, end in the point's number. */
-static const char *unique_name(const Study *study, const Sweep *sweep, int point, StrBuf *name)
-{
+static const char *unique_name(const Study *study, const Sweep *sweep, int point, StrBuf *name) {
     bool taken = name->length > MAX_POINT_NAME;
     for (int i = 0; i < point && !taken; i++)
         taken = !strcmp(sweep->points[i].name, name->text);
@@ -153,8 +144,7 @@ static const char *unique_name(const Study *study, const Sweep *sweep, int point
 }
 
 /* The settings of one point behind the --set; the last axis varies fastest. */
-static int choose(const Study *study, int point, Setting *settings)
-{
+static int choose(const Study *study, int point, Setting *settings) {
     int count = study->nfixed, stride = study->npoints;
     if (count)
         memcpy(settings, study->fixed, (size_t)count * sizeof *settings);
@@ -169,8 +159,7 @@ static int choose(const Study *study, int point, Setting *settings)
     return count;
 }
 
-static void read_point(const Study *study, Sweep *sweep, const char *path, int index)
-{
+static void read_point(const Study *study, Sweep *sweep, const char *path, int index) {
     SweepPoint *point = &sweep->points[index];
     Setting *all = arena_array(study->arena, (size_t)study->nfixed + KEY_COUNT, sizeof *all);
     int count = choose(study, index, all);
@@ -185,9 +174,9 @@ static void read_point(const Study *study, Sweep *sweep, const char *path, int i
     point->sets = point->spec->sets + study->nfixed;
 }
 
-/* A key may be idle at some points of a study, as r is where the type varies, not at all of them. */
-static void refuse_always_in_vain(Arena *arena, const Sweep *sweep)
-{
+/* A key may be idle at some points of a study, as r is where the type varies, not at all of them.
+ */
+static void refuse_always_in_vain(Arena *arena, const Sweep *sweep) {
     Spec always = *sweep->points[0].spec;
     for (int i = 1; i < sweep->count; i++)
         for (int key = 0; key < KEY_COUNT; key++)
@@ -195,8 +184,7 @@ static void refuse_always_in_vain(Arena *arena, const Sweep *sweep)
     refuse_in_vain(arena, &always);
 }
 
-Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets)
-{
+Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets) {
     Study *study = arena_alloc(arena, sizeof *study);
     *study = (Study){.arena = arena, .nfixed = nsets, .npoints = 1};
     study->fixed = settings_parse(arena, sets, nsets);

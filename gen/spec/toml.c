@@ -6,8 +6,7 @@
 
 enum { MAX_SPEC_BYTES = 1024 * 1024 };
 
-Toml *toml_read(Arena *arena, const char *path, Pos blame)
-{
+Toml *toml_read(Arena *arena, const char *path, Pos blame) {
     char *text;
     size_t size;
     const char *why = file_read(arena, path, MAX_SPEC_BYTES, &text, &size);
@@ -21,19 +20,18 @@ Toml *toml_read(Arena *arena, const char *path, Pos blame)
     return root;
 }
 
-const Toml *toml_get(const Toml *table, const char *key)
-{
+const Toml *toml_get(const Toml *table, const char *key) {
     for (int i = 0; i < table->count; i++)
         if (!strcmp(table->items[i].key, key))
             return &table->items[i];
     return NULL;
 }
 
-const char *toml_kind_name(TomlKind kind)
-{
+const char *toml_kind_name(TomlKind kind) {
     static const char *const names[] = {
-        [TOML_TABLE] = "a table", [TOML_ARRAY] = "a list",        [TOML_STRING] = "a string",
-        [TOML_INT] = "an integer", [TOML_REAL] = "a real number", [TOML_BOOL] = "true or false",
+        [TOML_TABLE] = "a table",       [TOML_ARRAY] = "a list",
+        [TOML_STRING] = "a string",     [TOML_INT] = "an integer",
+        [TOML_REAL] = "a real number",  [TOML_BOOL] = "true or false",
         [TOML_DATE] = "a date or time",
     };
     return names[kind];

@@ -23,14 +23,14 @@ typedef enum {
 typedef struct Toml Toml;
 struct Toml {
     TomlKind kind;
-    Pos pos;             /* of the value */
-    const char *key;     /* within a table; NULL in an array and at the root */
+    Pos pos;         /* of the value */
+    const char *key; /* within a table; NULL in an array and at the root */
     Pos key_pos;
-    const char *string;  /* TOML_STRING: no NUL byte inside (refused by the reader) */
-    int64_t integer;     /* TOML_INT */
-    double real;         /* TOML_REAL, and TOML_INT converted */
-    bool boolean;        /* TOML_BOOL */
-    int count;           /* TOML_TABLE, TOML_ARRAY: members, in the order of the file */
+    const char *string; /* TOML_STRING: no NUL byte inside (refused by the reader) */
+    int64_t integer;    /* TOML_INT */
+    double real;        /* TOML_REAL, and TOML_INT converted */
+    bool boolean;       /* TOML_BOOL */
+    int count;          /* TOML_TABLE, TOML_ARRAY: members, in the order of the file */
     Toml *items;
 };
 

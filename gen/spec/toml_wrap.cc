@@ -5,8 +5,9 @@
 /* A spec is two levels deep and a sweep's lists two more. The parser and the destructors of toml++
  * recurse, so deep nesting would otherwise end in a stack overflow. */
 #define TOML_MAX_NESTED_VALUES 16
-/* toml++ 3.3 asserts in places that malformed input does reach ("[\n 1"), and handles it right behind
- * the assertion. With NDEBUG it would tell the optimizer that the place is unreachable instead. */
+/* toml++ 3.3 asserts in places that malformed input does reach ("[\n 1"), and handles it right
+ * behind the assertion. With NDEBUG it would tell the optimizer that the place is unreachable
+ * instead. */
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
 /* The same for its character classes, where a character such as U+0321 falls through a switch into
@@ -34,20 +35,18 @@ struct Copier {
     const char *file;
     TomlError *error;
 
-    Pos pos_of(const toml::source_region &region) const
-    {
-        return Pos{file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+    Pos pos_of(const toml::source_region &region) const {
+        return Pos{file, static_cast<int>(region.begin.line),
+                   static_cast<int>(region.begin.column)};
     }
 
-    const char *copy_string(std::string_view text, Pos pos)
-    {
+    const char *copy_string(std::string_view text, Pos pos) {
         if (text.find('\0') != std::string_view::npos && !error->message)
             *error = TomlError{pos, "a NUL character in a string"};
         return arena_strndup(arena, text.data(), text.size());
     }
 
-    void copy_table(const toml::table &table, Toml *out)
-    {
+    void copy_table(const toml::table &table, Toml *out) {
         out->kind = TOML_TABLE;
         out->items = static_cast<Toml *>(arena_array(arena, table.size(), sizeof(Toml)));
         for (const auto &[key, node] : table) {
@@ -63,16 +62,14 @@ struct Copier {
         });
     }
 
-    void copy_array(const toml::array &array, Toml *out)
-    {
+    void copy_array(const toml::array &array, Toml *out) {
         out->kind = TOML_ARRAY;
         out->items = static_cast<Toml *>(arena_array(arena, array.size(), sizeof(Toml)));
         for (const toml::node &node : array)
             copy_node(node, &out->items[out->count++]);
     }
 
-    void copy_node(const toml::node &node, Toml *out)
-    {
+    void copy_node(const toml::node &node, Toml *out) {
         out->pos = pos_of(node.source());
         if (out->pos.line <= 0) /* tables that only a dotted name implies */
             out->pos = out->key_pos;
@@ -99,8 +96,7 @@ struct Copier {
     }
 };
 
-bool too_many_dots(const char *file, std::string_view text, TomlError *error)
-{
+bool too_many_dots(const char *file, std::string_view text, TomlError *error) {
     int line = 1, dots = 0;
     for (char c : text) {
         if (c == '\n') {
@@ -116,8 +112,7 @@ bool too_many_dots(const char *file, std::string_view text, TomlError *error)
 
 } // namespace
 
-Toml *toml_parse(Arena *arena, const char *file, const char *text, size_t size, TomlError *error)
-{
+Toml *toml_parse(Arena *arena, const char *file, const char *text, size_t size, TomlError *error) {
     *error = TomlError{};
     std::string_view view{text, size};
     if (too_many_dots(file, view, error))

@@ -26,53 +26,42 @@ static jmp_buf back;
 static char *message;
 static size_t message_size;
 
-static void jump_back(int code)
-{
-    longjmp(back, code);
-}
+static void jump_back(int code) { longjmp(back, code); }
 
 /* An error that no test expects fails that test, where exit would end all of them. */
-static void fail_test(int code)
-{
-    fail_msg("unexpected user_error, exit %d", code);
-}
+static void fail_test(int code) { fail_msg("unexpected user_error, exit %d", code); }
 
 /* Runs the call; true and the message in `message` where it ended in a user_error. */
-#define FAILS(call)                                                                                \
-    (free(message), message = NULL, diag_stream = open_memstream(&message, &message_size),         \
-     diag_exit = jump_back,                                                                        \
+#define FAILS(call)                                                                        \
+    (free(message), message = NULL, diag_stream = open_memstream(&message, &message_size), \
+     diag_exit = jump_back,                                                                \
      setjmp(back) ? (end_catch(), true) : ((void)(call), end_catch(), false))
 
-static void end_catch(void)
-{
+static void end_catch(void) {
     fclose(diag_stream);
     diag_stream = NULL;
     diag_exit = fail_test;
 }
 
-static void assert_says(const char *text)
-{
+static void assert_says(const char *text) {
     if (!strstr(message, text))
         fail_msg("\"%s\" is not in: %s", text, message);
 }
 
-static void write_text(const char *path, const char *text)
-{
+static void write_text(const char *path, const char *text) {
     const char *why = file_write(path, text, strlen(text), NULL);
     if (why)
         fail_msg("%s: %s", path, why);
 }
 
-static int enter_folder(void **state)
-{
+static int enter_folder(void **state) {
     (void)state;
     static char folder[] = "/tmp/test_spec_XXXXXX";
     diag_exit = fail_test;
     return mkdtemp(folder) ? chdir(folder) : -1;
 }
 
-static int clean(void **state)
-{
+static int clean(void **state) {
     (void)state;
     arena_free(&arena);
     diag_forget_sources();
@@ -94,20 +83,15 @@ static const char REST[] = "[training]\n"
                            "format = \"synthetic\"\n";
 
 /* before, [model], more model keys, the rest, after */
-static void write_spec(const char *path, const char *before, const char *model, const char *after)
-{
+static void write_spec(const char *path, const char *before, const char *model, const char *after) {
     write_text(path, arena_printf(&arena, "%s%s%s%s%s", before, MODEL, model, REST, after));
 }
 
-static Spec *read_plain(const char *path)
-{
-    return spec_read(&arena, path, NULL, 0);
-}
+static Spec *read_plain(const char *path) { return spec_read(&arena, path, NULL, 0); }
 
 /* ---- gen/base ---- */
 
-static void test_sha256(void **state)
-{
+static void test_sha256(void **state) {
     (void)state;
     char hex[SHA256_HEX_SIZE];
     sha256_hex("abc", 3, hex);
@@ -118,14 +102,14 @@ static void test_sha256(void **state)
     assert_string_equal(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
-static void test_real_text(void **state)
-{
+static void test_real_text(void **state) {
     (void)state;
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{0.1, "0.1"},     {10000, "10000.0"},       {1e-5, "1e-05"}, {0, "0.0"},
-                 {1e300, "1e+300"}, {1.0 / 3, "0.3333333333333333"}, {-2.5, "-2.5"}};
+    } cases[] = {{0.1, "0.1"},  {10000, "10000.0"}, {1e-5, "1e-05"},
+                 {0, "0.0"},    {1e300, "1e+300"},  {1.0 / 3, "0.3333333333333333"},
+                 {-2.5, "-2.5"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         StrBuf sb = {0};
         sb_put_real(&sb, cases[i].value);
@@ -134,11 +118,17 @@ static void test_real_text(void **state)
     }
 }
 
-static void test_real_reads_back(void **state)
-{
+static void test_real_reads_back(void **state) {
     (void)state;
-    static const double hard[] = {DBL_MIN, DBL_MAX, 4.9e-324, 999999.9999999999, 0.1 + 0.2,
-                                  9007199254740993.0, 123456789012345.67, 1e15, 0.0001};
+    static const double hard[] = {DBL_MIN,
+                                  DBL_MAX,
+                                  4.9e-324,
+                                  999999.9999999999,
+                                  0.1 + 0.2,
+                                  9007199254740993.0,
+                                  123456789012345.67,
+                                  1e15,
+                                  0.0001};
     uint64_t bits = 88172645463325252u;
     for (int i = 0; i < 20000; i++) {
         double value = i < 9 ? hard[i] : 0;
@@ -155,8 +145,7 @@ static void test_real_reads_back(void **state)
     }
 }
 
-static void test_file_write_keeps_same(void **state)
-{
+static void test_file_write_keeps_same(void **state) {
     (void)state;
     bool changed;
     assert_null(make_folder("a/b/c"));
@@ -174,8 +163,7 @@ static void test_file_write_keeps_same(void **state)
     assert_non_null(make_folder("a/b/c/f/d"));
 }
 
-static void test_file_read_limits(void **state)
-{
+static void test_file_read_limits(void **state) {
     (void)state;
     char *text;
     size_t size;
@@ -187,8 +175,7 @@ static void test_file_read_limits(void **state)
     assert_non_null(file_read(&arena, "missing", 4, &text, &size));
 }
 
-static void test_nearest(void **state)
-{
+static void test_nearest(void **state) {
     (void)state;
     static const char *const names[] = {"seq_len", "steps", "seed"};
     assert_string_equal(nearest_name("seqlen", names, 3), "seq_len");
@@ -198,8 +185,7 @@ static void test_nearest(void **state)
 
 /* ---- the key table ---- */
 
-static void test_keys_are_sound(void **state)
-{
+static void test_keys_are_sound(void **state) {
     (void)state;
     for (int key = 0; key < KEY_COUNT; key++) {
         const KeyInfo *info = &key_info[key];
@@ -212,8 +198,7 @@ static void test_keys_are_sound(void **state)
     }
 }
 
-static void test_defaults(void **state)
-{
+static void test_defaults(void **state) {
     (void)state;
     write_spec("plain.toml", "", "", "");
     const Spec *spec = read_plain("plain.toml");
@@ -238,12 +223,11 @@ static void test_defaults(void **state)
 
 /* ---- layers ---- */
 
-static void test_sets_win(void **state)
-{
+static void test_sets_win(void **state) {
     (void)state;
     write_spec("plain.toml", "", "", "");
-    const char *sets[] = {"training.steps=20", "precision.dtype=bf16", "optimizer.lr=3e-4",
-                          "data.format=text", "data.train=[\"a\", \"b\"]", "compile.fusion=false"};
+    const char *sets[] = {"training.steps=20", "precision.dtype=bf16",      "optimizer.lr=3e-4",
+                          "data.format=text",  "data.train=[\"a\", \"b\"]", "compile.fusion=false"};
     const Spec *spec = spec_read(&arena, "plain.toml", sets, 6);
     assert_int_equal(spec->training.steps, 20);
     assert_int_equal(spec->precision.dtype, PRECISION_BF16);
@@ -256,8 +240,7 @@ static void test_sets_win(void **state)
     assert_string_equal(pos_text(spec_pos(spec, KEY_optimizer_lr)), "--set:3:14");
 }
 
-static void test_extends(void **state)
-{
+static void test_extends(void **state) {
     (void)state;
     write_spec("origin.toml", "", "", "[adapter]\ntype = \"lora\"\nr = 4\n[job]\nname = \"o\"\n");
     write_text("plain_variant.toml", "extends = \"origin.toml\"\n"
@@ -271,8 +254,7 @@ static void test_extends(void **state)
     assert_string_equal(spec_pos(spec, KEY_adapter_r).file, "origin.toml");
 }
 
-static void test_extends_cycle(void **state)
-{
+static void test_extends_cycle(void **state) {
     (void)state;
     write_text("a.toml", "extends = \"b.toml\"\n");
     write_text("b.toml", "extends = \"a.toml\"\n");
@@ -280,8 +262,7 @@ static void test_extends_cycle(void **state)
     assert_says("b.toml:1:11: error: a.toml waits for itself");
 }
 
-static void test_in_vain(void **state)
-{
+static void test_in_vain(void **state) {
     (void)state;
     write_spec("vain.toml", "", "", "[adapter]\nr = 4\n");
     assert_true(FAILS(read_plain("vain.toml")));
@@ -290,8 +271,7 @@ static void test_in_vain(void **state)
 
 /* ---- hash and print ---- */
 
-static void test_hash(void **state)
-{
+static void test_hash(void **state) {
     (void)state;
     write_spec("one.toml", "# a comment\n[job]\nname = \"x\"\n", "", "");
     write_spec("two.toml", "[job]\nname = \"x\"\n", "head_dim = 16\n", "[optimizer]\neps = 1e-8\n");
@@ -301,8 +281,7 @@ static void test_hash(void **state)
     assert_string_not_equal(one->sha256, read_plain("three.toml")->sha256);
 }
 
-static void test_hash_ignores_what_has_no_effect(void **state)
-{
+static void test_hash_ignores_what_has_no_effect(void **state) {
     (void)state;
     write_spec("tuned.toml", "", "", "[adapter]\ntype = \"lora\"\nr = 4\n");
     write_text("off.toml", "extends = \"tuned.toml\"\n[job]\nname = \"x\"\n"
@@ -311,8 +290,7 @@ static void test_hash_ignores_what_has_no_effect(void **state)
     assert_string_equal(read_plain("off.toml")->sha256, read_plain("plain.toml")->sha256);
 }
 
-static void test_print_reads_back(void **state)
-{
+static void test_print_reads_back(void **state) {
     (void)state;
     write_spec("deep.toml", "", "rope_type = \"llama3\"\nrope_factor = 32.0\n",
                "train = [\"a \\\"b\\\"\\t\\u00e9\"]\n[lr_scheduler]\ntype = \"cosine\"\n");
@@ -329,8 +307,7 @@ static void test_print_reads_back(void **state)
         assert_true(key_same(first, second, (Key)key));
 }
 
-static void test_reference_has_every_key(void **state)
-{
+static void test_reference_has_every_key(void **state) {
     (void)state;
     StrBuf text = {0};
     spec_print_keys(&text);
@@ -353,8 +330,7 @@ static const char CONFIG[] =
 static const char TUNE[] = "[training]\ntask = \"sft\"\nseq_len = 32\nsteps = 1\n"
                            "[data]\nformat = \"synthetic\"\n";
 
-static void test_config_json(void **state)
-{
+static void test_config_json(void **state) {
     (void)state;
     assert_null(make_folder("hf"));
     write_text("hf/config.json", CONFIG);
@@ -374,8 +350,7 @@ static void test_config_json(void **state)
     assert_false(spec_given(spec, KEY_model_vocab_size));
 }
 
-static void test_config_json_rope_parameters(void **state)
-{
+static void test_config_json_rope_parameters(void **state) {
     (void)state;
     assert_null(make_folder("hf5"));
     write_text("hf5/config.json",
@@ -389,12 +364,13 @@ static void test_config_json_rope_parameters(void **state)
     assert_string_equal(spec->init_dir, "");
 }
 
-static void test_base_spec(void **state)
-{
+static void test_base_spec(void **state) {
     (void)state;
     write_spec("base.toml", "[job]\nname = \"tiny\"\n", "rope_theta = 500.0\n", "");
-    write_text("tune.toml", arena_printf(&arena, "[model]\nweights = \"base.toml\"\n"
-                                                 "hidden_size = 64\n%s", TUNE));
+    write_text("tune.toml", arena_printf(&arena,
+                                         "[model]\nweights = \"base.toml\"\n"
+                                         "hidden_size = 64\n%s",
+                                         TUNE));
     const Spec *spec = read_plain("tune.toml");
     assert_string_equal(spec->init_dir, "build/tiny/out");
     assert_string_equal(spec->base_spec, "base.toml");
@@ -404,18 +380,18 @@ static void test_base_spec(void **state)
     assert_string_equal(spec_pos(spec, KEY_model_rope_theta).file, "base.toml");
 }
 
-static void test_base_spec_contradicted(void **state)
-{
+static void test_base_spec_contradicted(void **state) {
     (void)state;
     write_spec("base.toml", "", "", "");
-    write_text("tune.toml", arena_printf(&arena, "[model]\nweights = \"base.toml\"\n"
-                                                 "hidden_size = 128\n%s", TUNE));
+    write_text("tune.toml", arena_printf(&arena,
+                                         "[model]\nweights = \"base.toml\"\n"
+                                         "hidden_size = 128\n%s",
+                                         TUNE));
     assert_true(FAILS(read_plain("tune.toml")));
     assert_says("tune.toml:3:15: error: model.hidden_size = 128 contradicts base.toml:3:15");
 }
 
-static void test_base_spec_cycle(void **state)
-{
+static void test_base_spec_cycle(void **state) {
     (void)state;
     write_text("a.toml", "[model]\nweights = \"b.toml\"\n");
     write_text("b.toml", "[model]\nweights = \"a.toml\"\n");
@@ -425,13 +401,9 @@ static void test_base_spec_cycle(void **state)
 
 /* ---- sweeps ---- */
 
-static Sweep *read_sweep(const char *path)
-{
-    return sweep_read(&arena, path, NULL, 0);
-}
+static Sweep *read_sweep(const char *path) { return sweep_read(&arena, path, NULL, 0); }
 
-static void test_no_sweep(void **state)
-{
+static void test_no_sweep(void **state) {
     (void)state;
     write_spec("plain.toml", "", "", "");
     const Sweep *sweep = read_sweep("plain.toml");
@@ -441,8 +413,7 @@ static void test_no_sweep(void **state)
     assert_int_equal(sweep->points[0].nsets, 0);
 }
 
-static void test_sweep_product(void **state)
-{
+static void test_sweep_product(void **state) {
     (void)state;
     write_spec("study.toml", "", "",
                "[sweep]\n\"compile.fusion\" = [true, false]\n"
@@ -463,17 +434,17 @@ static void test_sweep_product(void **state)
     assert_true(FAILS(read_plain("study.toml")));
 }
 
-static void test_sweep_gives_required_key(void **state)
-{
+static void test_sweep_gives_required_key(void **state) {
     (void)state;
-    write_text("study.toml", arena_printf(&arena, "%s[training]\nseq_len = 8\n"
-                                                  "[data]\nformat = \"synthetic\"\n"
-                                                  "[sweep]\n\"training.steps\" = [1, 2]\n", MODEL));
+    write_text("study.toml", arena_printf(&arena,
+                                          "%s[training]\nseq_len = 8\n"
+                                          "[data]\nformat = \"synthetic\"\n"
+                                          "[sweep]\n\"training.steps\" = [1, 2]\n",
+                                          MODEL));
     assert_int_equal(read_sweep("study.toml")->points[1].spec->training.steps, 2);
 }
 
-static void test_sweep_in_vain_somewhere(void **state)
-{
+static void test_sweep_in_vain_somewhere(void **state) {
     (void)state;
     write_spec("study.toml", "", "",
                "[adapter]\nr = 4\n[sweep]\n\"adapter.type,training.task\" = "
@@ -483,16 +454,14 @@ static void test_sweep_in_vain_somewhere(void **state)
     assert_int_equal(sweep->points[1].spec->adapter.type, ADAPTER_LORA);
 }
 
-static void test_sweep_in_vain_everywhere(void **state)
-{
+static void test_sweep_in_vain_everywhere(void **state) {
     (void)state;
     write_spec("study.toml", "", "", "[sweep]\n\"adapter.r\" = [4, 8]\n");
     assert_true(FAILS(read_sweep("study.toml")));
     assert_says("study.toml:13:16: error: adapter.r has no effect");
 }
 
-static void test_sweep_names_differ(void **state)
-{
+static void test_sweep_names_differ(void **state) {
     (void)state;
     write_spec("study.toml", "", "", "[sweep]\n\"training.steps\" = [1, 1]\n");
     const Sweep *sweep = read_sweep("study.toml");
@@ -500,8 +469,7 @@ static void test_sweep_names_differ(void **state)
     assert_string_equal(sweep->points[1].name, "steps1_2");
 }
 
-int main(void)
-{
+int main(void) {
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
     static const struct CMUnitTest tests[] = {
         TEST(test_sha256),
