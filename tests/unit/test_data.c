@@ -377,6 +377,26 @@ static void prefetching_changes_nothing(void **state) {
     loader_close(two);
 }
 
+/* Its first batch is still being filled when another one is asked for. */
+static void fill_slowly(const Loader *loader, int64_t micro_index, RtHostBatch *out) {
+    (void)loader;
+    if (micro_index == 0)
+        usleep(20000);
+    out->input_ids[0] = (int32_t)micro_index;
+}
+
+static void a_jump_drops_the_batch_being_filled(void **state) {
+    (void)state;
+    Prefetch *prefetch = prefetch_open(fill_slowly, NULL, 2, 1);
+    usleep(5000); /* the thread has begun batch 0, unless the machine is busy */
+    for (int64_t i = 51; i < 54; i++) {
+        Batch b;
+        prefetch_take(prefetch, i, batch_in(&b));
+        assert_int_equal(b.ids[0], i);
+    }
+    prefetch_close(prefetch);
+}
+
 static void the_fingerprint_tells_other_data(void **state) {
     (void)state;
     uint64_t prints[2];
@@ -503,6 +523,7 @@ int main(void) {
         cmocka_unit_test(shards_are_one_stream),
         cmocka_unit_test(random_tokens_follow_the_seed),
         cmocka_unit_test(prefetching_changes_nothing),
+        cmocka_unit_test(a_jump_drops_the_batch_being_filled),
         cmocka_unit_test(the_fingerprint_tells_other_data),
         cmocka_unit_test(bad_files_are_refused),
         cmocka_unit_test(unreadable_files_are_refused),
