@@ -87,7 +87,7 @@ static void choose_automatically(Rt *rt) {
         rt_fail("%s; the plan needs %.1f GiB, so the simulated device is not used unasked: run "
                 "with DEVICE=sim if you want it",
                 problem, (double)bytes / (1 << 30));
-    fprintf(stderr, "%s; running on the simulated device (a CPU)\n", problem);
+    fprintf(stderr, "no CUDA device (%s): running on the simulated device, a CPU\n", problem);
     char error[16];
     if (dynlib_open(LIB_CUDA, error, sizeof error))
         restart_simulated(rt->options.argv);

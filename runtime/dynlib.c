@@ -11,18 +11,15 @@
 
 typedef struct {
     const char *names[3]; /* file names, best first */
-    const char *remedy;
+    bool of_driver;       /* comes with the driver, which the system knows; else with a toolkit */
 } LibraryRow;
 
 static const LibraryRow rows[LIBRARIES] = {
-    [LIB_CUDA] = {{"libcuda.so.1"}, "install the NVIDIA driver, or run with DEVICE=sim"},
-    [LIB_CUBLASLT] = {{"libcublasLt.so.13", "libcublasLt.so.12"},
-                      "install the CUDA toolkit, or name its folder in CUDA_HOME"},
-    [LIB_NVRTC] = {{"libnvrtc.so.13", "libnvrtc.so.12"},
-                   "install the CUDA toolkit, or name its folder in CUDA_HOME"},
-    [LIB_CUPTI] = {{"libcupti.so.13", "libcupti.so.12"},
-                   "install the CUDA toolkit, or name its folder in CUDA_HOME"},
-    [LIB_NVML] = {{"libnvidia-ml.so.1"}, "install the NVIDIA driver"},
+    [LIB_CUDA] = {{"libcuda.so.1"}, true},
+    [LIB_CUBLASLT] = {{"libcublasLt.so.13", "libcublasLt.so.12"}, false},
+    [LIB_NVRTC] = {{"libnvrtc.so.13", "libnvrtc.so.12"}, false},
+    [LIB_CUPTI] = {{"libcupti.so.13", "libcupti.so.12"}, false},
+    [LIB_NVML] = {{"libnvidia-ml.so.1"}, true},
 };
 
 /* Folders of a toolkit, relative to CUDA_HOME. */
@@ -119,12 +116,13 @@ static void *search(const LibraryRow *row, char *why, size_t why_size) {
         return open_in(only_dir, row, why, why_size);
     const char *list = getenv("LD_LIBRARY_PATH"), *home = getenv("CUDA_HOME");
     void *handle = list ? open_in_list(list, row, why, why_size) : NULL;
-    if (!handle && home && *home)
+    if (!handle && home && *home && !row->of_driver)
         handle = open_in_toolkit(home, row, why, why_size);
     if (!handle)
         handle = open_in("", row, why, why_size);
-    if (!handle)
-        handle = open_in_toolkit("/usr/local/cuda", row, why, why_size);
+    if (handle || row->of_driver)
+        return handle;
+    handle = open_in_toolkit("/usr/local/cuda", row, why, why_size);
     return handle ? handle : open_in_wheels(row, why, why_size);
 }
 
@@ -141,11 +139,13 @@ void *dynlib_open(Library library, char *error, size_t error_size) {
     else if (only_dir)
         snprintf(error, error_size, "no %s in %s; build the simulated device first (make sim)",
                  row->names[0], only_dir);
+    else if (row->of_driver)
+        snprintf(error, error_size, "%s not found; install the NVIDIA driver", row->names[0]);
     else
         snprintf(error, error_size,
                  "%s not found in LD_LIBRARY_PATH, CUDA_HOME, the system, /usr/local/cuda or "
-                 "Python's wheels; %s",
-                 row->names[0], row->remedy);
+                 "Python's wheels; install the CUDA toolkit, or name its folder in CUDA_HOME",
+                 row->names[0]);
     return NULL;
 }
 

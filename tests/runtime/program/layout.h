@@ -14,8 +14,14 @@
 #ifndef MICRO_STEPS
 #define MICRO_STEPS 1
 #endif
+#ifndef STEPS
+#define STEPS 40
+#endif
+#ifndef WORKSPACE
+#define WORKSPACE 1024
+#endif
 
-enum { VOCAB = 256, BATCH = 4, SEQ = 16, TOKENS = BATCH * SEQ, STEPS = 40, E_STRIDE = HIDDEN + 8 };
+enum { VOCAB = 256, BATCH = 4, SEQ = 16, TOKENS = BATCH * SEQ, E_STRIDE = HIDDEN + 8 };
 
 typedef struct {
     float head[VOCAB * HIDDEN]; /* W */
@@ -42,7 +48,7 @@ typedef struct {
     float dx[TOKENS * HIDDEN];
     float losses[TOKENS];
     float norm[4];
-    float workspace[1024];
+    float workspace[WORKSPACE];
 } Scratch;
 
 typedef struct {

@@ -1,0 +1,150 @@
+/* Tests of the runtime's parts that need no device: element types, schedules, first values. */
+#include "runtime/params.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- element types ------------------------------------------------------------------------------ */
+
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Every 16-bit value, there and back. A bf16 is the upper half of a float. */
+static void test_sixteen_bits_round_trip(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 65536; i++) {
+        uint16_t bits = (uint16_t)i, back;
+        double half = rt_get(RT_F16, &bits, 0), brain = rt_get(RT_BF16, &bits, 0);
+        if (!isnan(half)) {
+            rt_set(RT_F16, &back, 0, half);
+            assert_int_equal(back, bits);
+        }
+        if (!isnan(brain)) {
+            assert_true(brain == (double)float_of(i << 16));
+            rt_set(RT_BF16, &back, 0, brain);
+            assert_int_equal(back, bits);
+        }
+    }
+}
+
+static void assert_bits(RtDtype dtype, double value, uint16_t expected) {
+    uint16_t bits;
+    rt_set(dtype, &bits, 0, value);
+    assert_int_equal(bits, expected);
+}
+
+static void test_rounds_to_nearest_even(void **state) {
+    (void)state;
+    assert_bits(RT_BF16, 1.0, 0x3f80);
+    assert_bits(RT_BF16, 1.0 + 0x1p-8, 0x3f80);            /* a tie goes to even */
+    assert_bits(RT_BF16, 1.0 + 0x3p-8, 0x3f82);
+    assert_bits(RT_BF16, 1.0 + 0x1p-8 + 0x1p-40, 0x3f81);  /* lost if rounded to float first */
+    assert_bits(RT_BF16, -1.0 - 0x1p-8 - 0x1p-40, 0xbf81);
+    assert_bits(RT_BF16, 0x1.fep127 + 0x1p119, 0x7f80);    /* beyond the largest: infinity */
+    assert_bits(RT_BF16, 0x1p-133, 0x0001);                /* the least subnormal */
+    assert_bits(RT_BF16, 0x1p-134, 0x0000);
+    assert_bits(RT_F16, 65504.0, 0x7bff);
+    assert_bits(RT_F16, 65519.0, 0x7bff);
+    assert_bits(RT_F16, 65520.0, 0x7c00);
+    assert_bits(RT_F16, 0x1p-24, 0x0001);
+    assert_bits(RT_F16, 0x1.ffcp-15 + 0x1p-25, 0x0400);    /* carries into the normal numbers */
+    assert_bits(RT_F16, -0.0, 0x8000);
+    assert_bits(RT_F16, (double)INFINITY, 0x7c00);
+}
+
+/* ---- schedules ---------------------------------------------------------------------------------- */
+
+static void assert_near(double a, double b) {
+    assert_true(fabs(a - b) <= 1e-15 * fabs(b));
+}
+
+static void test_learning_rates(void **state) {
+    (void)state;
+    RtTraining t = {.lr = 2.0, .steps = 14, .warmup_steps = 4, .min_lr_factor = 0.1};
+    assert_near(rt_learning_rate(&t, 0), 0.5); /* never zero */
+    assert_near(rt_learning_rate(&t, 3), 2.0);
+    assert_near(rt_learning_rate(&t, 13), 2.0);
+    t.schedule = RT_SCHEDULE_LINEAR;
+    assert_near(rt_learning_rate(&t, 4), 2.0);
+    assert_near(rt_learning_rate(&t, 9), 2.0 * (0.1 + 0.9 * 0.5));
+    assert_near(rt_learning_rate(&t, 13), 2.0 * (0.1 + 0.9 * 0.1));
+    t.schedule = RT_SCHEDULE_COSINE;
+    assert_near(rt_learning_rate(&t, 4), 2.0);
+    assert_near(rt_learning_rate(&t, 9), 2.0 * (0.1 + 0.9 * 0.5 * (1.0 + cos(M_PI * 0.5))));
+}
+
+/* ---- first values ------------------------------------------------------------------------------- */
+
+static RtParam param_named(const char *name, RtInit init, double scale) {
+    return (RtParam){.name = name, .rank = 2, .shape = {100, 101}, .row_stride = 101,
+                     .dtype = RT_F64, .master_dtype = RT_F64, .master = RT_NOWHERE, .init = init,
+                     .init_scale = scale};
+}
+
+static double *values_of(RtParam param, int64_t seed) {
+    double *values = calloc((size_t)param_elements(&param), sizeof *values);
+    initial_values(&param, seed, values);
+    return values;
+}
+
+static void moments(const double *values, int64_t count, double *mean, double *deviation) {
+    double sum = 0.0, squares = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        sum += values[i];
+        squares += values[i] * values[i];
+    }
+    *mean = sum / (double)count;
+    *deviation = sqrt(squares / (double)count - *mean * *mean);
+}
+
+static void test_distributions(void **state) {
+    (void)state;
+    double mean, deviation;
+    double *normal = values_of(param_named("a", RT_INIT_NORMAL, 0.02), 0);
+    moments(normal, 10100, &mean, &deviation);
+    assert_true(fabs(mean) < 0.001 && fabs(deviation - 0.02) < 0.001);
+    double *uniform = values_of(param_named("a", RT_INIT_UNIFORM, 3.0), 0);
+    moments(uniform, 10100, &mean, &deviation);
+    assert_true(fabs(mean) < 0.1 && fabs(deviation - 3.0 / sqrt(3.0)) < 0.05);
+    for (int i = 0; i < 10100; i++)
+        assert_true(fabs(uniform[i]) < 3.0);
+    free(normal);
+    free(uniform);
+}
+
+/* A name and a seed give the same values always, another name or seed gives others. */
+static void test_values_depend_on_name_and_seed(void **state) {
+    (void)state;
+    double *a = values_of(param_named("a", RT_INIT_NORMAL, 1.0), 7);
+    double *again = values_of(param_named("a", RT_INIT_NORMAL, 1.0), 7);
+    double *other_seed = values_of(param_named("a", RT_INIT_NORMAL, 1.0), 8);
+    double *other_name = values_of(param_named("b", RT_INIT_NORMAL, 1.0), 7);
+    assert_memory_equal(a, again, 10100 * sizeof *a);
+    int same = 0;
+    for (int i = 0; i < 10100; i++)
+        same += a[i] == other_seed[i] || a[i] == other_name[i];
+    assert_true(same < 3);
+    free(a);
+    free(again);
+    free(other_seed);
+    free(other_name);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sixteen_bits_round_trip),
+        cmocka_unit_test(test_rounds_to_nearest_even),
+        cmocka_unit_test(test_learning_rates),
+        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_values_depend_on_name_and_seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
