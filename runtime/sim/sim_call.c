@@ -1,6 +1,7 @@
 /* Entering and leaving the driver: one lock, one count and one trace record a call. */
 #include "sim.h"
 #include <pthread.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,6 +29,8 @@ static void open_driver(void) {
 SimCall call_enter(const char *name) {
     pthread_once(&once, open_driver);
     pthread_mutex_lock(&lock);
+    if (!strncmp(name, "sim_", 4))
+        return (SimCall){.name = name, .outer = current_correlation};
     counts_call(name);
     const uint32_t outer = current_correlation;
     current_correlation = ++last_correlation;

@@ -165,3 +165,12 @@ CUresult sim_enqueue(CUstream stream, int (*run)(void *argument), const void *ar
     op->custom.name = name;
     return stream_push(stream_of(stream), op);
 }
+
+__attribute__((weak)) void *__asan_region_is_poisoned(void *p, size_t bytes);
+
+int sim_covers(const void *p, size_t bytes) {
+    CALL("sim_covers");
+    const bool guarded =
+        __asan_region_is_poisoned && __asan_region_is_poisoned((void *)(uintptr_t)p, bytes);
+    return memory_covers(p, bytes) && !guarded;
+}

@@ -13,4 +13,7 @@
 CUresult sim_enqueue(CUstream stream, int (*run)(void *argument), const void *argument, size_t bytes,
                      const char *name);
 
+/* Whether [p, p + bytes) lies in one device allocation and no byte of it is guarded. */
+int sim_covers(const void *p, size_t bytes);
+
 #endif
