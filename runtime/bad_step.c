@@ -48,7 +48,7 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
         clear_gradients(rt);
     if (replay(rt, step, found, sizeof found))
         rt_fail("step %lld is not finite: first %s; no update was applied from it on. Lower "
-                "optimizer.lr or look at the data of that step; the last checkpoint is good",
+                "optimizer.lr or look at the data of that step; earlier checkpoints are good",
                 (long long)step + 1, found);
     rt_fail("step %lld: the gradient norm is not finite, and a replay found no such tensor: the "
             "sum of squares overflows. Lower optimizer.lr",

@@ -26,7 +26,9 @@ void clock_open(Rt *rt) {
 void clock_close(Rt *rt) {
     for (int i = 0; i < RING; i++)
         CU(EventDestroy, rt->clock->ends[i]);
+    free(rt->measured.iteration_ms);
     free(rt->clock);
+    rt->measured.iteration_ms = NULL;
     rt->clock = NULL;
 }
 
