@@ -96,6 +96,27 @@ static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
         labels[i] = positions[i] > 0 ? shifted[i - 1] : -100;
 }
 
+/* Of the logits' rows keeps those with a target: all tokens were seen, or they came compacted, the
+ * rows without a target last. */
+static void keep_targets(Rt *rt, struct RtDump *dump, int slot) {
+    Entry *logits = find(dump, "logits");
+    const int32_t *labels = input_host(rt, slot, "labels");
+    int64_t tokens = rt->program->training.batch * rt->program->training.seq_len, kept = 0;
+    if (!logits || !labels)
+        return;
+    bool compacted = logits->shape[0] != tokens;
+    size_t row = (size_t)logits->shape[1] * rt_dtype_bytes(logits->dtype);
+    for (int64_t t = 0; t < tokens; t++) {
+        if (labels[t] < 0)
+            continue;
+        if (!compacted)
+            memmove(logits->data + (size_t)kept * row, logits->data + (size_t)t * row, row);
+        kept++;
+    }
+    logits->shape[0] = kept;
+    logits->bytes = (size_t)kept * row;
+}
+
 static void add_gradients(Rt *rt, struct RtDump *dump) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *p = &rt->program->params[i];
@@ -156,6 +177,8 @@ static void run_micro_step(Rt *rt, struct RtDump *dump, int64_t index) {
     }
     rt_enqueue(rt, &rt->program->micro_step, slot);
     rt->dump = NULL;
+    if (index == 0)
+        keep_targets(rt, dump, slot);
     if (index == rt->program->training.micro_steps - 1) {
         add_gradients(rt, dump);
         rt_enqueue(rt, &rt->program->update, slot);

@@ -65,11 +65,29 @@ static void put_scalar(const Rt *rt, int slot, const RtInput *input, double valu
         rt_set(input->dtype, (char *)rt->slots[slot].host + input->offset, 0, value);
 }
 
+/* Which places have a target, and where each of them went. */
+static void put_targets(Rt *rt, int slot) {
+    const RtInput *rows = find(rt->program, "target_rows"), *places = find(rt->program, "target_places");
+    if (!rows || !places)
+        return;
+    const int32_t *labels = rt->inputs->batches[slot].labels;
+    int32_t *row = place(rt, slot, "target_rows"), *at = place(rt, slot, "target_places");
+    int32_t count = 0;
+    for (int32_t t = 0; t < places->count; t++) {
+        at[t] = labels[t] >= 0 ? count : -1;
+        if (labels[t] >= 0 && count < rows->count)
+            row[count++] = t;
+    }
+    for (int64_t i = count; i < rows->count; i++)
+        row[i] = -1;
+}
+
 static void send(Rt *rt, int index) {
     RtSlot *slot = &rt->slots[index];
     const RtHostBatch *batch = &rt->inputs->batches[index];
     CUstream copy = rt->streams[RT_STREAM_COPY];
     size_t bytes = rt->program->arena_bytes[RT_INPUT];
+    put_targets(rt, index);
     put_scalar(rt, index, rt->inputs->loss_weight, batch->loss_weight);
     put_scalar(rt, index, rt->inputs->first_row, batch->first_row);
     rt_select_slot(rt, index);

@@ -115,6 +115,8 @@ typedef struct {
  *   labels      I32 [tokens]  the token to predict at each place (already shifted); -100: ignored
  *   positions   I32 [tokens]  restart at 0 where a sample starts; attention never crosses a start
  *   loss_weight F32 or F64 [1]  1 / (target tokens of the whole step, all micro-steps and ranks)
+ *   target_rows   I32 [max_target_tokens]  the places that have a target, in order; then -1
+ *   target_places I32 [tokens]  the inverse: index in target_rows, -1 without a target
  *   first_row   I32 [1]  index in the step's global batch of this batch's first token */
 typedef struct {
     const char *name;

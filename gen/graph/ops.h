@@ -8,7 +8,7 @@
  * flops     arithmetic of one execution, or NULL: none worth counting
  *
  * The rules of a row stand together in the family's file: ops_pointwise.c, ops_linear.c,
- * ops_norm.c, ops_attention.c, ops_embedding.c, ops_loss.c, ops_optimizer.c. */
+ * ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c, ops_loss.c, ops_optimizer.c. */
 
 /* pointwise */
 OP(add, SK, shape_pointwise, grad_add, expand_add, NULL)
@@ -40,6 +40,10 @@ OP(attention_grad, SK, shape_attention_grad, NULL, NULL, flops_attention_grad)
 /* embedding */
 OP(embedding, SK, shape_embedding, grad_embedding, expand_embedding, NULL)
 OP(embedding_grad, SK, shape_embedding_grad, NULL, NULL, NULL)
+
+/* rows */
+OP(gather_rows, SK, shape_gather_rows, grad_gather_rows, expand_gather_rows, NULL)
+OP(gather_labels, SK, shape_gather_labels, NULL, expand_gather_labels, NULL)
 
 /* loss */
 OP(cross_entropy, SK, shape_cross_entropy, grad_cross_entropy, expand_cross_entropy, NULL)

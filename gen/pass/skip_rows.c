@@ -1,0 +1,67 @@
+/* Leaves rows without a target out of the head: compacts them to data.max_target_tokens, a number
+ * that the loader guarantees, before the product with the vocabulary.
+ *
+ * Requires forward graphs only. Where every row may have a target it changes nothing. */
+#include "pass/pass.h"
+
+typedef struct {
+    Value *rows;   /* I32 [M,1] the rows that have a target, in order; then -1 */
+    Value *places; /* I32 [T,1] the inverse; -1: no target */
+} Choice;
+
+static Op *find_loss(const Graph *graph) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->kind == OP_cross_entropy) return graph->ops[i];
+    return NULL;
+}
+
+/* The linear whose result is nothing but the loss's logits. */
+static Op *find_head(const Graph *graph, const Op *loss) {
+    Op *head = graph_producer(graph, loss->in[0]);
+    return head && head->kind == OP_linear && !head->attr.accumulate ? head : NULL;
+}
+
+static Value *gather(Program *p, Graph *graph, OpKind kind, Value *of, Choice c, Pos pos) {
+    const char *name = arena_printf(p->arena, "%s.targets", of->name);
+    Value *in[] = {of, c.rows, c.places};
+    return op_add(p, graph, kind, name, in, kind == OP_gather_rows ? 3 : 2, (Attr){0}, pos)->out[0];
+}
+
+/* Builds head, loss and its sum again, on the chosen rows. */
+static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choice c, Value *logits, Pos pos) {
+    if (op == head) {
+        Value *in[] = {gather(p, graph, OP_gather_rows, head->in[0], c, pos), head->in[1]};
+        Op *made = op_add(p, graph, OP_linear, head->name, in, 2, head->attr, head->pos);
+        made->observe = head->observe;
+        return made->out[0];
+    }
+    Value *in[] = {logits, gather(p, graph, OP_gather_labels, loss->in[1], c, pos), loss->in[2]};
+    return op_add(p, graph, OP_cross_entropy, loss->name, in, 3, loss->attr, loss->pos)->out[0];
+}
+
+static void skip(Program *p, Graph *graph, Choice c, Pos pos) {
+    Op *loss = find_loss(graph), *head = loss ? find_head(graph, loss) : NULL, **ops = graph->ops;
+    Value *made = NULL, *losses = loss ? loss->out[0] : NULL;
+    int count = graph->op_count;
+    if (!head) return;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (ops[i] == head || ops[i] == loss) {
+            made = rebuild(p, graph, ops[i], head, loss, c, made, pos);
+            continue;
+        }
+        for (int k = 0; k < ops[i]->in_count; k++)
+            if (ops[i]->in[k] == losses) ops[i]->in[k] = made;
+        graph_add(p, graph, ops[i]);
+    }
+}
+
+void pass_skip_rows(Program *p, const Spec *spec) {
+    int64_t targets = spec->data.max_target_tokens;
+    if (!spec->compile.skip_ignored_rows || targets == 0 || targets >= p->tokens) return;
+    Pos pos = spec_pos(spec, KEY_data_max_target_tokens);
+    Choice c = {value_2d(p, "target_rows", ROLE_INPUT, DT_I32, targets, 1, pos),
+                value_2d(p, "target_places", ROLE_INPUT, DT_I32, p->tokens, 1, pos)};
+    skip(p, &p->entry[ENTRY_MICRO_STEP], c, pos);
+    skip(p, &p->entry[ENTRY_EVALUATE], c, pos);
+}
