@@ -197,7 +197,8 @@ void print_visit(Printer *p, int phase) {
     print_loads(p, phase);
     for (int i = 0; i < p->body->count; i++)
         if (acts(p, phase, i) && stores_vector(p, i)) {
-            p->slot[i] = unique(p, arena_printf(p->arena, "%s_v", param_name(p, i)));
+            const char *prefix = p->kernel->param[p->kernel->param_of_step[i]].read ? "new_" : "";
+            p->slot[i] = unique(p, arena_printf(p->arena, "%s%s_v", prefix, param_name(p, i)));
             put(p, "Vec<%s, %d> %s;", dtype_c_name(p->body->steps[i].value->dtype), p->kernel->vector, p->slot[i]);
         }
     if (p->kernel->vector > 1) print_element_loop(p);

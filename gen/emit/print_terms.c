@@ -2,8 +2,8 @@
  *
  * Parentheses follow the order of the steps exactly: the text computes what the body says, bit for
  * bit. */
-#include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "emit/printer.h"
@@ -19,6 +19,14 @@ void put(Printer *p, const char *format, ...) {
     sb_vprintf(p->out, format, args);
     sb_puts(p->out, "\n");
     va_end(args);
+}
+
+bool mentions(const char *text, const char *variable) {
+    static const char part[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    size_t length = strlen(variable);
+    for (const char *at = text; (at = strstr(at, variable)); at++)
+        if ((at == text || !strchr(part, at[-1])) && !(at[length] && strchr(part, at[length]))) return true;
+    return false;
 }
 
 const char *unique(Printer *p, const char *base) {
@@ -87,20 +95,20 @@ static const char *within(Printer *p, Term t, int binding) {
 
 const char *step_text(Printer *p, int step) { return step_term(p, step).text; }
 
-static Term constant_term(Printer *p, const Step *s) {
-    const char *text;
-    if (s->type == TYPE_INT || s->type == TYPE_LONG) {
-        text = arena_printf(p->arena, "%lld", (long long)s->constant);
-    } else {
-        StrBuf out = {0};
-        bool is_float = p->kernel->real != DT_F64;
-        if (is_float) sb_printf(&out, "%.9g", (double)(float)s->constant);
-        else sb_put_real(&out, s->constant);
-        if (!strpbrk(out.text, ".en")) sb_puts(&out, ".0");
-        if (is_float) sb_puts(&out, "f");
-        text = arena_strdup(p->arena, out.text);
-        sb_free(&out);
+/* The shortest decimal that reads back as the same number. */
+static const char *real_text(Printer *p, double value) {
+    bool is_float = p->kernel->real != DT_F64;
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (is_float ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value) break;
     }
+    return arena_printf(p->arena, "%s%s%s", text, strpbrk(text, ".en") ? "" : ".0", is_float ? "f" : "");
+}
+
+static Term constant_term(Printer *p, const Step *s) {
+    const char *text = s->type == TYPE_REAL ? real_text(p, s->constant)
+                                            : arena_printf(p->arena, "%lld", (long long)s->constant);
     return (Term){text, s->constant < 0 ? BIND_UNARY : BIND_PRIMARY};
 }
 

@@ -33,6 +33,8 @@ typedef struct {
     int binding;
 } Term;
 
+/* Whether the text names the variable. */
+bool mentions(const char *text, const char *variable);
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
 const char *unique(Printer *, const char *base);
 const char *real_name(const Printer *);

@@ -1,0 +1,17 @@
+/* Kernels from templates: real CUDA with marked holes.
+ *
+ *     //@prelude ... //@end          printed once, however many kernels come of the template
+ *     //@kernel NAME ... //@end      one kernel; its holes are a marker, a default, a marker:
+ *     / *@head_dim* /64/ *@* /       (without the blanks) becomes the plan's value
+ *
+ * A hole that the plan does not fill, or a value without a hole, is an internal fault. */
+#ifndef EMIT_FILL_TEMPLATE_H
+#define EMIT_FILL_TEMPLATE_H
+
+#include "base/strbuf.h"
+#include "plan/plan.h"
+
+void print_template_preludes(const Plan *, StrBuf *);
+void print_template_kernel(const Kernel *, StrBuf *);
+
+#endif

@@ -1,0 +1,283 @@
+/* Bodies -> kernels and launches: parameters, signature, name, grid, second passes. */
+#include "plan/kernels.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "graph/op_table.h"
+#include "plan/phases.h"
+#include "plan/skeleton.h"
+
+static void *grow(Arena *arena, void *array, int count, int *capacity, size_t size) {
+    if (count < *capacity) return array;
+    *capacity = *capacity ? 2 * *capacity : 64;
+    void *bigger = arena_array(arena, (size_t)*capacity, size);
+    if (count) memcpy(bigger, array, (size_t)count * size);
+    return bigger;
+}
+
+Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
+    PlanEntry *e = &plan->entry[entry];
+    e->launches = grow(plan->program->arena, e->launches, e->launch_count, &e->launch_capacity, sizeof launch);
+    e->launches[e->launch_count] = launch;
+    return &e->launches[e->launch_count++];
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* What the printer or CUDA C calls something else. */
+static bool is_reserved(const char *name) {
+    static const char *const reserved[] = {
+        "row", "col", "lane", "worker", "i", "j", "c", "rows", "first", "end", "stream", "sum", "max", "min",
+        "float", "double", "int", "new", "register", "sin", "cos", "exp", "log", "sqrt", "tanh", "pow", "share",
+    };
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (!strcmp(name, reserved[i])) return true;
+    return false;
+}
+
+static bool is_taken(const char *name, const KernelParam *taken, int count) {
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, taken[i].name)) return true;
+    return false;
+}
+
+/* "a.b.grad" is best called b_grad. */
+static const char *last_part(Arena *arena, const char *dotted) {
+    const char *last = strrchr(dotted, '.');
+    if (!last) return dotted;
+    if (strcmp(last, ".grad")) return last + 1;
+    const char *before = last;
+    while (before > dotted && before[-1] != '.') before--;
+    return arena_printf(arena, "%.*s_grad", (int)(last - before), before);
+}
+
+const char *short_name(Arena *arena, const char *dotted, const KernelParam *taken, int count) {
+    char *name = arena_strdup(arena, last_part(arena, dotted));
+    for (char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c)) *c = '_';
+    if (!isalpha((unsigned char)*name)) name = arena_printf(arena, "v%s", name);
+    if (is_reserved(name)) name = arena_printf(arena, "%s_values", name);
+    const char *unique = name;
+    for (int n = 2; is_taken(unique, taken, count); n++) unique = arena_printf(arena, "%s_%d", name, n);
+    return unique;
+}
+
+/* "add, rms_norm", each op kind once. */
+static const char *op_list(Arena *arena, const Op *const *ops, int count) {
+    const char *list = op_table[ops[0]->kind].name;
+    for (int i = 1; i < count; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++) seen = seen || ops[k]->kind == ops[i]->kind;
+        if (!seen) list = arena_printf(arena, "%s, %s", list, op_table[ops[i]->kind].name);
+    }
+    return list;
+}
+
+/* The first three op kinds and the shape. */
+static const char *body_kernel_name(Arena *arena, const char *ops, const Kernel *k) {
+    char *name = arena_strdup(arena, ops), *to = name;
+    int commas = 0;
+    for (const char *from = ops; *from && commas < 3; from++) {
+        commas += *from == ',';
+        if (*from != ' ' && commas < 3) *to++ = *from == ',' ? '_' : *from;
+    }
+    *to = '\0';
+    long long cols = (long long)k->body->cols;
+    if (!k->rows) return arena_printf(arena, "%s_x%lld", name, cols);
+    if (k->rows == 1 && cols == 1) return name;
+    if (k->rows == 1) return arena_printf(arena, "%s_%lld", name, cols);
+    return arena_printf(arena, "%s_%lldx%lld", name, (long long)k->rows, cols);
+}
+
+static bool name_taken(const Plan *plan, const char *name) {
+    for (int i = 0; i < plan->kernel_count; i++)
+        if (!strcmp(plan->kernels[i].name, name)) return true;
+    return false;
+}
+
+int plan_kernel(Plan *plan, Kernel kernel) {
+    for (int i = 0; i < plan->kernel_count; i++)
+        if (!strcmp(plan->kernels[i].signature, kernel.signature)) return i;
+    const char *base = kernel.name;
+    for (int n = 2; name_taken(plan, kernel.name); n++)
+        kernel.name = arena_printf(plan->program->arena, "%s_v%d", base, n);
+    plan->kernels = grow(plan->program->arena, plan->kernels, plan->kernel_count, &plan->kernel_capacity, sizeof kernel);
+    plan->kernels[plan->kernel_count] = kernel;
+    return plan->kernel_count++;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static bool same_pointer(const Value *a, const Value *b) { return value_same_place(a, b) && a->dtype == b->dtype; }
+
+static int param_of(Kernel *k, Launch *launch, Arena *arena, Value *v) {
+    for (int i = 0; i < k->param_count; i++)
+        if (same_pointer(k->param[i].value, v)) return i;
+    ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops);
+    int i = k->param_count;
+    k->param[i] = (KernelParam){.name = short_name(arena, v->name, k->param, i), .dtype = v->dtype, .value = v};
+    k->param_count++;
+    launch->arg[i] = v;
+    return i;
+}
+
+static void mark_overlaps(Kernel *k) {
+    for (int i = 0; i < k->param_count; i++)
+        for (int j = 0; j < k->param_count; j++)
+            if (i != j && (k->param[i].written || k->param[j].written) &&
+                value_overlaps(k->param[i].value, k->param[j].value))
+                k->param[i].overlaps = true;
+}
+
+/* Loads come before stores, so that a kernel's operands stand before its results. */
+static void collect_params(Arena *arena, Kernel *k, Launch *launch) {
+    const Body *body = k->body;
+    int *param = arena_array(arena, (size_t)body->count, sizeof *param);
+    for (int i = 0; i < body->count; i++) param[i] = -1;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < body->count; i++) {
+            const Step *s = &body->steps[i];
+            if (!s->value || (pass == 0) != (s->kind == STEP_LOAD) || s->kind == STEP_ROUND) continue;
+            param[i] = param_of(k, launch, arena, s->value);
+            KernelParam *to = &k->param[param[i]];
+            (s->kind == STEP_LOAD ? &to->read : &to->written)[0] = true;
+        }
+    k->param_of_step = param;
+    mark_overlaps(k);
+    launch->arg_count = k->param_count;
+    for (int i = 0; i < k->param_count; i++) {
+        launch->read[i] = k->param[i].read;
+        launch->written[i] = k->param[i].written;
+    }
+}
+
+static void add_scalar(Kernel *k, Launch *launch, const char *name, DType dtype, int64_t value) {
+    ENSURE(k->scalar_count < MAX_SCALARS, "a kernel of %s with too many scalars", k->ops);
+    launch->scalar[k->scalar_count] = value;
+    k->scalar[k->scalar_count++] = (KernelScalar){name, dtype};
+}
+
+int kernel_stream_scalar(const Kernel *k, int step) {
+    int scalar = k->rows ? 0 : 1;
+    for (int i = 0; i < step; i++) scalar += k->body->steps[i].kind == STEP_UNIFORM;
+    return scalar;
+}
+
+/* Masks differ by their stream alone, so it is an argument and the layers share a kernel. */
+static void collect_scalars(Arena *arena, Kernel *k, Launch *launch) {
+    if (!k->rows) add_scalar(k, launch, "rows", DT_I64, k->body->rows);
+    int streams = 0;
+    for (int i = 0; i < k->body->count; i++) {
+        const Step *s = &k->body->steps[i];
+        if (s->kind != STEP_UNIFORM) continue;
+        const char *name = streams++ ? arena_printf(arena, "stream_%d", streams) : "stream";
+        add_scalar(k, launch, name, DT_I32, s->stream);
+    }
+}
+
+/* ---- signature ------------------------------------------------------------------------------- */
+
+static void sign_step(const Kernel *k, int i, StrBuf *out) {
+    const Step *s = &k->body->steps[i];
+    sb_printf(out, "%d:%d:%d(%d,%d,%d)", s->kind, s->type, s->level, s->arg[0], s->arg[1], s->arg[2]);
+    if (s->kind == STEP_CONST) sb_printf(out, "%.17g", s->constant);
+    if (s->kind == STEP_ROUND) sb_printf(out, "d%d", s->dtype);
+    if (k->param_of_step[i] >= 0) {
+        bool grows = !k->rows && value_rows(s->value) == k->body->rows; /* an argument says it */
+        sb_printf(out, "p%d[%lld,%lld/%lld]v%d", k->param_of_step[i], grows ? 0 : (long long)value_rows(s->value),
+                  (long long)value_cols(s->value), (long long)s->value->row_stride, step_is_vector(k, i));
+    }
+    if (s->col_map != COL_SAME) sb_printf(out, "m%d/%lld", s->col_map, (long long)s->period);
+    if (s->row_index >= 0) sb_printf(out, "r%d", s->row_index);
+    sb_puts(out, ";");
+}
+
+static const char *body_signature(Arena *arena, const Kernel *k) {
+    StrBuf out = {0};
+    sb_printf(&out, "%d %d [%lld,%lld] %d %d %lld ", k->skeleton, k->real, (long long)k->rows,
+              (long long)k->body->cols, k->threads, k->vector, (long long)k->workers);
+    for (int i = 0; i < k->param_count; i++)
+        sb_printf(&out, "%d%c%c%c,", k->param[i].dtype, k->param[i].read ? 'r' : '-',
+                  k->param[i].written ? 'w' : '-', k->param[i].overlaps ? 'o' : '-');
+    for (int i = 0; i < k->body->count; i++) sign_step(k, i, &out);
+    const char *text = arena_strdup(arena, out.text);
+    sb_free(&out);
+    return text;
+}
+
+/* ---- launches of bodies ---------------------------------------------------------------------- */
+
+static bool launch_writes(const Launch *launch, const Value *v) {
+    for (int i = 0; i < launch->arg_count; i++)
+        if (launch->written[i] && value_same_place(launch->arg[i], v)) return true;
+    return false;
+}
+
+void launch_carries(Launch *launch, const Op *const *ops, int count) {
+    ENSURE(count <= (int)(sizeof launch->ops / sizeof *launch->ops), "a group of %d ops", count);
+    memcpy(launch->ops, ops, (size_t)count * sizeof *ops);
+    launch->op_count = count;
+    for (int i = 0; i < count; i++)
+        if (ops[i]->observe && launch_writes(launch, ops[i]->out[0])) {
+            launch->observe = ops[i]->observe;
+            launch->observed = ops[i]->out[0];
+        }
+}
+
+static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *const *ops, int count) {
+    Arena *arena = plan->program->arena;
+    Launch launch = {.kind = LAUNCH_KERNEL};
+    collect_params(arena, k, &launch);
+    collect_scalars(arena, k, &launch);
+    launch_carries(&launch, ops, count);
+    k->signature = body_signature(arena, k);
+    k->name = body_kernel_name(arena, k->name, k);
+    skeleton_grid(k, k->body->rows, launch.grid);
+    launch.index = plan_kernel(plan, *k);
+    plan_add_launch(plan, entry, launch);
+}
+
+/* The second pass: the workers' partial sums of one value, added in their order. */
+static void add_second_pass(Plan *plan, Entry entry, Value *partial, Value *sum, const Op *const *ops, int count) {
+    Arena *arena = plan->program->arena;
+    Body *body = body_new(arena, value_rows(partial), value_cols(partial));
+    step_col_sum(body, sum, step_load(body, partial));
+    Kernel k = {.body = body, .skeleton = SKELETON_COLUMN, .real = plan->program->real, .rows = body->rows,
+                .vector = 1, .ops = op_list(arena, ops, count), .pos = ops[0]->pos, .name = "column_sum"};
+    k.threads = column_lanes(&k) == 32 ? 32 : COLUMN_THREADS;
+    finish_body_launch(plan, entry, &k, ops, count);
+}
+
+/* Sums over rows go to the workers' partial sums first. */
+static Body *with_partials(Plan *plan, const Kernel *k, Value **partial) {
+    Body *body = body_new(k->body->arena, k->body->rows, k->body->cols);
+    for (int i = 0; i < k->body->count; i++) {
+        Step s = k->body->steps[i];
+        if (s.kind == STEP_COL_SUM) {
+            const char *name = arena_printf(body->arena, "%s.partial", s.value->name);
+            s.value = value_2d(plan->program, name, ROLE_ACTIVATION, plan->program->real, k->workers,
+                               value_cols(s.value), s.value->pos);
+            partial[i] = s.value;
+        }
+        body_append(body, s);
+    }
+    return body;
+}
+
+void plan_body(Plan *plan, Entry entry, const Body *body, const Op *const *ops, int op_count) {
+    Arena *arena = plan->program->arena;
+    body = body_upright(body);
+    Kernel k = {.body = body, .real = plan->program->real, .ops = op_list(arena, ops, op_count), .pos = ops[0]->pos};
+    k.name = k.ops;
+    skeleton_choose(plan->program, &k, entry == ENTRY_UPDATE);
+    if (!body_has(body, step_sums_columns)) {
+        finish_body_launch(plan, entry, &k, ops, op_count);
+        return;
+    }
+    Value **partial = arena_array(arena, (size_t)body->count, sizeof(Value *));
+    k.body = with_partials(plan, &k, partial);
+    finish_body_launch(plan, entry, &k, ops, op_count);
+    for (int i = 0; i < body->count; i++)
+        if (partial[i]) add_second_pass(plan, entry, partial[i], body->steps[i].value, ops, op_count);
+}

@@ -1,0 +1,148 @@
+/* Phases of a body, and the levels of its steps. */
+#include "plan/phases.h"
+
+bool step_reduces(StepKind kind) { return kind == STEP_ROW_SUM || kind == STEP_ROW_MAX; }
+bool step_writes(StepKind kind) { return kind == STEP_STORE || kind == STEP_COL_SUM; }
+bool step_sums_columns(StepKind kind) { return kind == STEP_COL_SUM; }
+
+bool body_has(const Body *body, bool (*which)(StepKind)) {
+    for (int i = 0; i < body->count; i++)
+        if (which(body->steps[i].kind)) return true;
+    return false;
+}
+
+bool value_lies_flat(const Body *body, const Value *v) {
+    return body->rows == 1 && body->cols > 1 && value_cols(v) == 1 && value_rows(v) == body->cols;
+}
+
+Level step_level(const Body *body, int step) {
+    const Step *s = &body->steps[step];
+    if (s->kind == STEP_COL_SUM) return body->steps[s->arg[0]].level;
+    if (s->kind != STEP_STORE) return s->level;
+    if (s->row_index < 0 && value_lies_flat(body, s->value)) return LEVEL_COL;
+    bool rows = value_rows(s->value) > 1 && s->row_index < 0, cols = value_cols(s->value) > 1;
+    return rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
+}
+
+bool step_per_column(const Body *body, int step) {
+    Level level = step_level(body, step);
+    return level == LEVEL_COL || level == LEVEL_ELEMENT;
+}
+
+/* ---- one column as one row ------------------------------------------------------------------- */
+
+static Step upright_step(const Body *body, Step s) {
+    if (s.level == LEVEL_ROW) s.level = LEVEL_COL;
+    if (s.kind == STEP_ROW) s.kind = STEP_COL;
+    ENSURE(!step_reduces(s.kind) && body->cols == 1, "a row sum over one column");
+    return s;
+}
+
+const Body *body_upright(const Body *body) {
+    if (body->cols > 1 || body->rows == 1) return body;
+    Body *flat = body_new(body->arena, 1, body->rows);
+    int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
+    for (int i = 0; i < body->count; i++) {
+        Step s = upright_step(body, body->steps[i]);
+        for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
+        if (s.row_index >= 0) s.row_index = place[s.row_index];
+        if (s.kind == STEP_COL_SUM) {
+            step_store(flat, s.value, step_reduce(flat, STEP_ROW_SUM, s.arg[0]));
+            place[i] = -1;
+        } else {
+            place[i] = body_append(flat, s);
+        }
+    }
+    return flat;
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+static int after(const Phases *f, int arg) {
+    return f->at[arg] + step_reduces(f->body->steps[arg].kind);
+}
+
+static int earliest(const Phases *f, const Step *s) {
+    int phase = 0;
+    for (int k = 0; k < step_arg_count(s->kind); k++)
+        if (after(f, s->arg[k]) > phase) phase = after(f, s->arg[k]);
+    if (s->row_index >= 0 && after(f, s->row_index) > phase) phase = after(f, s->row_index);
+    return phase;
+}
+
+/* Later phases may read again what a load reads, so an element that overwrites one waits for the
+ * last of them. */
+static bool overwrites_a_load(const Body *body, const Step *store) {
+    for (int i = 0; i < body->count; i++)
+        if (body->steps[i].kind == STEP_LOAD && value_overlaps(body->steps[i].value, store->value)) return true;
+    return false;
+}
+
+static void need(Phases *f, int phase, int step) {
+    const Body *body = f->body;
+    bool *flag = &f->needed[phase * body->count + step];
+    if (*flag || !step_per_column(body, step)) return;
+    *flag = true;
+    const Step *s = &body->steps[step];
+    for (int k = 0; k < step_arg_count(s->kind); k++) need(f, phase, s->arg[k]);
+    if (s->row_index >= 0) need(f, phase, s->row_index);
+}
+
+bool phase_needs(const Phases *f, int phase, int step) { return f->needed[phase * f->body->count + step]; }
+
+/* A reduction is the business of the visit although its result is one a row. */
+static bool acts_on_columns(const Phases *f, int phase, int step) {
+    StepKind kind = f->body->steps[step].kind;
+    if (f->at[step] != phase) return false;
+    return step_reduces(kind) || (step_writes(kind) && step_per_column(f->body, step));
+}
+
+bool phase_visits_columns(const Phases *f, int phase) {
+    for (int i = 0; i < f->body->count; i++)
+        if (acts_on_columns(f, phase, i)) return true;
+    return false;
+}
+
+int phase_uses(const Phases *f, int phase, int step) {
+    int uses = 0;
+    for (int i = 0; i < f->body->count; i++) {
+        const Step *s = &f->body->steps[i];
+        bool active = step_per_column(f->body, i) && !step_writes(s->kind) ? phase_needs(f, phase, i)
+                                                                           : f->at[i] == phase;
+        if (!active) continue;
+        for (int k = 0; k < step_arg_count(s->kind); k++) uses += s->arg[k] == step;
+        uses += s->row_index == step;
+    }
+    return uses;
+}
+
+static void mark_kept(Phases *f) {
+    for (int i = 0; i < f->body->count; i++) {
+        int phases = 0;
+        for (int phase = 0; phase < f->count; phase++) phases += phase_needs(f, phase, i);
+        const Step *s = &f->body->steps[i];
+        bool gathers = s->row_index >= 0 && step_per_column(f->body, s->row_index);
+        f->kept[i] = s->kind == STEP_LOAD && phases > 1 && !gathers;
+    }
+}
+
+Phases phases_of(Arena *arena, const Body *body) {
+    size_t steps = (size_t)body->count;
+    Phases f = {body, 1, arena_array(arena, steps, sizeof(int)), NULL, arena_array(arena, steps, sizeof(bool))};
+    for (int i = 0; i < body->count; i++) {
+        f.at[i] = earliest(&f, &body->steps[i]);
+        if (after(&f, i) >= f.count) f.count = after(&f, i) + 1;
+    }
+    for (int i = 0; i < body->count; i++)
+        if (body->steps[i].kind == STEP_STORE && step_per_column(body, i) && overwrites_a_load(body, &body->steps[i]))
+            f.at[i] = f.count - 1;
+    f.needed = arena_array(arena, steps * (size_t)f.count, sizeof(bool));
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (!acts_on_columns(&f, f.at[i], i)) continue;
+        need(&f, f.at[i], s->arg[0]);
+        if (s->row_index >= 0) need(&f, f.at[i], s->row_index);
+    }
+    mark_kept(&f);
+    return f;
+}

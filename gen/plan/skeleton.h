@@ -1,0 +1,38 @@
+/* Which skeleton a body takes, and its geometry.
+ *
+ * What fixes the order of a sum (skeleton, threads, vector, workers) follows from the body's shape
+ * and the program's dtypes alone, never from what else stands in the kernel: so an op has the same
+ * bits alone and fused. */
+#ifndef PLAN_SKELETON_H
+#define PLAN_SKELETON_H
+
+#include "plan/plan.h"
+
+/* Rows wider than this are read again in each phase instead of kept in registers. */
+enum { WIDEST_ROW_IN_REGISTERS = 16384, WIDEST_ROW_OF_WARP = 1024 };
+enum { FLAT_THREADS = 256, WARP_ROW_THREADS = 256, STREAM_THREADS = 512, COLUMN_THREADS = 256 };
+enum { MOST_WORKERS = 512 }; /* of a sum over rows */
+
+/* Fills skeleton, rows, workers, threads and vector from kernel->body. */
+void skeleton_choose(const Program *, Kernel *, bool rows_grow);
+/* Blocks of a launch over `rows` rows. */
+void skeleton_grid(const Kernel *, int64_t rows, int64_t grid[3]);
+
+bool skeleton_is_row(Skeleton);
+int skeleton_lanes(const Kernel *);  /* threads that share a row */
+int skeleton_chunks(const Kernel *); /* visits of a lane to the columns it holds in registers */
+/* Whether every lane of every visit has columns. */
+bool skeleton_exact(const Kernel *);
+int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
+
+/* FLAT: no step asks for row or column, and every value is one number or one an element, so that
+ * one running index serves all. */
+bool body_is_linear(const Body *);
+/* Whether a step's elements for one thread lie side by side, aligned as one access. */
+bool step_is_vector(const Kernel *, int step);
+/* Whether an index of some access may pass 2^31. */
+bool kernel_needs_long(const Kernel *);
+/* Threads of a COLUMN kernel that share one column. */
+int column_lanes(const Kernel *);
+
+#endif
