@@ -16,8 +16,8 @@
  *
  *                   forward                 backward_q              backward_kv
  *                   warps row_tiles keys    warps row_tiles keys    warps row_tiles keys (queries)
- *     B <=  128     4     2         64      4     2         32      4     2         32
- *     B <=  256     4     2         64      4     1         64      4     1         64
+ *     B <=  128     4     2         64      4     2         64      4     2         32
+ *     B <=  256     4     2         64      4     2         32      4     1         64
  *     B <=  512     4     1         32      4     1         32      4     1         32
  *     B <= 1024     4     1         16      2     1         16      2     1         16
  *
@@ -113,10 +113,11 @@ static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens,
                                                        int places, int head_dim) {
     constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = WIDTH / ELEMENTS;
 #pragma unroll
-    for (int e = threadIdx.x; e < PLACES * CHUNKS; e += THREADS) {
-        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+    for (int first = 0; first < PLACES * CHUNKS; first += THREADS) {
+        const int e = first + threadIdx.x, place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
         const bool inside = place < places && d < head_dim;
-        cp_async_16(tile + place * PITCH + d, inside ? tokens + place * stride + d : tokens, inside);
+        if (PLACES * CHUNKS % THREADS == 0 || e < PLACES * CHUNKS)
+            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0), inside);
     }
 }
 
@@ -190,22 +191,40 @@ attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
 /* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
 static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
 
-/* Masks scores[queries][keys] outside of start <= key <= query; `query` and `key` are those of the lane's
- * first element. */
-template <int ROW_TILES, int KEY_TILES>
+/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are those of
+ * the lane's first element. */
+template <int ROW_TILES, int KEY_TILES, class StartOf>
 static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
-                                                      const int (&start)[ROW_TILES][2], int query,
-                                                      int key) {
+                                                      StartOf start_of, int query, int key) {
 #pragma unroll
-    for (int m = 0; m < ROW_TILES; m++)
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8, start = start_of(i);
 #pragma unroll
         for (int n = 0; n < KEY_TILES; n++)
 #pragma unroll
-            for (int c = 0; c < 4; c++) {
-                const int j = key + n * 8 + c % 2;
-                if (j < start[m][c / 2] || j > query + m * 16 + c / 2 * 8)
-                    scores[m][n][c] = ATTENTION_MASKED;
+            for (int c = 0; c < 2; c++) {
+                const int j = key + n * 8 + c;
+                if (j < start || j > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
             }
+    }
+}
+
+/* The same for scores[keys][queries]; `starts` are those of the lane's columns. */
+template <int ROW_TILES, int QUERY_TILES>
+static __device__ __forceinline__ void
+attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int *starts, int query,
+                          int key) {
+#pragma unroll
+    for (int n = 0; n < QUERY_TILES; n++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const int i = query + n * 8 + c, start = starts[n * 8 + c];
+#pragma unroll
+            for (int r = 0; r < 2 * ROW_TILES; r++)
+                if (key + r * 8 < start || key + r * 8 > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+        }
 }
 
 /* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total` stays
@@ -300,24 +319,22 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
-            SEQ - base, HEAD_DIM);
+            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
-            SEQ - base, HEAD_DIM);
+            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         cp_async_commit();
     };
 
     const int begin = start_of(first) / KEYS * KEYS;
     const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp */
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ - first, HEAD_DIM);
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(begin, 0);
 
-    int start[ROW_TILES][2];
     float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
 #pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++) {
-        start[r / 2][r % 2] = start_of(query + r * 8);
         peak[r / 2][r % 2] = ATTENTION_LOWEST;
         total[r / 2][r % 2] = 0;
     }
@@ -332,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
         float scores[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
         if (base < latest || base + KEYS - 1 > warp_first)
-            attention_mask(scores, start, query, base + lane % 4 * 2);
+            attention_mask(scores, start_of, query, base + lane % 4 * 2);
         attention_softmax(scores, peak, total, sums, SCALE2);
         attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
     }
@@ -365,7 +382,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
     constexpr int64_t DO_STRIDE = /*@do_stride*/4096/*@*/, DQ_STRIDE = /*@dq_stride*/4096/*@*/;
     constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
-    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/1/*@*/, KEYS = /*@keys*/64/*@*/;
+    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/2/*@*/, KEYS = /*@keys*/32/*@*/;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
     constexpr int ELEMENTS = 16 / sizeof(T);
     constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
@@ -386,23 +403,22 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
-            SEQ - base, HEAD_DIM);
+            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
-            SEQ - base, HEAD_DIM);
+            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         cp_async_commit();
     };
 
     const int begin = start_of(first) / KEYS * KEYS;
     const int earliest = start_of(warp_first), latest = start_of(warp_last);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ - first, HEAD_DIM);
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE, SEQ - first, HEAD_DIM);
+        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(begin, 0);
 
     /* The four lanes that hold a row's scores share its delta. */
-    int start[ROW_TILES][2];
     float lse2[ROW_TILES][2], row_delta[ROW_TILES][2], scale[ROW_TILES][2];
 #pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++) {
@@ -423,7 +439,6 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
         row_delta[r / 2][r % 2] = sum;
         lse2[r / 2][r % 2] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
         scale[r / 2][r % 2] = SCALE;
-        start[r / 2][r % 2] = start_of(i);
     }
 
     float sums[ROW_TILES][WIDTH / 8][4] = {};
@@ -438,7 +453,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
         float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
         if (base < latest || base + KEYS - 1 > warp_first)
-            attention_mask(scores, start, query, base + lane % 4 * 2);
+            attention_mask(scores, start_of, query, base + lane % 4 * 2);
         attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
 #pragma unroll
         for (int m = 0; m < ROW_TILES; m++)
@@ -506,61 +521,79 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
         const int base = base_of(t), column_of_head = head_of(t) * HEAD_DIM, stage = t % 2;
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
             q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head, Q_STRIDE,
-            SEQ - base, HEAD_DIM);
+            SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
             do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
-            DO_STRIDE, SEQ - base, HEAD_DIM);
+            DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         cp_async_commit();
-        for (int i = threadIdx.x; i < QUERIES; i += THREADS) {
-            const int query = base + i;
-            const bool inside = query < SEQ; /* else no key is late enough to be seen */
-            const int64_t at = (token + query) * HEADS + head_of(t);
-            lse2[stage * QUERIES + i] = inside ? lse[at] * LOG2E : 0;
-            deltas[stage * QUERIES + i] = inside ? delta[at] : 0;
-            starts[stage * QUERIES + i] = inside ? query - positions[token + query] : SEQ;
+    };
+    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the tile
+     * before it is computed. Past the last query, no key is late enough to be seen. */
+    static_assert(QUERIES <= THREADS, "a thread carries one query");
+    float next_lse2 = 0, next_delta = 0;
+    int next_start = SEQ;
+    const auto load_queries = [&](int t) {
+        const int query = base_of(t) + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && query < SEQ;
+        const int64_t at = (token + query) * HEADS + head_of(t);
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
+        next_delta = inside ? delta[at] : 0;
+        next_start = inside ? query - positions[token + query] : SEQ;
+    };
+    const auto store_queries = [&](int t) {
+        const int at = t % 2 * QUERIES + threadIdx.x;
+        if (threadIdx.x < QUERIES) {
+            lse2[at] = next_lse2;
+            deltas[at] = next_delta;
+            starts[at] = next_start;
         }
     };
 
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE, SEQ - first, HEAD_DIM);
+        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE, SEQ - first, HEAD_DIM);
+        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(0);
+    load_queries(0);
+    store_queries(0);
 
     float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
     T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
     for (int t = 0; t < GROUP * tiles; t++) {
         cp_async_wait<0>();
         __syncthreads();
-        if (t + 1 < GROUP * tiles)
+        const bool more = t + 1 < GROUP * tiles;
+        if (more) {
             fetch(t + 1);
+            load_queries(t + 1);
+        }
         const int base = base_of(t), at = t % 2 * QUERIES;
-        if (base + QUERIES <= warp_first || starts[at] > warp_last)
-            continue;
-        const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
-        const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first;
-        float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
-        attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
-        attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
+        if (base + QUERIES > warp_first && starts[at] <= warp_last) {
+            const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
+            const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first;
+            float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
+            attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
+            attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
+            if (!whole)
+                attention_mask_transposed(p, starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
-        for (int n = 0; n < QUERIES / 8; n++)
+            for (int n = 0; n < QUERIES / 8; n++)
 #pragma unroll
-            for (int c = 0; c < 2; c++) {
-                const int i = n * 8 + lane % 4 * 2 + c, query = base + i;
-                const float column_lse2 = lse2[at + i], column_delta = deltas[at + i];
-                const int start = starts[at + i];
+                for (int c = 0; c < 2; c++) {
+                    const int i = at + n * 8 + lane % 4 * 2 + c;
+                    const float column_lse2 = lse2[i], column_delta = deltas[i];
 #pragma unroll
-                for (int r = 0; r < 2 * ROW_TILES; r++) {
-                    float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
-                    const int j = key + r * 8;
-                    x = exp2f(fmaf(x, SCALE * LOG2E, -column_lse2));
-                    if (!whole && (j < start || j > query))
-                        x = 0;
-                    dx = x * (dx - column_delta);
+                    for (int r = 0; r < 2 * ROW_TILES; r++) {
+                        float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
+                        x = exp2f(fmaf(x, SCALE * LOG2E, -column_lse2));
+                        dx = x * (dx - column_delta);
+                    }
                 }
-            }
-        attention_add<PITCH>(dv_sums, p, do_tile + column);
-        attention_add<PITCH>(dk_sums, ds, q_tile + column);
+            attention_add<PITCH>(dv_sums, p, do_tile + column);
+            attention_add<PITCH>(dk_sums, ds, q_tile + column);
+        }
+        if (more)
+            store_queries(t + 1);
     }
 
     float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];
