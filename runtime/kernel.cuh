@@ -18,6 +18,7 @@ using int8_t = signed char;
 using int16_t = short;
 using int32_t = int;
 using int64_t = long long;
+#define INFINITY __int_as_float(0x7f800000)
 #else
 #include <stdint.h>
 #endif
