@@ -215,6 +215,35 @@ test_other_configuration() {
     [ $? = 1 ] && says other_out "config.json: rope_theta is 5000"
 }
 
+# In this variant the embedding counts as the adapter.
+test_adapter() {
+    mkdir -p "$WORK/adapter"
+    cp "$WORK/learns/model/model.safetensors" "$WORK/adapter/adapter_model.safetensors"
+    echo '{"r": 16}' > "$WORK/adapter/adapter_config.json"
+    run plain whole --init "$WORK/learns/model" --steps 0 &&
+        run adapted parts --init "$WORK/learns/model" --adapter "$WORK/adapter" --steps 0 &&
+        [ "$(heldout parts before)" = "$(heldout whole before)" ] || return 1
+    run adapted without --init "$WORK/learns/model" --no-adapter --steps 0 &&
+        [ "$(heldout without before)" = 5.545177 ] || return 1 # ln 256: all logits are zero
+    echo '{"r": 8}' > "$WORK/adapter/adapter_config.json"
+    run adapted differs --adapter "$WORK/adapter"
+    [ $? = 1 ] && says differs "adapter_config.json: r is 8"
+}
+
+# The toolkit's own NVRTC compiles for a device that is not there.
+test_real_nvrtc() {
+    mkdir -p "$WORK/real"
+    cp "$WORK/plain/layout.h" "$WORK/plain/kernels.cu" "$WORK/real"
+    # shellcheck disable=SC2086
+    $CC $FLAGS -I. -isystem "$CUDA_HOME/include" tests/runtime/program/jit.c \
+        "$WORK/libruntime.a" -ljansson -ldl -lm -lpthread -o "$WORK/real/jit" || return 1
+    "$WORK/real/jit" "$WORK/real" > "$WORK/real.log" 2>&1 && says real "kernels.nvrtc.cubin" &&
+        [ "$(od -An -tx1 -N4 "$WORK/real/kernels.nvrtc.cubin")" = " 7f 45 4c 46" ] || return 1
+    echo "broken" >> "$WORK/real/kernels.cu"
+    "$WORK/real/jit" "$WORK/real" > "$WORK/real.log" 2>&1
+    [ $? = 1 ] && says real "kernels.cu.*error"
+}
+
 test_options() {
     run plain options --steps 41
     [ $? = 1 ] && says options "error: --steps 41.*training.steps" || return 1
@@ -254,7 +283,7 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
 evaluates_only init_continues resume_is_exact resume_is_exact_with_micro_steps signal_then_resume
 keeps_latest flipped_bit truncated_checkpoint full_disk bad_step dump missing_weights other_shape
-other_configuration options no_silent_simulation out_of_memory profiling no_sync_in_a_step"
+other_configuration adapter real_nvrtc options no_silent_simulation out_of_memory profiling no_sync_in_a_step"
 
 build_runtime
 program plain
@@ -262,6 +291,7 @@ program uncaptured -DCUDA_GRAPH=false
 program pageable -DPIN_MEMORY=false
 program micro -DMICRO_STEPS=3
 program narrow -DHIDDEN=8
+program adapted -DADAPTER=true
 program profiled -DPROFILING=true
 program quiet -DINTERVAL=0
 program long -DSTEPS=800 -DINTERVAL=0

@@ -14,6 +14,9 @@
 #ifndef INTERVAL
 #define INTERVAL 10
 #endif
+#ifndef ADAPTER
+#define ADAPTER false
+#endif
 #ifndef PROFILING
 #define PROFILING false
 #endif
@@ -127,7 +130,7 @@ static const RtParam params[] = {
     {.name = "model.embed_tokens.weight", .rank = 2, .shape = {VOCAB, HIDDEN},
      .row_stride = E_STRIDE, .dtype = RT_BF16, .master_dtype = RT_F32, .weight = S(embed),
      .master = S(embed_master), .gradient = S(embed_grad), .exp_avg = S(embed_m),
-     .exp_avg_sq = S(embed_v), .trained = true, .init = RT_INIT_UNIFORM, .init_scale = 0.5},
+     .exp_avg_sq = S(embed_v), .trained = true, .adapter = ADAPTER, .init = RT_INIT_UNIFORM, .init_scale = 0.5},
     {.name = "scale", .rank = 1, .shape = {4}, .row_stride = 4, .dtype = RT_F32,
      .master_dtype = RT_F32, .weight = S(scale), .master = RT_NOWHERE, .gradient = RT_NOWHERE,
      .exp_avg = RT_NOWHERE, .exp_avg_sq = RT_NOWHERE, .init = RT_INIT_ONES},
@@ -179,7 +182,8 @@ static const RtProgram program = {
              .eval_batches = 4, .vocab_size = VOCAB, .prefetch_batches = 2, .shuffle = true,
              .pin_memory = PIN_MEMORY},
     .checkpoint = {.interval = INTERVAL, .keep_latest_k = 2, .export_model = true,
-                   .config_json = "{\"hidden_size\": 16, \"rope_theta\": 10000.0}"},
+                   .config_json = "{\"hidden_size\": 16, \"rope_theta\": 10000.0}",
+                   .adapter_json = ADAPTER ? "{\"r\": 16}" : NULL},
     .profiling = {.enabled = PROFILING, .trace = true, .start_step = 3, .steps = 2},
     .predicted = {.device = "none",
                   .arena_bytes = sizeof(State) + sizeof(Scratch) + 2 * sizeof(Input)},

@@ -1,0 +1,17 @@
+/* jit FOLDER: compiles FOLDER/kernels.cu with the NVRTC that is installed, for Hopper, without any
+ * device. */
+#include "runtime/rt.h"
+
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+    static Rt rt;
+    char path[RT_MAX_PATH];
+    if (argc != 2)
+        rt_fail("usage: jit FOLDER");
+    rt.options.exe_dir = argv[1];
+    rt.device.capability = 90;
+    jit_module(&rt, path, sizeof path);
+    printf("%s by NVRTC %d\n", path, rt.device.nvrtc_version);
+    return 0;
+}
