@@ -13,6 +13,7 @@
 #include "spec/key_info.h"
 #include "spec/sweep.h"
 #include <float.h>
+#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,11 +55,22 @@ static void write_text(const char *path, const char *text) {
         fail_msg("%s: %s", path, why);
 }
 
+static char folder[] = "/tmp/test_spec_XXXXXX";
+
 static int enter_folder(void **state) {
     (void)state;
-    static char folder[] = "/tmp/test_spec_XXXXXX";
     diag_exit = fail_test;
     return mkdtemp(folder) ? chdir(folder) : -1;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk) {
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+static int leave_folder(void **state) {
+    (void)state;
+    return chdir("/") ? -1 : nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static int clean(void **state) {
@@ -500,5 +512,5 @@ int main(void) {
         TEST(test_sweep_in_vain_everywhere),
         TEST(test_sweep_names_differ),
     };
-    return cmocka_run_group_tests(tests, enter_folder, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
