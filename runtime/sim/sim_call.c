@@ -57,3 +57,12 @@ void sim_trace(SimTracer tracer) {
     CALL("sim_trace");
     sim_tracer = tracer;
 }
+
+void sim_trace_pause(void) {
+    pthread_once(&once, open_driver);
+    pthread_mutex_lock(&lock);
+}
+
+void sim_trace_resume(void) {
+    pthread_mutex_unlock(&lock);
+}

@@ -174,3 +174,11 @@ int sim_covers(const void *p, size_t bytes) {
         __asan_region_is_poisoned && __asan_region_is_poisoned((void *)(uintptr_t)p, bytes);
     return memory_covers(p, bytes) && !guarded;
 }
+
+int sim_memory(int device, size_t *free_bytes, size_t *total_bytes) {
+    CALL("sim_memory");
+    if (device < 0 || device >= sim_settings.devices)
+        return 0;
+    memory_info(device, free_bytes, total_bytes);
+    return 1;
+}

@@ -1,11 +1,11 @@
-/* How the other simulated libraries put work on a stream: exported by libcuda.so.1 under this name alone.
- * CUstream is CUDA's own handle.
+/* What the other simulated libraries ask of the driver; libcuda.so.1 exports these names beside the API.
  */
 #ifndef SIM_ENQUEUE_H
 #define SIM_ENQUEUE_H
 
 #include <cuda.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Queues (or captures) one operation. `run` gets a copy of the `bytes` at `argument` when the stream's turn
  * comes, and again at each replay of a graph; it returns 0 when done and 1 to be called again later. `name`
@@ -15,5 +15,8 @@ CUresult sim_enqueue(CUstream stream, int (*run)(void *argument), const void *ar
 
 /* Whether [p, p + bytes) lies in one device allocation and no byte of it is guarded. */
 int sim_covers(const void *p, size_t bytes);
+
+/* A device's memory; 0 if there is no such device. */
+int sim_memory(int device, size_t *free_bytes, size_t *total_bytes);
 
 #endif

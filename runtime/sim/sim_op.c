@@ -89,7 +89,7 @@ static void run_kernel(const Op *op, SimRecord *record) {
     if (error && !sim_sticky)
         sim_sticky = error;
     record->kind = TRACE_KERNEL;
-    record->name = function->kernel->name;
+    record->name = function->count->name; /* outlives the module */
     record->shared_bytes = op->kernel.shared_bytes;
     memcpy(record->grid, (unsigned[]){g.x, g.y, g.z}, sizeof record->grid);
     memcpy(record->block, (unsigned[]){b.x, b.y, b.z}, sizeof record->block);

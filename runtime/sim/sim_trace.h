@@ -10,7 +10,7 @@
 
 typedef enum { COPY_H2D, COPY_D2H, COPY_D2D, COPY_H2H, COPY_KINDS } SimCopyKind;
 
-typedef enum { TRACE_KERNEL, TRACE_COPY, TRACE_SET, TRACE_CALL, TRACE_SYNC } SimTraceKind;
+typedef enum { TRACE_KERNEL, TRACE_COPY, TRACE_SET, TRACE_CALL } SimTraceKind;
 
 typedef struct SimRecord {
     SimTraceKind kind;
@@ -33,5 +33,8 @@ typedef struct SimKernelCount SimKernelCount;
 
 /* Exported by libcuda.so.1; null stops it. */
 void sim_trace(SimTracer tracer);
+/* Between these two, no record is written: they hold the driver's lock. */
+void sim_trace_pause(void);
+void sim_trace_resume(void);
 
 #endif
