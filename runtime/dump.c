@@ -4,7 +4,7 @@
  *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch; labels as Hugging Face has
  *                        them: at a token's own place. A sample's first token is never a target,
  *                        so its label reads -100 whatever the data had there.
- *     loss               real [1], of the whole step
+ *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch
  *     grad.NAME          after all micro-steps, before clipping
  *     new.NAME           after the update; the master where there is one */
@@ -137,7 +137,7 @@ static void add_updated(Rt *rt, struct RtDump *dump) {
 }
 
 static void add_loss(Rt *rt, struct RtDump *dump) {
-    Entry *entry = add(dump, "", "loss", rt->program->real, 1, (int64_t[]){1});
+    Entry *entry = add(dump, "", "loss", rt->program->real, 0, NULL);
     rt_read_state(rt, rt->program->counters.loss, entry->bytes, entry->data);
 }
 

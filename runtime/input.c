@@ -67,7 +67,8 @@ static void put_scalar(const Rt *rt, int slot, const RtInput *input, double valu
 
 /* Which places have a target, and where each of them went. */
 static void put_targets(Rt *rt, int slot) {
-    const RtInput *rows = find(rt->program, "target_rows"), *places = find(rt->program, "target_places");
+    const RtInput *rows = find(rt->program, "target_rows");
+    const RtInput *places = find(rt->program, "target_places");
     if (!rows || !places)
         return;
     const int32_t *labels = rt->inputs->batches[slot].labels;
