@@ -97,7 +97,9 @@ typedef struct {
 } Attention;
 
 static Attention attention_of(const Kernel *k, const Launch *launch) {
-    Attention a = {hole(k, "seq"), hole(k, "rows"), hole(k, "keys"), hole(k, "heads"), hole(k, "kv_heads"),
+    bool fma = !strcmp(k->template_name, "attention_fma.cu");
+    double rows = fma ? hole(k, "rows") : 16 * hole(k, "row_tiles") * hole(k, "warps");
+    Attention a = {hole(k, "seq"), rows, hole(k, "keys"), hole(k, "heads"), hole(k, "kv_heads"),
                    hole(k, "head_dim"), (double)launch->grid[2], k->threads, 1, size_of(launch->arg[0]),
                    dtype_bytes(k->real)};
     a.parts = a.threads / a.rows;

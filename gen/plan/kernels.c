@@ -265,12 +265,20 @@ static Body *with_partials(Plan *plan, const Kernel *k, Value **partial) {
     return body;
 }
 
+/* The update sees all trained tensors as one run of rows, more of them with more layers. */
+static bool rows_grow(Entry entry, const Op *const *ops, int count) {
+    for (int i = 0; entry == ENTRY_UPDATE && i < count; i++)
+        for (int k = 0; k < ops[i]->in_count; k++)
+            if (ops[i]->in[k]->role == ROLE_GRADIENT || ops[i]->in[k]->role == ROLE_OPTIMIZER) return true;
+    return false;
+}
+
 void plan_body(Plan *plan, Entry entry, const Body *body, const Op *const *ops, int op_count) {
     Arena *arena = plan->program->arena;
     body = body_upright(body);
     Kernel k = {.body = body, .real = plan->program->real, .ops = op_list(arena, ops, op_count), .pos = ops[0]->pos};
     k.name = k.ops;
-    skeleton_choose(plan->program, &k, entry == ENTRY_UPDATE);
+    skeleton_choose(plan->program, &k, rows_grow(entry, ops, op_count));
     if (!body_has(body, step_sums_columns)) {
         finish_body_launch(plan, entry, &k, ops, op_count);
         return;

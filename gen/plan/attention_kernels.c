@@ -1,0 +1,161 @@
+/* Attention: on tensor cores for 16-bit types and tf32 where rows are aligned for it, else with plain
+ * FMA; forward is one kernel, backward two. Geometry as in the templates' head comments. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/template_kernels.h"
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+typedef enum { FORWARD, BACKWARD_Q, BACKWARD_KV } Part;
+
+static const char *const part_names[] = {"forward", "backward_q", "backward_kv"};
+
+/* One kernel's share of the work. */
+typedef struct {
+    Part part;
+    bool tensor_cores;
+    int64_t seq, batch, heads, kv_heads, head_dim;
+    int64_t rows, keys;         /* tile */
+    int64_t warps, row_tiles;   /* of tensor cores */
+    int64_t split;
+    int64_t threads, shared_bytes;
+} Geometry;
+
+/* ---- which template -------------------------------------------------------------------------- */
+
+static bool rows_aligned(const Value *v) {
+    int64_t size = dtype_bytes(v->dtype);
+    return v->offset * size % 16 == 0 && v->row_stride * size % 16 == 0;
+}
+
+static bool on_tensor_cores(const Program *p, const Op *op) {
+    DType dtype = op->in[0]->dtype;
+    bool fits = dtype == DT_BF16 || dtype == DT_F16 || (dtype == DT_F32 && p->tf32);
+    for (int i = 0; i < op->in_count; i++)
+        if (op->in[i]->dtype == dtype && value_cols(op->in[i]) > 1) fits = fits && rows_aligned(op->in[i]);
+    for (int i = 0; i < op->out_count; i++)
+        if (op->out[i]->dtype == dtype) fits = fits && rows_aligned(op->out[i]);
+    return fits;
+}
+
+/* ---- geometry -------------------------------------------------------------------------------- */
+
+static void fma_geometry(Geometry *g, int64_t size) {
+    int64_t bytes = g->head_dim * size;
+    g->rows = bytes <= 256 ? 64 : bytes <= 1024 ? 32 : 16;
+    g->keys = bytes <= 512 ? 128 / size : bytes <= 1024 ? 16 : 8;
+    int64_t parts = ceil_div(bytes, 256), width = parts * round_up(ceil_div(g->head_dim, parts), 8);
+    int64_t pitch = g->keys + 16 / size, swap = parts > 1 ? parts * g->keys * g->rows : 0;
+    static const int64_t rows_of[] = {1, 2, 2}, pitches[] = {1, 2, 2}, keys_of[] = {1, 1, 2}, swaps[] = {1, 2, 2};
+    int64_t columns = rows_of[g->part] * g->rows + pitches[g->part] * pitch + keys_of[g->part] * g->keys;
+    g->threads = g->rows * parts;
+    g->shared_bytes = size * (width * columns + swaps[g->part] * swap);
+}
+
+static void mma_geometry(Geometry *g, int64_t size) {
+    static const struct {
+        int64_t warps, row_tiles, keys;
+    } tiles[3][4] = {
+        [FORWARD] = {{4, 2, 64}, {4, 2, 64}, {4, 1, 32}, {4, 1, 16}},
+        [BACKWARD_Q] = {{4, 2, 64}, {4, 2, 32}, {4, 1, 32}, {2, 1, 16}},
+        [BACKWARD_KV] = {{4, 2, 32}, {4, 1, 64}, {4, 1, 32}, {2, 1, 16}},
+    };
+    g->split = g->part == BACKWARD_KV && g->head_dim > 128 ? 2 : 1;
+    int64_t bytes = round_up(g->head_dim, 16 * g->split) * size, pitch = bytes + 16;
+    int width_class = bytes <= 128 ? 0 : bytes <= 256 ? 1 : bytes <= 512 ? 2 : 3;
+    g->warps = tiles[g->part][width_class].warps;
+    g->row_tiles = tiles[g->part][width_class].row_tiles;
+    g->keys = tiles[g->part][width_class].keys;
+    g->rows = 16 * g->row_tiles * g->warps;
+    g->threads = 32 * g->warps;
+    g->shared_bytes = pitch * ((g->part == FORWARD ? 1 : 2) * g->rows + 4 * g->keys);
+    if (g->part == BACKWARD_KV) g->shared_bytes += 24 * g->keys;
+}
+
+static Geometry geometry_of(const Program *p, const Op *op, Part part) {
+    const Attr *a = &op->attr;
+    Geometry g = {.part = part, .tensor_cores = on_tensor_cores(p, op), .seq = a->seq_len,
+                  .batch = value_rows(op->in[0]) / a->seq_len, .heads = a->heads, .kv_heads = a->kv_heads,
+                  .head_dim = a->head_dim, .split = 1};
+    if (g.tensor_cores) mma_geometry(&g, dtype_bytes(op->in[0]->dtype));
+    else fma_geometry(&g, dtype_bytes(p->real));
+    return g;
+}
+
+/* ---- filling --------------------------------------------------------------------------------- */
+
+static Filling attention_filling(const Plan *plan, const Op *op, const Geometry *g) {
+    const char *template_name = g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
+    Filling f = filling_new(plan, op, template_name, part_names[g->part]);
+    f.kernel.name = arena_printf(f.arena, "attention_%s_%lldx%lldx%lld", part_names[g->part], (long long)g->seq,
+                                 (long long)g->heads, (long long)g->head_dim);
+    f.kernel.threads = (int)g->threads;
+    f.kernel.shared_bytes = g->shared_bytes;
+    fill_text(&f, "dtype", dtype_c_name(op->in[0]->dtype));
+    fill_int(&f, "seq", g->seq);
+    fill_int(&f, "head_dim", g->head_dim);
+    fill_int(&f, "heads", g->heads);
+    fill_int(&f, "kv_heads", g->kv_heads);
+    fill_int(&f, "keys", g->keys);
+    fill_real(&f, "scale", 1.0 / sqrt((double)g->head_dim));
+    fill_stride(&f, "q_stride", op->in[0]);
+    fill_stride(&f, "k_stride", op->in[1]);
+    fill_stride(&f, "v_stride", op->in[2]);
+    if (g->tensor_cores) {
+        fill_int(&f, "warps", g->warps);
+        fill_int(&f, "row_tiles", g->row_tiles);
+    } else {
+        fill_text(&f, "acc", dtype_c_name(plan->program->real));
+        fill_int(&f, "rows", g->rows);
+    }
+    int64_t heads = g->part == BACKWARD_KV ? g->kv_heads * g->split : g->heads;
+    fill_grid(&f, ceil_div(g->seq, g->rows), heads, g->batch);
+    return f;
+}
+
+static const char *const operands[] = {"q", "k", "v", "positions", "o", "lse", "d_o"};
+
+void plan_attention(Plan *plan, Entry entry, const Op *op) {
+    Geometry g = geometry_of(plan->program, op, FORWARD);
+    Filling f = attention_filling(plan, op, &g);
+    fill_stride(&f, "o_stride", op->out[0]);
+    for (int i = 0; i < 4; i++) fill_reads(&f, operands[i], op->in[i]);
+    fill_writes(&f, "o", op->out[0]);
+    fill_writes(&f, "lse", op->out[1]);
+    fill_finish(plan, entry, &f, op);
+}
+
+static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
+    Geometry g = geometry_of(plan->program, op, BACKWARD_Q);
+    Filling f = attention_filling(plan, op, &g);
+    fill_stride(&f, "o_stride", op->in[4]);
+    fill_stride(&f, "do_stride", op->in[6]);
+    fill_stride(&f, "dq_stride", op->out[0]);
+    for (int i = 0; i < 7; i++) fill_reads(&f, operands[i], op->in[i]);
+    fill_writes(&f, "delta", op->out[3]);
+    fill_writes(&f, "dq", op->out[0]);
+    fill_finish(plan, entry, &f, op);
+}
+
+static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
+    Geometry g = geometry_of(plan->program, op, BACKWARD_KV);
+    Filling f = attention_filling(plan, op, &g);
+    fill_stride(&f, "do_stride", op->in[6]);
+    fill_stride(&f, "dk_stride", op->out[1]);
+    fill_stride(&f, "dv_stride", op->out[2]);
+    for (int i = 0; i < 4; i++) fill_reads(&f, operands[i], op->in[i]);
+    fill_reads(&f, "lse", op->in[5]);
+    fill_reads(&f, "delta", op->out[3]);
+    fill_reads(&f, "d_o", op->in[6]);
+    fill_writes(&f, "dk", op->out[1]);
+    fill_writes(&f, "dv", op->out[2]);
+    fill_finish(plan, entry, &f, op);
+}
+
+/* delta, the row sums of d_o o, goes from the first kernel to the second. */
+void plan_attention_grad(Plan *plan, Entry entry, const Op *op) {
+    plan_backward_q(plan, entry, op);
+    plan_backward_kv(plan, entry, op);
+}
