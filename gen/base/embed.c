@@ -12,6 +12,7 @@ const Embedded *embedded_at(int index) {
 
 const Embedded *embedded_find(const char *path) {
     for (int i = 0; i < embedded_file_count; i++)
-        if (strcmp(embedded_files[i].path, path) == 0) return &embedded_files[i];
+        if (strcmp(embedded_files[i].path, path) == 0)
+            return &embedded_files[i];
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* Files that are built into the compiler: device files, templates and the runtime's sources, under
- * their paths in the repository ("gen/devices/h100-sxm.toml"). embed.sh makes the table at build time. */
+ * their paths in the repository ("gen/devices/h100-sxm.toml"). embed.sh makes the table at build
+ * time. */
 #pragma once
 #include <stddef.h>
 

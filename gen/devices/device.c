@@ -62,7 +62,8 @@ static double number_of(const Row *row, const Toml *value) {
         user_error(value->pos, NULL, "%s is %s; it must be a number", row->key,
                    toml_kind_name(value->kind));
     if (!(value->real > 0 && value->real <= row->most))
-        user_error(value->pos, NULL, "%s must be greater than 0 and at most %g", row->key, row->most);
+        user_error(value->pos, NULL, "%s must be greater than 0 and at most %g", row->key,
+                   row->most);
     return value->real * row->unit;
 }
 
@@ -82,14 +83,16 @@ static void store_field(Arena *arena, Device *device, const Row *row, const Toml
 }
 
 static const Toml *member(const Toml *root, const char *table, const char *key) {
-    if (!table[0]) return toml_get(root, key);
+    if (!table[0])
+        return toml_get(root, key);
     const Toml *inner = toml_get(root, table);
     return inner && inner->kind == TOML_TABLE ? toml_get(inner, key) : NULL;
 }
 
 static bool known(const char *table, const Toml *entry) {
     for (int i = 0; i < ROW_COUNT; i++) {
-        if (strcmp(rows[i].table, table) == 0 && strcmp(rows[i].key, entry->key) == 0) return true;
+        if (strcmp(rows[i].table, table) == 0 && strcmp(rows[i].key, entry->key) == 0)
+            return true;
         if (!table[0] && entry->kind == TOML_TABLE && strcmp(rows[i].table, entry->key) == 0)
             return true;
     }
@@ -98,7 +101,8 @@ static bool known(const char *table, const Toml *entry) {
 
 static void refuse_unknown(const char *table, const Toml *entries) {
     const char *names[ROW_COUNT];
-    for (int i = 0; i < ROW_COUNT; i++) names[i] = rows[i].key;
+    for (int i = 0; i < ROW_COUNT; i++)
+        names[i] = rows[i].key;
     for (int i = 0; i < entries->count; i++) {
         const Toml *entry = &entries->items[i];
         if (!known(table, entry)) {
@@ -106,7 +110,8 @@ static void refuse_unknown(const char *table, const Toml *entries) {
             user_error(entry->key_pos, near ? near : "see gen/devices/h100-sxm.toml for the keys",
                        "a device file has no key %s%s%s", table, table[0] ? "." : "", entry->key);
         }
-        if (entry->kind == TOML_TABLE) refuse_unknown(entry->key, entry);
+        if (entry->kind == TOML_TABLE)
+            refuse_unknown(entry->key, entry);
     }
 }
 
@@ -136,8 +141,10 @@ static _Noreturn void refuse_name(Arena *arena, const char *name, Pos blame) {
     for (int i = 0; embedded_at(i); i++) {
         const char *path = embedded_at(i)->path;
         size_t length = strlen(path);
-        if (strncmp(path, folder, strlen(folder)) != 0 || count == MAX_DEVICE_FILES) continue;
-        if (length < 5 || strcmp(path + length - 5, ".toml") != 0) continue;
+        if (strncmp(path, folder, strlen(folder)) != 0 || count == MAX_DEVICE_FILES)
+            continue;
+        if (length < 5 || strcmp(path + length - 5, ".toml") != 0)
+            continue;
         names[count] = arena_strndup(arena, path + strlen(folder), length - strlen(folder) - 5);
         sb_printf(&list, "%s%s", count ? ", " : "", names[count]);
         count++;
@@ -153,7 +160,8 @@ static _Noreturn void refuse_name(Arena *arena, const char *name, Pos blame) {
 static const Toml *read_embedded(Arena *arena, const char *name, Pos blame) {
     const char *path = arena_printf(arena, "%s%s.toml", folder, name);
     const Embedded *file = embedded_find(path);
-    if (!file) refuse_name(arena, name, blame);
+    if (!file)
+        refuse_name(arena, name, blame);
     TomlError error;
     const Toml *root = toml_parse(arena, path, file->text, file->size, &error);
     ENSURE(root, "%s: %s", path, error.message);
@@ -164,7 +172,8 @@ const Device *device_read(Arena *arena, const char *name, Pos blame) {
     size_t length = strlen(name);
     bool is_path = length > 5 && strcmp(name + length - 5, ".toml") == 0;
     const Toml *root = is_path ? toml_read(arena, name, blame) : read_embedded(arena, name, blame);
-    if (!is_path) return device_of(arena, arena_strdup(arena, name), root);
+    if (!is_path)
+        return device_of(arena, arena_strdup(arena, name), root);
     const char *slash = strrchr(name, '/');
     const char *stem = slash ? slash + 1 : name;
     return device_of(arena, arena_strndup(arena, stem, strlen(stem) - 5), root);

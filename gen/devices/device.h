@@ -36,8 +36,8 @@ typedef struct {
     int64_t context_bytes, library_bytes, graph_node_bytes, module_bytes;
 } Device;
 
-/* The device called `name`, or read from it where it is a path (it ends in .toml). Unknown names and
- * malformed files are user errors; `blame` is where the name was written. */
+/* The device called `name`, or read from it where it is a path (it ends in .toml). Unknown names
+ * and malformed files are user errors; `blame` is where the name was written. */
 const Device *device_read(Arena *, const char *name, Pos blame);
 
 /* Time of C[m,n] = A[m,k] B[k,n] that moves `bytes` of device memory. */

@@ -9,32 +9,52 @@ static const char *const arena_titles[ARENA_COUNT] = {
 };
 static const char *const arena_macros[ARENA_COUNT] = {"STATE", "SCRATCH", "INPUT"};
 
-static void put_arena(const Plan *plan, ArenaKind kind, const char *const *symbols, Arena *arena, StrBuf *out) {
+static void put_arena(const Plan *plan, ArenaKind kind, const char *const *symbols, Arena *arena,
+                      StrBuf *out) {
     const Program *program = plan->program;
     const Value **values = storage_values(arena, program);
     sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lld\n\n", arena_titles[kind],
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
     for (int i = 0; i < program->storage_count; i++) {
         Place place = plan->place[i];
-        if (place.offset < 0 || place.arena != kind) continue;
-        sb_printf(out, "#define %s %lld /* %s", symbols[i], (long long)place.offset, shape_text(arena, values[i]));
-        sb_printf(out, ", %s %s */\n", role_name(program->storages[i]->role), program->storages[i]->name);
+        if (place.offset < 0 || place.arena != kind)
+            continue;
+        sb_printf(out, "#define %s %lld /* %s", symbols[i], (long long)place.offset,
+                  shape_text(arena, values[i]));
+        sb_printf(out, ", %s %s */\n", role_name(program->storages[i]->role),
+                  program->storages[i]->name);
     }
 }
 
 static int outputs_of(const PlanEntry *entry) {
     int count = 0;
     for (int i = 0; i < entry->launch_count; i++)
-        for (int a = 0; a < entry->launches[i].arg_count; a++) count += entry->launches[i].written[a];
+        for (int a = 0; a < entry->launches[i].arg_count; a++)
+            count += entry->launches[i].written[a];
+    return count;
+}
+
+static int constants_of(const Plan *plan, Arena *arena) {
+    const Value **values = storage_values(arena, plan->program);
+    int count = 0;
+    for (int i = next_constant(plan, values, 0); i >= 0; i = next_constant(plan, values, i + 1))
+        count++;
     return count;
 }
 
 static void put_tables(const Plan *plan, Arena *arena, StrBuf *out) {
-    sb_printf(out, "\n/* ---- tables of values.c ---- */\n\nenum {\n    PARAMS = %d,\n", plan->program->param_count);
+    int constants = constants_of(plan, arena);
+    sb_printf(out, "\n/* ---- tables of values.c ---- */\n\nenum {\n    PARAMS = %d,\n",
+              plan->program->param_count);
+    if (constants)
+        sb_printf(out, "    CONSTANTS = %d,\n", constants);
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (plan->entry[i].launch_count > 0)
-            sb_printf(out, "    %s_OUTPUTS = %d,\n", upper_text(arena, plan->entry[i].name), outputs_of(&plan->entry[i]));
+            sb_printf(out, "    %s_OUTPUTS = %d,\n", upper_text(arena, plan->entry[i].name),
+                      outputs_of(&plan->entry[i]));
     sb_puts(out, "};\n\nextern const RtParam params[PARAMS];\n");
+    if (constants)
+        sb_puts(out, "extern const RtConstant constants[CONSTANTS];\n");
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (plan->entry[i].launch_count > 0)
             sb_printf(out, "extern const RtOutput %s_outputs[%s_OUTPUTS];\n", plan->entry[i].name,
@@ -44,11 +64,15 @@ static void put_tables(const Plan *plan, Arena *arena, StrBuf *out) {
 void emit_buffers(const Plan *plan, StrBuf *out) {
     Arena arena = {0};
     const char **symbols = storage_symbols(&arena, plan);
-    sb_printf(out, "/* Where every buffer of %s lies: bytes from the start of its arena. */\n", plan->spec->name);
+    sb_printf(out, "/* Where every buffer of %s lies: bytes from the start of its arena. */\n",
+              plan->spec->name);
     sb_puts(out, "#ifndef BUFFERS_H\n#define BUFFERS_H\n\n#include \"runtime/runtime.h\"\n");
-    for (int kind = 0; kind < ARENA_COUNT; kind++) put_arena(plan, (ArenaKind)kind, symbols, &arena, out);
+    for (int kind = 0; kind < ARENA_COUNT; kind++)
+        put_arena(plan, (ArenaKind)kind, symbols, &arena, out);
     if (plan->gemm_count > 0)
-        sb_printf(out, "\n/* cuBLASLt's workspace, in SCRATCH */\n#define GEMM_WORKSPACE %lld\n#define GEMM_WORKSPACE_BYTES %lld\n",
+        sb_printf(out,
+                  "\n/* cuBLASLt's workspace, in SCRATCH */\n#define GEMM_WORKSPACE %lld\n#define "
+                  "GEMM_WORKSPACE_BYTES %lld\n",
                   (long long)plan->gemm_workspace_offset, (long long)plan->gemm_workspace_bytes);
     put_tables(plan, &arena, out);
     sb_puts(out, "\n#endif\n");

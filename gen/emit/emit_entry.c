@@ -28,7 +28,8 @@ static const Launch *launch_at(const Stretch *s, int index) {
     return &s->e->entry->launches[s->pointers.run.first + index];
 }
 
-/* ---- text --------------------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------------------------------
+ */
 
 /* `head` and the items, comma-separated, in lines of at most WIDTH columns. */
 static void put_call(StrBuf *out, const char *head, const char *const *items, int count) {
@@ -64,20 +65,24 @@ static const char *op_text(const Stretch *s, int index) {
     return text;
 }
 
-/* ---- locals ------------------------------------------------------------------------------------- */
+/* ---- locals -------------------------------------------------------------------------------------
+ */
 
 static const char *where(const Stretch *s, const Pointer *pointer) {
     Arena *arena = s->e->arena;
-    if (pointer->in_table) return arena_printf(arena, "at->%s", pointer->name);
+    if (pointer->in_table)
+        return arena_printf(arena, "at->%s", pointer->name);
     const char *start = offset_text(arena, s->e->symbols, pointer->values[0]);
-    if (pointer->step == 0) return start;
+    if (pointer->step == 0)
+        return start;
     return arena_printf(arena, "%s %c i * %lld", start, pointer->step > 0 ? '+' : '-',
                         (long long)(pointer->step > 0 ? pointer->step : -pointer->step));
 }
 
 static void declare(const Stretch *s, Pointer *pointer) {
     static const char *const address[ARENA_COUNT] = {"rt_state", "rt_scratch", "rt_input"};
-    if (pointer->declared) return;
+    if (pointer->declared)
+        return;
     pointer->declared = true;
     const Value *v = pointer->values[0];
     ArenaKind kind = plan_place(s->e->plan, v).arena;
@@ -87,13 +92,15 @@ static void declare(const Stretch *s, Pointer *pointer) {
 
 static const char *scalar_type(DType dtype) { return dtype == DT_I64 ? "int64_t" : "uint32_t"; }
 
-/* ---- launches ----------------------------------------------------------------------------------- */
+/* ---- launches -----------------------------------------------------------------------------------
+ */
 
 static const char *scalar_text(const Stretch *s, int index, int which) {
     const Launch *launch = launch_at(s, index);
     const KernelScalar *scalar = &s->e->plan->kernels[launch->index].scalar[which];
     const Varying *varying = varying_at(&s->pointers, index, which);
-    if (varying) return arena_printf(s->e->arena, "&%s", varying->name);
+    if (varying)
+        return arena_printf(s->e->arena, "&%s", varying->name);
     return arena_printf(s->e->arena, "&(%s){%lld}", scalar_type(scalar->dtype),
                         (long long)launch->scalar[which]);
 }
@@ -110,11 +117,14 @@ static void put_kernel(const Stretch *s, int index) {
                       varying->name, varying->name);
     }
     items[count++] = arena_printf(s->e->arena, "K_%s", kernel->name);
-    items[count++] = arena_printf(s->e->arena, "RT_GRID(%lld, %lld, %lld)", (long long)launch->grid[0],
-                                  (long long)launch->grid[1], (long long)launch->grid[2]);
+    items[count++] =
+        arena_printf(s->e->arena, "RT_GRID(%lld, %lld, %lld)", (long long)launch->grid[0],
+                     (long long)launch->grid[1], (long long)launch->grid[2]);
     for (int i = 0; i < launch->arg_count; i++)
-        items[count++] = arena_printf(s->e->arena, "&%s", pointer_of_arg(&s->pointers, index, i)->name);
-    for (int i = 0; i < kernel->scalar_count; i++) items[count++] = scalar_text(s, index, i);
+        items[count++] =
+            arena_printf(s->e->arena, "&%s", pointer_of_arg(&s->pointers, index, i)->name);
+    for (int i = 0; i < kernel->scalar_count; i++)
+        items[count++] = scalar_text(s, index, i);
     put_call(s->e->out, "    RT_LAUNCH(rt, ", items, count);
 }
 
@@ -129,8 +139,8 @@ static void put_launch(const Stretch *s, int index) {
         put_kernel(s, index);
         break;
     case LAUNCH_GEMM:
-        sb_printf(s->e->out, "    rt_gemm(rt, G_%s, %s, %s, %s);\n", s->e->plan->gemms[launch->index].name,
-                  arg[0], arg[1], arg[2]);
+        sb_printf(s->e->out, "    rt_gemm(rt, G_%s, %s, %s, %s);\n",
+                  s->e->plan->gemms[launch->index].name, arg[0], arg[1], arg[2]);
         break;
     case LAUNCH_ZERO:
         ENSURE(value_dense(v), "%s cannot be zeroed at once", v->name);
@@ -138,7 +148,8 @@ static void put_launch(const Stretch *s, int index) {
         break;
     case LAUNCH_COPY:
         ENSURE(value_dense(v), "%s cannot be copied at once", v->name);
-        sb_printf(s->e->out, "    rt_copy(rt, %s, %s, %lld);\n", arg[0], arg[1], (long long)value_bytes(v));
+        sb_printf(s->e->out, "    rt_copy(rt, %s, %s, %lld);\n", arg[0], arg[1],
+                  (long long)value_bytes(v));
         break;
     }
 }
@@ -146,27 +157,34 @@ static void put_launch(const Stretch *s, int index) {
 static void put_observe(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const Value *v = launch->observed;
-    if (!launch->observe) return;
+    if (!launch->observe)
+        return;
     sb_puts(s->e->out, "    rt_observe(rt, ");
     put_c_string(s->e->out, launch->observe);
-    sb_printf(s->e->out, ", %s, %s, %lld, %lld, %lld);\n", pointer_observed(&s->pointers, index)->name,
-              rt_dtype(v->dtype), (long long)value_rows(v), (long long)value_cols(v), (long long)v->row_stride);
+    sb_printf(s->e->out, ", %s, %s, %lld, %lld, %lld);\n",
+              pointer_observed(&s->pointers, index)->name, rt_dtype(v->dtype),
+              (long long)value_rows(v), (long long)value_cols(v), (long long)v->row_stride);
 }
 
 static void put_stretch(const Stretch *s) {
     for (int i = 0; i < s->pointers.run.length; i++) {
         const Launch *launch = launch_at(s, i);
         ENSURE(launch->stream == 0 && launch->wait_count == 0, "a launch on a second stream");
-        if (i > 0) sb_puts(s->e->out, "\n");
-        if (launch->op_count > 0) sb_printf(s->e->out, "    /* %s */\n", op_text(s, i));
-        for (int a = 0; a < launch->arg_count; a++) declare(s, pointer_of_arg(&s->pointers, i, a));
-        if (launch->observed) declare(s, pointer_observed(&s->pointers, i));
+        if (i > 0)
+            sb_puts(s->e->out, "\n");
+        if (launch->op_count > 0)
+            sb_printf(s->e->out, "    /* %s */\n", op_text(s, i));
+        for (int a = 0; a < launch->arg_count; a++)
+            declare(s, pointer_of_arg(&s->pointers, i, a));
+        if (launch->observed)
+            declare(s, pointer_observed(&s->pointers, i));
         put_launch(s, i);
         put_observe(s, i);
     }
 }
 
-/* ---- repeated runs ------------------------------------------------------------------------------- */
+/* ---- repeated runs
+ * ------------------------------------------------------------------------------- */
 
 static void put_row(const Stretch *s, int time) {
     const Pointers *p = &s->pointers;
@@ -200,42 +218,50 @@ static void put_table(const Stretch *s) {
         sb_printf(out, "    %s %s;\n", scalar_type(dtype), p->varying[i].name);
     }
     sb_printf(out, "} %s_at[%d] = {\n", s->function, p->run.times);
-    for (int t = 0; t < p->run.times; t++) put_row(s, t);
+    for (int t = 0; t < p->run.times; t++)
+        put_row(s, t);
     sb_puts(out, "};\n\n");
 }
 
 static bool takes_index(const Pointers *p) {
     for (int i = 0; i < p->count; i++)
-        if (p->pointers[i].in_table || p->pointers[i].step != 0) return true;
+        if (p->pointers[i].in_table || p->pointers[i].step != 0)
+            return true;
     return p->varying_count > 0;
 }
 
 static void put_repeated(const Stretch *s) {
     const Pointers *p = &s->pointers;
     StrBuf *out = s->e->out;
-    sb_printf(out, "/* %d launches, %d times over; * in a name counts them. */\n", p->run.length, p->run.times);
-    if (p->has_table) put_table(s);
+    sb_printf(out, "/* %d launches, %d times over; * in a name counts them. */\n", p->run.length,
+              p->run.times);
+    if (p->has_table)
+        put_table(s);
     sb_printf(out, "static void %s(Rt *rt%s) {\n", s->function, takes_index(p) ? ", size_t i" : "");
-    if (p->has_table) sb_printf(out, "    const struct %s *at = &%s_at[i];\n\n", s->function, s->function);
+    if (p->has_table)
+        sb_printf(out, "    const struct %s *at = &%s_at[i];\n\n", s->function, s->function);
     put_stretch(s);
     sb_puts(out, "}\n\n");
 }
 
-/* ---- names of functions --------------------------------------------------------------------------- */
+/* ---- names of functions
+ * --------------------------------------------------------------------------- */
 
 static bool ends_in_grad(const char *name) {
     size_t length = strlen(name);
     return length > 5 && strcmp(name + length - 5, ".grad") == 0;
 }
 
-/* The last part, numbers apart, in which all names of the run begin: "layers" of model.layers.3.mlp. */
+/* The last part, numbers apart, in which all names of the run begin: "layers" of
+ * model.layers.3.mlp. */
 static const char *common_part(const Emit *e, Run run) {
     const char *first = e->entry->launches[run.first].ops[0]->name;
     size_t common = strlen(first);
     for (int i = 1; i < run.length; i++) {
         const char *name = e->entry->launches[run.first + i].ops[0]->name;
         size_t same = 0;
-        while (same < common && first[same] == name[same]) same++;
+        while (same < common && first[same] == name[same])
+            same++;
         common = same;
     }
     const char *part = "";
@@ -247,15 +273,17 @@ static const char *common_part(const Emit *e, Run run) {
     return part;
 }
 
+/* micro_step_layers, micro_step_layers_backward: backward where most ops are gradients. */
 static const char *run_name(const Emit *e, Run run, int number) {
-    bool backward = true;
-    for (int i = 0; i < run.length && backward; i++)
-        backward = ends_in_grad(e->entry->launches[run.first + i].ops[0]->name);
+    int gradients = 0;
+    for (int i = 0; i < run.length; i++)
+        gradients += ends_in_grad(e->entry->launches[run.first + i].ops[0]->name);
     const char *part = common_part(e, run);
     char *name = arena_printf(e->arena, "%s_%s%s", e->entry->name, part[0] ? part : "run",
-                              backward ? "_grad" : "");
+                              2 * gradients > run.length ? "_backward" : "");
     for (char *p = name; *p; p++)
-        if (!isalnum((unsigned char)*p)) *p = '_';
+        if (!isalnum((unsigned char)*p))
+            *p = '_';
     return number == 1 ? name : arena_printf(e->arena, "%s_%d", name, number);
 }
 
@@ -266,21 +294,25 @@ static const char **run_names(const Emit *e, const Rolled *rolled) {
         int number = 1;
         const char *plain = run_name(e, rolled->runs[i], 1);
         for (int k = 0; k < i; k++)
-            number += rolled->runs[k].times > 1 && strcmp(run_name(e, rolled->runs[k], 1), plain) == 0;
+            number +=
+                rolled->runs[k].times > 1 && strcmp(run_name(e, rolled->runs[k], 1), plain) == 0;
         names[i] = run_name(e, rolled->runs[i], number);
     }
     return names;
 }
 
-/* ---- entries -------------------------------------------------------------------------------------- */
+/* ---- entries
+ * -------------------------------------------------------------------------------------- */
 
 /* The pointer of an earlier straight stretch that starts at the same byte, or NULL. */
-static const Pointer *earlier_pointer(const Stretch *stretches, int before, const Plan *plan, const Value *v) {
+static const Pointer *earlier_pointer(const Stretch *stretches, int before, const Plan *plan,
+                                      const Value *v) {
     for (int r = 0; r < before; r++) {
         const Pointers *p = &stretches[r].pointers;
         for (int i = 0; p->run.times == 1 && i < p->count; i++) {
             const Value *other = p->pointers[i].values[0];
-            if (other->storage == v->storage && plan_place(plan, other).offset == plan_place(plan, v).offset)
+            if (other->storage == v->storage &&
+                plan_place(plan, other).offset == plan_place(plan, v).offset)
                 return &p->pointers[i];
         }
     }
@@ -290,7 +322,8 @@ static const Pointer *earlier_pointer(const Stretch *stretches, int before, cons
 /* Straight stretches are parts of one function: they share locals, and names must differ. */
 static void share_locals(Stretch *stretches, int count, const Emit *e) {
     int total = 0, names = 0;
-    for (int r = 0; r < count; r++) total += stretches[r].pointers.count;
+    for (int r = 0; r < count; r++)
+        total += stretches[r].pointers.count;
     Pointer **fresh = arena_array(e->arena, (size_t)total + 1, sizeof *fresh);
     const char **dotted = arena_array(e->arena, (size_t)total + 1, sizeof *dotted);
     for (int r = 0; r < count; r++) {
@@ -302,12 +335,14 @@ static void share_locals(Stretch *stretches, int count, const Emit *e) {
             }
     }
     const char **unique = local_names(e->arena, dotted, names);
-    for (int i = 0; i < names; i++) fresh[i]->name = unique[i];
+    for (int i = 0; i < names; i++)
+        fresh[i]->name = unique[i];
     for (int r = 0; r < count; r++) {
         Pointers *p = &stretches[r].pointers;
         for (int i = 0; p->run.times == 1 && i < p->count; i++) {
             const Pointer *first = earlier_pointer(stretches, r, e->plan, p->pointers[i].values[0]);
-            if (!first) continue;
+            if (!first)
+                continue;
             p->pointers[i].name = first->name;
             p->pointers[i].declared = true;
         }
@@ -318,7 +353,8 @@ static void put_entry(const Emit *e, const Rolled *rolled, const Stretch *stretc
     sb_printf(e->out, "static void %s(Rt *rt) {\n", e->entry->name);
     for (int r = 0; r < rolled->count; r++) {
         const Run *run = &rolled->runs[r];
-        if (r > 0) sb_puts(e->out, "\n");
+        if (r > 0)
+            sb_puts(e->out, "\n");
         if (run->times == 1) {
             put_stretch(&stretches[r]);
             continue;
@@ -339,7 +375,8 @@ void emit_entry(const Plan *plan, const char *const *symbols, const PlanEntry *e
         stretches[r] = (Stretch){&e, pointers_of(&arena, plan, entry, rolled.runs[r]), names[r]};
     share_locals(stretches, rolled.count, &e);
     for (int r = 0; r < rolled.count; r++)
-        if (rolled.runs[r].times > 1) put_repeated(&stretches[r]);
+        if (rolled.runs[r].times > 1)
+            put_repeated(&stretches[r]);
     put_entry(&e, &rolled, stretches);
     arena_free(&arena);
 }

@@ -9,8 +9,10 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
     sb_printf(out, "# Builds and runs %s.\n#\n", plan->spec->name);
     sb_puts(out, "#     make                       builds ./run and the module of its kernels\n"
                  "#     make run ARGS='--steps 10' runs it; ./run --help lists the options\n#\n"
-                 "# DEVICE=auto|cuda|sim, JIT=1 (kernels are compiled at start, by NVRTC), ARCH=sm_80,sm_90a.\n"
-                 "# It needs make, a C compiler, jansson and the CUDA toolkit; the simulated device needs g++\n"
+                 "# DEVICE=auto|cuda|sim, JIT=1 (kernels are compiled at start, by NVRTC), "
+                 "ARCH=sm_80,sm_90a.\n"
+                 "# It needs make, a C compiler, jansson and the CUDA toolkit; the simulated "
+                 "device needs g++\n"
                  "# and OpenBLAS besides.\n\n");
     sb_printf(out, "ARCH    ?= %s\n", plan->device->arch);
     sb_append(out, rest->text, rest->size);

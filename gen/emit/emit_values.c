@@ -11,8 +11,10 @@ typedef struct {
 } Emit;
 
 static void put_place(const Emit *e, const char *field, const Value *value) {
-    if (value) sb_printf(e->out, ".%s = %s, ", field, offset_text(e->arena, e->symbols, value));
-    else sb_printf(e->out, ".%s = RT_NOWHERE, ", field);
+    if (value)
+        sb_printf(e->out, ".%s = %s, ", field, offset_text(e->arena, e->symbols, value));
+    else
+        sb_printf(e->out, ".%s = RT_NOWHERE, ", field);
 }
 
 static void put_param(const Emit *e, const Param *p) {
@@ -24,8 +26,10 @@ static void put_param(const Emit *e, const Param *p) {
     sb_puts(e->out, "    {");
     put_c_string(e->out, p->file_name);
     sb_printf(e->out, ", %d, {", w->rank);
-    for (int i = 0; i < w->rank; i++) sb_printf(e->out, "%s%lld", i ? ", " : "", (long long)w->dim[i]);
-    sb_printf(e->out, "}, %lld, %s, %s,\n     ", (long long)w->row_stride, rt_dtype(w->dtype), rt_dtype(master->dtype));
+    for (int i = 0; i < w->rank; i++)
+        sb_printf(e->out, "%s%lld", i ? ", " : "", (long long)w->dim[i]);
+    sb_printf(e->out, "}, %lld, %s, %s,\n     ", (long long)w->row_stride, rt_dtype(w->dtype),
+              rt_dtype(master->dtype));
     put_place(e, "weight", w);
     put_place(e, "master", master == w ? NULL : master);
     put_place(e, "gradient", p->gradient);
@@ -33,36 +37,74 @@ static void put_param(const Emit *e, const Param *p) {
     put_place(e, "exp_avg", p->exp_avg);
     put_place(e, "exp_avg_sq", p->exp_avg_sq);
     sb_printf(e->out, "\n     .trained = %s, .adapter = %s, .init = %s, .init_scale = ",
-              value_trains(w) ? "true" : "false", w->role == ROLE_ADAPTER ? "true" : "false", inits[p->init]);
+              value_trains(w) ? "true" : "false", w->role == ROLE_ADAPTER ? "true" : "false",
+              inits[p->init]);
     sb_put_real(e->out, p->init_scale);
     sb_puts(e->out, "},\n");
+}
+
+static void put_constant(const Emit *e, const Value *v) {
+    sb_puts(e->out, "    {");
+    put_c_string(e->out, v->name);
+    sb_printf(e->out, ", %s, %lld, %s,\n     (const double[]){", rt_dtype(v->dtype),
+              (long long)value_elements(v), offset_text(e->arena, e->symbols, v));
+    for (int64_t k = 0; k < value_elements(v); k++) {
+        if (k > 0)
+            sb_puts(e->out, k % 4 ? ", " : ",\n      ");
+        sb_put_real(e->out, v->data[k]);
+    }
+    sb_puts(e->out, "}},\n");
+}
+
+static void put_constants(const Emit *e) {
+    const Value **values = storage_values(e->arena, e->plan->program);
+    int first = next_constant(e->plan, values, 0);
+    if (first < 0)
+        return;
+    sb_puts(
+        e->out,
+        "\n/* name, dtype, count, place, values */\nconst RtConstant constants[CONSTANTS] = {\n");
+    for (int i = first; i >= 0; i = next_constant(e->plan, values, i + 1))
+        put_constant(e, values[i]);
+    sb_puts(e->out, "};\n");
 }
 
 static void put_output(const Emit *e, int launch, const Value *v) {
     sb_printf(e->out, "    {%d, ", launch);
     put_c_string(e->out, v->name);
-    sb_printf(e->out, ", {%s, %s}, %s, %lld, %lld, %lld},\n", rt_arena(plan_place(e->plan, v).arena),
-              offset_text(e->arena, e->symbols, v), rt_dtype(v->dtype), (long long)value_rows(v),
-              (long long)value_cols(v), (long long)v->row_stride);
+    sb_printf(e->out, ", {%s, %s}, %s, %lld, %lld, %lld},\n",
+              rt_arena(plan_place(e->plan, v).arena), offset_text(e->arena, e->symbols, v),
+              rt_dtype(v->dtype), (long long)value_rows(v), (long long)value_cols(v),
+              (long long)v->row_stride);
 }
 
 static void put_outputs(const Emit *e, const PlanEntry *entry) {
-    sb_printf(e->out, "\nconst RtOutput %s_outputs[%s_OUTPUTS] = {\n", entry->name, upper_text(e->arena, entry->name));
+    sb_printf(e->out, "\nconst RtOutput %s_outputs[%s_OUTPUTS] = {\n", entry->name,
+              upper_text(e->arena, entry->name));
     for (int i = 0; i < entry->launch_count; i++)
         for (int a = 0; a < entry->launches[i].arg_count; a++)
-            if (entry->launches[i].written[a]) put_output(e, i, entry->launches[i].arg[a]);
+            if (entry->launches[i].written[a])
+                put_output(e, i, entry->launches[i].arg[a]);
     sb_puts(e->out, "};\n");
 }
 
 void emit_values(const Plan *plan, StrBuf *out) {
     Arena arena = {0};
     Emit e = {plan, out, &arena, storage_symbols(&arena, plan)};
-    sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n", plan->spec->name);
-    sb_puts(out, "/* name in the file, rank, shape, row stride, dtype, dtype as trained and saved */\n"
-                 "const RtParam params[PARAMS] = {\n");
-    for (int i = 0; i < plan->program->param_count; i++) put_param(&e, &plan->program->params[i]);
-    sb_puts(out, "};\n\n/* What a launch writes: launch, name, place, dtype, rows, columns, row stride. */\n");
+    sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n",
+              plan->spec->name);
+    sb_puts(out,
+            "/* name in the file, rank, shape, row stride, dtype, dtype as trained and saved */\n"
+            "const RtParam params[PARAMS] = {\n");
+    for (int i = 0; i < plan->program->param_count; i++)
+        put_param(&e, &plan->program->params[i]);
+    sb_puts(out, "};\n");
+    put_constants(&e);
+    sb_puts(
+        out,
+        "\n/* What a launch writes: launch, name, place, dtype, rows, columns, row stride. */\n");
     for (int i = 0; i < ENTRY_COUNT; i++)
-        if (plan->entry[i].launch_count > 0) put_outputs(&e, &plan->entry[i]);
+        if (plan->entry[i].launch_count > 0)
+            put_outputs(&e, &plan->entry[i]);
     arena_free(&arena);
 }

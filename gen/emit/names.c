@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- macros of storages -------------------------------------------------------------------------- */
+/* ---- macros of storages
+ * -------------------------------------------------------------------------- */
 
 const char *upper_text(Arena *arena, const char *name) {
     char *out = arena_printf(arena, "%s%s", isdigit((unsigned char)name[0]) ? "_" : "", name);
@@ -37,7 +38,8 @@ const char **storage_symbols(Arena *arena, const Plan *plan) {
     qsort(named, (size_t)count, sizeof *named, by_name);
     for (int i = 0, same = 1; i < count; i++) {
         same = i > 0 && strcmp(named[i].name, named[i - 1].name) == 0 ? same + 1 : 1;
-        symbols[named[i].id] = same == 1 ? named[i].name : arena_printf(arena, "%s__%d", named[i].name, same);
+        symbols[named[i].id] =
+            same == 1 ? named[i].name : arena_printf(arena, "%s__%d", named[i].name, same);
     }
     return symbols;
 }
@@ -46,12 +48,21 @@ const Value **storage_values(Arena *arena, const Program *program) {
     const Value **values = arena_array(arena, (size_t)program->storage_count + 1, sizeof *values);
     for (int i = 0; i < program->value_count; i++) {
         const Value *v = program->values[i];
-        if (!values[v->storage->id]) values[v->storage->id] = v;
+        if (!values[v->storage->id])
+            values[v->storage->id] = v;
     }
     return values;
 }
 
-/* ---- locals -------------------------------------------------------------------------------------- */
+int next_constant(const Plan *plan, const Value *const *values, int from) {
+    for (int i = from; i < plan->program->storage_count; i++)
+        if (plan->place[i].offset >= 0 && values[i] && values[i]->data)
+            return i;
+    return -1;
+}
+
+/* ---- locals
+ * -------------------------------------------------------------------------------------- */
 
 enum { MAX_PARTS = 16 };
 
@@ -68,7 +79,8 @@ static bool all_digits(const char *text) { return text[strspn(text, "0123456789"
 static bool says_little(const char *part) {
     static const char *const words[] = {"weight", "grad", "out", "default"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(part, words[i]) == 0) return true;
+        if (strcmp(part, words[i]) == 0)
+            return true;
     return false;
 }
 
@@ -76,23 +88,29 @@ static Local local_of(Arena *arena, const char *dotted) {
     Local local = {0};
     char *rest = arena_strdup(arena, dotted);
     for (char *p = rest; *p; p++)
-        if (*p != '.' && !isalnum((unsigned char)*p)) *p = '_';
+        if (*p != '.' && !isalnum((unsigned char)*p))
+            *p = '_';
     for (char *part; (part = strsep(&rest, "."));)
-        if (part[0] && !all_digits(part) && local.count < MAX_PARTS) local.part[local.count++] = part;
-    if (local.count == 0) local.part[local.count++] = "value";
+        if (part[0] && !all_digits(part) && local.count < MAX_PARTS)
+            local.part[local.count++] = part;
+    if (local.count == 0)
+        local.part[local.count++] = "value";
     local.taken = 1;
-    while (local.taken < local.count && says_little(local.part[local.count - local.taken])) local.taken++;
+    while (local.taken < local.count && says_little(local.part[local.count - local.taken]))
+        local.taken++;
     return local;
 }
 
 static bool is_reserved(const char *name) {
     static const char *const words[] = {
-        "rt",    "i",     "at",    "auto",   "break",    "case",   "char",   "const",   "continue",
-        "default", "do",  "double", "else",  "enum",     "extern", "float",  "for",     "goto",
-        "if",    "inline", "int",  "long",   "register", "restrict", "return", "short", "signed",
-        "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"};
+        "rt",       "i",        "at",     "auto",     "break",  "case",   "char",     "const",
+        "continue", "default",  "do",     "double",   "else",   "enum",   "extern",   "float",
+        "for",      "goto",     "if",     "inline",   "int",    "long",   "register", "restrict",
+        "return",   "short",    "signed", "sizeof",   "static", "struct", "switch",   "typedef",
+        "union",    "unsigned", "void",   "volatile", "while"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(name, words[i]) == 0) return true;
+        if (strcmp(name, words[i]) == 0)
+            return true;
     return isdigit((unsigned char)name[0]);
 }
 
@@ -100,8 +118,10 @@ static void spell(Arena *arena, Local *local) {
     const char *name = local->part[local->count - local->taken];
     for (int i = local->count - local->taken + 1; i < local->count; i++)
         name = arena_printf(arena, "%s_%s", name, local->part[i]);
-    if (is_reserved(name)) name = arena_printf(arena, "%s_", name);
-    if (local->number) name = arena_printf(arena, "%s_%d", name, local->number);
+    if (is_reserved(name))
+        name = arena_printf(arena, "%s_", name);
+    if (local->number)
+        name = arena_printf(arena, "%s_%d", name, local->number);
     local->name = name;
 }
 
@@ -119,14 +139,16 @@ static void tell_apart(Local **same, int count) {
             same[i]->taken++;
             any = true;
         }
-    for (int i = 1; !any && i < count; i++) same[i]->number += i + (same[i]->number == 0);
+    for (int i = 1; !any && i < count; i++)
+        same[i]->number += i + (same[i]->number == 0);
 }
 
 const char **local_names(Arena *arena, const char *const *dotted, int count) {
     Local *locals = arena_array(arena, (size_t)count + 1, sizeof *locals);
     Local **order = arena_array(arena, (size_t)count + 1, sizeof *order);
     const char **names = arena_array(arena, (size_t)count + 1, sizeof *names);
-    for (int i = 0; i < count; i++) locals[i] = local_of(arena, dotted[i]);
+    for (int i = 0; i < count; i++)
+        locals[i] = local_of(arena, dotted[i]);
     for (bool again = true; again;) {
         again = false;
         for (int i = 0; i < count; i++) {
@@ -135,16 +157,20 @@ const char **local_names(Arena *arena, const char *const *dotted, int count) {
         }
         qsort(order, (size_t)count, sizeof *order, by_local);
         for (int i = 0, end; i < count; i = end) {
-            for (end = i + 1; end < count && strcmp(order[end]->name, order[i]->name) == 0;) end++;
-            if (end - i > 1) tell_apart(order + i, end - i);
+            for (end = i + 1; end < count && strcmp(order[end]->name, order[i]->name) == 0;)
+                end++;
+            if (end - i > 1)
+                tell_apart(order + i, end - i);
             again |= end - i > 1;
         }
     }
-    for (int i = 0; i < count; i++) names[i] = locals[i].name;
+    for (int i = 0; i < count; i++)
+        names[i] = locals[i].name;
     return names;
 }
 
-/* ---- pieces of text ------------------------------------------------------------------------------ */
+/* ---- pieces of text
+ * ------------------------------------------------------------------------------ */
 
 const char *offset_text(Arena *arena, const char *const *symbols, const Value *value) {
     const char *symbol = symbols[value->storage->id];
@@ -154,7 +180,7 @@ const char *offset_text(Arena *arena, const char *const *symbols, const Value *v
 }
 
 const char *rt_dtype(DType dtype) {
-    static const char *const names[DT_COUNT] = {"RT_F64",  "RT_F32", "RT_F16", "RT_BF16",
+    static const char *const names[DT_COUNT] = {"RT_F64", "RT_F32", "RT_F16", "RT_BF16",
                                                 "RT_I64", "RT_I32", "RT_U8"};
     return names[dtype];
 }
@@ -169,16 +195,21 @@ const char *shape_text(Arena *arena, const Value *v) {
     for (int i = 0; i < v->rank; i++)
         text = arena_printf(arena, "%s%s%lld", text, i ? ", " : "", (long long)v->dim[i]);
     text = arena_printf(arena, "%s]", text);
-    if (!value_dense(v)) text = arena_printf(arena, "%s of rows of %lld", text, (long long)v->row_stride);
+    if (!value_dense(v))
+        text = arena_printf(arena, "%s of rows of %lld", text, (long long)v->row_stride);
     return text;
 }
 
 void put_c_string(StrBuf *out, const char *text) {
     sb_puts(out, "\"");
     for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-        if (*p == '\n') sb_puts(out, "\\n");
-        else if (*p == '"' || *p == '\\') sb_printf(out, "\\%c", *p);
-        else if (*p < ' ' || *p >= 127 || (*p == '?' && p[1] == '?')) sb_printf(out, "\\%03o", *p);
-        else sb_printf(out, "%c", *p);
+        if (*p == '\n')
+            sb_puts(out, "\\n");
+        else if (*p == '"' || *p == '\\')
+            sb_printf(out, "\\%c", *p);
+        else if (*p < ' ' || *p >= 127 || (*p == '?' && p[1] == '?'))
+            sb_printf(out, "\\%03o", *p);
+        else
+            sb_printf(out, "%c", *p);
     sb_puts(out, "\"");
 }

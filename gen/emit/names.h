@@ -4,14 +4,17 @@
 
 #include "plan/plan.h"
 
-/* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan; NULL
- * where it has no place. Indexed by storage id. */
+/* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan;
+ * NULL where it has no place. Indexed by storage id. */
 const char **storage_symbols(Arena *, const Plan *);
 /* The value that fills each storage; indexed by storage id. */
 const Value **storage_values(Arena *, const Program *);
 
-/* Short names for dotted ones, unique among themselves and no C keyword: as few of the last parts as
- * tell them apart, numbers left out. */
+/* The next storage from `from` on that the host fills with the compiler's own numbers; -1: none. */
+int next_constant(const Plan *, const Value *const *storage_values, int from);
+
+/* Short names for dotted ones, unique among themselves and no C keyword: as few of the last parts
+ * as tell them apart, numbers left out. */
 const char **local_names(Arena *, const char *const *dotted, int count);
 
 /* "SYMBOL" or "SYMBOL + 512": where a value starts. */

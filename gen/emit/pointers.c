@@ -27,13 +27,15 @@ static bool same_start(const Collect *c, const Value *a, const Value *b) {
 
 static bool is_pointer(const Collect *c, const Pointer *pointer, int launch, int arg) {
     for (int t = 0; t < c->out->run.times; t++)
-        if (!same_start(c, pointer->values[t], value_of(c, launch, arg, t))) return false;
+        if (!same_start(c, pointer->values[t], value_of(c, launch, arg, t)))
+            return false;
     return true;
 }
 
 static void find_course(const Collect *c, Pointer *pointer) {
     int times = c->out->run.times;
-    if (times == 1) return;
+    if (times == 1)
+        return;
     int64_t first = start_of(c, pointer->values[0]);
     pointer->step = start_of(c, pointer->values[1]) - first;
     for (int t = 2; t < times; t++)
@@ -45,11 +47,13 @@ static int add_pointer(Collect *c, int launch, int arg) {
     const Value *value = value_of(c, launch, arg, 0);
     int *bucket = &c->bucket[(unsigned)(value->storage->id * 31 + value->offset) % 256];
     for (int i = *bucket; i >= 0; i = c->next_in_bucket[i])
-        if (is_pointer(c, &c->out->pointers[i], launch, arg)) return i;
+        if (is_pointer(c, &c->out->pointers[i], launch, arg))
+            return i;
     int times = c->out->run.times;
     Pointer *pointer = &c->out->pointers[c->out->count];
     pointer->values = arena_array(c->arena, (size_t)times, sizeof *pointer->values);
-    for (int t = 0; t < times; t++) pointer->values[t] = value_of(c, launch, arg, t);
+    for (int t = 0; t < times; t++)
+        pointer->values[t] = value_of(c, launch, arg, t);
     find_course(c, pointer);
     c->next_in_bucket[c->out->count] = *bucket;
     *bucket = c->out->count;
@@ -58,23 +62,28 @@ static int add_pointer(Collect *c, int launch, int arg) {
 
 static void name_pointers(const Collect *c) {
     const char **dotted = arena_array(c->arena, (size_t)c->out->count + 1, sizeof *dotted);
-    for (int i = 0; i < c->out->count; i++) dotted[i] = c->out->pointers[i].values[0]->name;
+    for (int i = 0; i < c->out->count; i++)
+        dotted[i] = c->out->pointers[i].values[0]->name;
     const char **names = local_names(c->arena, dotted, c->out->count);
-    for (int i = 0; i < c->out->count; i++) c->out->pointers[i].name = names[i];
+    for (int i = 0; i < c->out->count; i++)
+        c->out->pointers[i].name = names[i];
 }
 
 static void find_varying(const Collect *c) {
     Pointers *out = c->out;
     for (int l = 0; l < out->run.length; l++) {
         const Launch *launch = &c->entry->launches[out->run.first + l];
-        int scalars = launch->kind == LAUNCH_KERNEL ? c->plan->kernels[launch->index].scalar_count : 0;
+        int scalars =
+            launch->kind == LAUNCH_KERNEL ? c->plan->kernels[launch->index].scalar_count : 0;
         for (int s = 0; s < scalars; s++) {
             bool varies = false;
             for (int t = 1; t < out->run.times; t++)
                 varies |= launch[t * out->run.length].scalar[s] != launch->scalar[s];
-            if (!varies) continue;
+            if (!varies)
+                continue;
             const char *name = c->plan->kernels[launch->index].scalar[s].name;
-            if (out->varying_count) name = arena_printf(c->arena, "%s_%d", name, out->varying_count + 1);
+            if (out->varying_count)
+                name = arena_printf(c->arena, "%s_%d", name, out->varying_count + 1);
             out->varying[out->varying_count++] = (Varying){l, s, name};
             out->has_table = true;
         }
@@ -93,7 +102,8 @@ Pointers pointers_of(Arena *arena, const Plan *plan, const PlanEntry *entry, Run
     for (int l = 0; l < run.length; l++) {
         const Launch *launch = &entry->launches[run.first + l];
         int *of_arg = &out.of_arg[l * (MAX_PARAMS + 1)];
-        for (int a = 0; a < launch->arg_count; a++) of_arg[a] = add_pointer(&c, l, a);
+        for (int a = 0; a < launch->arg_count; a++)
+            of_arg[a] = add_pointer(&c, l, a);
         of_arg[MAX_PARAMS] = launch->observed ? add_pointer(&c, l, MAX_PARAMS) : -1;
     }
     name_pointers(&c);
@@ -111,6 +121,7 @@ Pointer *pointer_observed(const Pointers *p, int launch) {
 
 const Varying *varying_at(const Pointers *p, int launch, int index) {
     for (int i = 0; i < p->varying_count; i++)
-        if (p->varying[i].launch == launch && p->varying[i].index == index) return &p->varying[i];
+        if (p->varying[i].launch == launch && p->varying[i].index == index)
+            return &p->varying[i];
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* Repeated runs: the one that saves most launches becomes a loop, then what lies before and after it
- * is searched in the same way. The whole is quadratic in the launches that are left. */
+/* Repeated runs: the one that saves most launches becomes a loop, then what lies before and after
+ * it is searched in the same way. The whole is quadratic in the launches that are left. */
 #include "emit/roll.h"
 
 #include <string.h>
@@ -25,18 +25,21 @@ static Run best_run(const int *ids, int from, int to) {
             }
         }
     }
-    if (saved < LEAST_SAVED) best.length = 0;
+    if (saved < LEAST_SAVED)
+        best.length = 0;
     return best;
 }
 
 static void add_run(Rolled *rolled, Run run) {
-    if (run.length > 0) rolled->runs[rolled->count++] = run;
+    if (run.length > 0)
+        rolled->runs[rolled->count++] = run;
 }
 
 static void roll_range(Rolled *rolled, const int *ids, int from, int to) {
     while (from < to) {
         Run best = best_run(ids, from, to);
-        if (best.length == 0) break;
+        if (best.length == 0)
+            break;
         roll_range(rolled, ids, from, best.first);
         add_run(rolled, best);
         from = best.first + best.length * best.times;
@@ -50,11 +53,13 @@ Rolled roll_ids(Arena *arena, const int *ids, int count) {
     return rolled;
 }
 
-/* ---- launches ------------------------------------------------------------------------------------ */
+/* ---- launches
+ * ------------------------------------------------------------------------------------ */
 
 static bool same_view(const Value *a, const Value *b) {
-    return a->dtype == b->dtype && value_rows(a) == value_rows(b) && value_cols(a) == value_cols(b) &&
-           a->row_stride == b->row_stride && role_persistent(a->role) == role_persistent(b->role) &&
+    return a->dtype == b->dtype && value_rows(a) == value_rows(b) &&
+           value_cols(a) == value_cols(b) && a->row_stride == b->row_stride &&
+           role_persistent(a->role) == role_persistent(b->role) &&
            (a->role == ROLE_INPUT) == (b->role == ROLE_INPUT);
 }
 
@@ -66,7 +71,8 @@ static bool same_launch(const Launch *a, const Launch *b) {
     bool same = a->kind == b->kind && a->index == b->index && a->arg_count == b->arg_count &&
                 memcmp(a->grid, b->grid, sizeof a->grid) == 0 && a->stream == b->stream &&
                 a->wait_count == 0 && b->wait_count == 0 && same_text(a->observe, b->observe);
-    for (int i = 0; same && i < a->arg_count; i++) same = same_view(a->arg[i], b->arg[i]);
+    for (int i = 0; same && i < a->arg_count; i++)
+        same = same_view(a->arg[i], b->arg[i]);
     return same && (!a->observe || same_view(a->observed, b->observed));
 }
 
@@ -75,8 +81,10 @@ Rolled roll_entry(Arena *arena, const PlanEntry *entry) {
     const Launch **first = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *first);
     for (int i = 0; i < entry->launch_count; i++) {
         int id = 0;
-        while (id < distinct && !same_launch(first[id], &entry->launches[i])) id++;
-        if (id == distinct) first[distinct++] = &entry->launches[i];
+        while (id < distinct && !same_launch(first[id], &entry->launches[i]))
+            id++;
+        if (id == distinct)
+            first[distinct++] = &entry->launches[i];
         ids[i] = id;
     }
     return roll_ids(arena, ids, entry->launch_count);

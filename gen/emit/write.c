@@ -1,5 +1,5 @@
-/* Files on disk. `.generated` in the program's folder lists what was written, with hashes, as sha256sum
- * does: a file that differs from its hash was edited by a person and is theirs. */
+/* Files on disk. `.generated` in the program's folder lists what was written, with hashes, as
+ * sha256sum does: a file that differs from its hash was edited by a person and is theirs. */
 #include "emit/write.h"
 
 #include "base/embed.h"
@@ -29,17 +29,20 @@ typedef struct {
 } Output;
 
 static void fail_at(const char *path, const char *what, const char *reason) {
-    user_error((Pos){.file = path}, "make room or change the permissions, or name another folder with -o",
+    user_error((Pos){.file = path},
+               "make room or change the permissions, or name another folder with -o",
                "cannot %s: %s", what, reason);
 }
 
-/* ---- what to write ------------------------------------------------------------------------------ */
+/* ---- what to write ------------------------------------------------------------------------------
+ */
 
 static void add_file(Output *o, const char *name, const char *text, size_t size) {
     if (o->count == o->capacity) {
         int capacity = o->capacity ? 2 * o->capacity : 128;
         File *files = arena_array(&o->arena, (size_t)capacity, sizeof *files);
-        if (o->count) memcpy(files, o->files, (size_t)o->count * sizeof *files);
+        if (o->count)
+            memcpy(files, o->files, (size_t)o->count * sizeof *files);
         o->files = files;
         o->capacity = capacity;
     }
@@ -48,7 +51,8 @@ static void add_file(Output *o, const char *name, const char *text, size_t size)
     sha256_hex(text, size, file->hash);
 }
 
-static void add_emitted(Output *o, const Plan *plan, const char *name, void emit(const Plan *, StrBuf *)) {
+static void add_emitted(Output *o, const Plan *plan, const char *name,
+                        void emit(const Plan *, StrBuf *)) {
     StrBuf text = {0};
     emit(plan, &text);
     add_file(o, name, arena_strndup(&o->arena, text.text, text.length), text.length);
@@ -59,7 +63,8 @@ static void add_emitted(Output *o, const Plan *plan, const char *name, void emit
 static void add_runtime(Output *o) {
     for (int i = 0; embedded_at(i); i++) {
         const Embedded *file = embedded_at(i);
-        if (strncmp(file->path, "runtime/", 8) == 0) add_file(o, file->path, file->text, file->size);
+        if (strncmp(file->path, "runtime/", 8) == 0)
+            add_file(o, file->path, file->text, file->size);
     }
 }
 
@@ -74,7 +79,8 @@ static void add_all(Output *o, const Plan *plan) {
     add_runtime(o);
 }
 
-/* ---- what is there ------------------------------------------------------------------------------- */
+/* ---- what is there
+ * ------------------------------------------------------------------------------- */
 
 static const char *path_of(Output *o, const char *name) {
     return arena_printf(&o->arena, "%s/%s", o->folder, name);
@@ -84,7 +90,8 @@ static void read_manifest(Output *o) {
     char *text;
     size_t size;
     const char *path = path_of(o, manifest_name);
-    o->manifest = is_file(path) && !file_read(&o->arena, path, MOST_BYTES, &text, &size) ? text : "";
+    o->manifest =
+        is_file(path) && !file_read(&o->arena, path, MOST_BYTES, &text, &size) ? text : "";
 }
 
 /* Whether the manifest says that a file of this name and hash was written by us. */
@@ -106,9 +113,11 @@ static bool is_edited(Output *o, const char *name, const char *wanted_hash) {
     const char *path = path_of(o, name);
     char *text, hash[SHA256_HEX_SIZE];
     size_t size;
-    if (!is_file(path)) return false;
+    if (!is_file(path))
+        return false;
     const char *error = file_read(&o->arena, path, MOST_BYTES, &text, &size);
-    if (error) fail_at(path, "read it", error);
+    if (error)
+        fail_at(path, "read it", error);
     sha256_hex(text, size, hash);
     return strcmp(hash, wanted_hash) != 0 && !is_listed(o, name, hash);
 }
@@ -116,9 +125,10 @@ static bool is_edited(Output *o, const char *name, const char *wanted_hash) {
 static void refuse_edited(Output *o) {
     for (int i = 0; i < o->count; i++)
         if (is_edited(o, o->files[i].name, o->files[i].hash))
-            user_error((Pos){.file = path_of(o, o->files[i].name)},
-                       "--force overwrites it; `make run` runs it as it is; -o DIR writes elsewhere",
-                       "this file was edited since it was generated, so nothing was written");
+            user_error(
+                (Pos){.file = path_of(o, o->files[i].name)},
+                "--force overwrites it; `make run` runs it as it is; -o DIR writes elsewhere",
+                "this file was edited since it was generated, so nothing was written");
 }
 
 /* Files that an earlier generation wrote and this one does not, unless edited. */
@@ -126,29 +136,36 @@ static void remove_stale(Output *o) {
     for (const char *line = o->manifest; *line;) {
         size_t length = strcspn(line, "\n");
         if (length > SHA256_HEX_SIZE + 1) {
-            const char *name = arena_strndup(&o->arena, line + SHA256_HEX_SIZE + 1, length - SHA256_HEX_SIZE - 1);
+            const char *name =
+                arena_strndup(&o->arena, line + SHA256_HEX_SIZE + 1, length - SHA256_HEX_SIZE - 1);
             bool wanted = strstr(name, "..") != NULL || name[0] == '/';
-            for (int i = 0; i < o->count && !wanted; i++) wanted = strcmp(o->files[i].name, name) == 0;
-            if (!wanted && !is_edited(o, name, "")) remove(path_of(o, name));
+            for (int i = 0; i < o->count && !wanted; i++)
+                wanted = strcmp(o->files[i].name, name) == 0;
+            if (!wanted && !is_edited(o, name, ""))
+                remove(path_of(o, name));
         }
         line += length + (line[length] == '\n');
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------------------------------
+ */
 
 static void write_file(Output *o, const char *name, const char *text, size_t size) {
     const char *path = path_of(o, name), *slash = strrchr(path, '/');
     const char *folder = arena_strndup(&o->arena, path, (size_t)(slash - path));
     const char *error = make_folder(folder);
-    if (error) fail_at(folder, "make the folder", error);
+    if (error)
+        fail_at(folder, "make the folder", error);
     error = file_write(path, text, size, NULL);
-    if (error) fail_at(path, "write it", error);
+    if (error)
+        fail_at(path, "write it", error);
 }
 
 static void write_manifest(Output *o) {
     StrBuf text = {0};
-    for (int i = 0; i < o->count; i++) sb_printf(&text, "%s  %s\n", o->files[i].hash, o->files[i].name);
+    for (int i = 0; i < o->count; i++)
+        sb_printf(&text, "%s  %s\n", o->files[i].hash, o->files[i].name);
     write_file(o, manifest_name, text.text, text.length);
     sb_free(&text);
 }
@@ -157,9 +174,11 @@ void write_program(const Plan *plan, const char *folder, bool force) {
     Output o = {.folder = folder};
     add_all(&o, plan);
     read_manifest(&o);
-    if (!force) refuse_edited(&o);
+    if (!force)
+        refuse_edited(&o);
     remove_stale(&o);
-    for (int i = 0; i < o.count; i++) write_file(&o, o.files[i].name, o.files[i].text, o.files[i].size);
+    for (int i = 0; i < o.count; i++)
+        write_file(&o, o.files[i].name, o.files[i].text, o.files[i].size);
     write_manifest(&o);
     arena_free(&o.arena);
 }

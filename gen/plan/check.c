@@ -25,9 +25,11 @@ typedef struct {
     const char *fault;
 } Check;
 
-#define FAULT(c, ...) (c)->fault = (c)->fault ? (c)->fault : arena_printf((c)->plan->program->arena, __VA_ARGS__)
+#define FAULT(c, ...) \
+    (c)->fault = (c)->fault ? (c)->fault : arena_printf((c)->plan->program->arena, __VA_ARGS__)
 
-/* ---- after -------------------------------------------------------------------------------------- */
+/* ---- after --------------------------------------------------------------------------------------
+ */
 
 static bool is_before(const Check *c, int a, int b) {
     return c->before[(size_t)b * c->words + (size_t)a / 64] >> (a % 64) & 1;
@@ -35,7 +37,8 @@ static bool is_before(const Check *c, int a, int b) {
 
 static void add_before(Check *c, int a, int b) {
     uint64_t *of_b = &c->before[(size_t)b * c->words], *of_a = &c->before[(size_t)a * c->words];
-    for (size_t w = 0; w < c->words; w++) of_b[w] |= of_a[w];
+    for (size_t w = 0; w < c->words; w++)
+        of_b[w] |= of_a[w];
     of_b[a / 64] |= UINT64_C(1) << (a % 64);
 }
 
@@ -59,7 +62,8 @@ static void find_before(Check *c) {
     }
 }
 
-/* ---- layout ------------------------------------------------------------------------------------- */
+/* ---- layout -------------------------------------------------------------------------------------
+ */
 
 typedef struct {
     int64_t begin, end;
@@ -84,11 +88,13 @@ static void check_disjoint(Check *c, ArenaKind kind) {
     qsort(extents, (size_t)count, sizeof *extents, by_begin);
     for (int i = 1; i < count; i++)
         if (extents[i].begin < extents[i - 1].end)
-            FAULT(c, "%s and %s share bytes that outlive an entry", extents[i - 1].name, extents[i].name);
+            FAULT(c, "%s and %s share bytes that outlive an entry", extents[i - 1].name,
+                  extents[i].name);
 }
 
 static ArenaKind arena_of(Role role) {
-    if (role == ROLE_INPUT) return ARENA_INPUT;
+    if (role == ROLE_INPUT)
+        return ARENA_INPUT;
     return role_persistent(role) ? ARENA_STATE : ARENA_SCRATCH;
 }
 
@@ -97,11 +103,14 @@ static void check_layout(Check *c) {
     for (int i = 0; i < plan->program->storage_count; i++) {
         const Storage *s = plan->program->storages[i];
         Place place = plan->place[i];
-        if (place.offset < 0) continue;
-        if (place.offset % 256 != 0) FAULT(c, "%s is not aligned to 256 bytes", s->name);
+        if (place.offset < 0)
+            continue;
+        if (place.offset % 256 != 0)
+            FAULT(c, "%s is not aligned to 256 bytes", s->name);
         if (place.offset + s->bytes > plan->arena_bytes[place.arena])
             FAULT(c, "%s ends outside its arena", s->name);
-        if (place.arena != arena_of(s->role)) FAULT(c, "%s lies in the wrong arena", s->name);
+        if (place.arena != arena_of(s->role))
+            FAULT(c, "%s lies in the wrong arena", s->name);
     }
     if (plan->gemm_workspace_offset + plan->gemm_workspace_bytes > plan->arena_bytes[ARENA_SCRATCH])
         FAULT(c, "the workspace of the matrix products ends outside its arena");
@@ -109,7 +118,8 @@ static void check_layout(Check *c) {
     check_disjoint(c, ARENA_INPUT);
 }
 
-/* ---- order -------------------------------------------------------------------------------------- */
+/* ---- order --------------------------------------------------------------------------------------
+ */
 
 typedef struct {
     int op;
@@ -124,7 +134,8 @@ typedef struct {
 
 static Span *spans_of(Check *c) {
     Span *spans = arena_array(c->arena, (size_t)c->graph->op_count, sizeof *spans);
-    for (int i = 0; i < c->graph->op_count; i++) spans[i] = (Span){-1, -1};
+    for (int i = 0; i < c->graph->op_count; i++)
+        spans[i] = (Span){-1, -1};
     for (int l = 0; l < c->entry->launch_count; l++)
         for (int k = 0; k < c->entry->launches[l].op_count; k++) {
             const Op *op = c->entry->launches[l].ops[k];
@@ -134,7 +145,8 @@ static Span *spans_of(Check *c) {
                 continue;
             }
             Span *span = &spans[op->id];
-            if (span->first < 0) span->first = l;
+            if (span->first < 0)
+                span->first = l;
             span->last = l;
         }
     for (int i = 0; i < c->graph->op_count; i++)
@@ -159,8 +171,10 @@ static void check_pairs(Check *c, const Span *spans, const Access *accesses, int
     for (int j = 0; j < count; j++)
         for (int i = 0; i < j && !c->fault; i++) {
             const Access *a = &accesses[i], *b = &accesses[j];
-            if ((!a->write && !b->write) || a->op == b->op) continue;
-            if (!value_overlaps(a->value, b->value)) continue;
+            if ((!a->write && !b->write) || a->op == b->op)
+                continue;
+            if (!value_overlaps(a->value, b->value))
+                continue;
             if (!in_order(c, spans[a->op], spans[b->op]))
                 FAULT(c, "%s: %s must come after %s, for %s", c->entry->name,
                       c->graph->ops[b->op]->name, c->graph->ops[a->op]->name, b->value->name);
@@ -169,7 +183,8 @@ static void check_pairs(Check *c, const Span *spans, const Access *accesses, int
 
 static void check_order(Check *c) {
     const Span *spans = spans_of(c);
-    if (c->fault) return;
+    if (c->fault)
+        return;
     size_t room = 0;
     int count = 0;
     for (int i = 0; i < c->graph->op_count; i++)
@@ -177,28 +192,33 @@ static void check_order(Check *c) {
     Access *accesses = arena_array(c->arena, room + 1, sizeof *accesses);
     for (int i = 0; i < c->graph->op_count; i++) {
         const Op *op = c->graph->ops[i];
-        for (int k = 0; k < op->in_count; k++) accesses[count++] = (Access){i, op->in[k], false};
-        for (int k = 0; k < op->out_count; k++) accesses[count++] = (Access){i, op->out[k], true};
+        for (int k = 0; k < op->in_count; k++)
+            accesses[count++] = (Access){i, op->in[k], false};
+        for (int k = 0; k < op->out_count; k++)
+            accesses[count++] = (Access){i, op->out[k], true};
     }
     qsort(accesses, (size_t)count, sizeof *accesses, by_storage);
     for (int begin = 0, end; begin < count; begin = end) {
         bool written = false;
         for (end = begin; end < count; end++) {
-            if (accesses[end].value->storage != accesses[begin].value->storage) break;
+            if (accesses[end].value->storage != accesses[begin].value->storage)
+                break;
             written |= accesses[end].write;
         }
-        if (written) check_pairs(c, spans, accesses + begin, end - begin);
+        if (written)
+            check_pairs(c, spans, accesses + begin, end - begin);
     }
 }
 
-/* ---- bytes -------------------------------------------------------------------------------------- */
+/* ---- bytes --------------------------------------------------------------------------------------
+ */
 
 enum { NOBODY = -1, WORKSPACE = -2 };
 
 /* Neighbouring bytes with one history. It ends where the next one begins. */
 typedef struct {
     int64_t begin;
-    int owner; /* storage */
+    int owner;             /* storage */
     int last[MAX_STREAMS]; /* launch that touched it last on each stream; -1: none */
 } Piece;
 
@@ -209,7 +229,8 @@ typedef struct {
 
 static Piece untouched(int64_t begin) {
     Piece piece = {.begin = begin, .owner = NOBODY};
-    for (int s = 0; s < MAX_STREAMS; s++) piece.last[s] = -1;
+    for (int s = 0; s < MAX_STREAMS; s++)
+        piece.last[s] = -1;
     return piece;
 }
 
@@ -218,17 +239,21 @@ static int cut(Check *c, Bytes *bytes, int64_t at) {
     int low = 0, high = bytes->count;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (bytes->pieces[middle].begin < at) low = middle + 1;
-        else high = middle;
+        if (bytes->pieces[middle].begin < at)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (low < bytes->count && bytes->pieces[low].begin == at) return low;
+    if (low < bytes->count && bytes->pieces[low].begin == at)
+        return low;
     if (bytes->count == bytes->capacity) {
         Piece *more = arena_array(c->arena, 2 * (size_t)bytes->capacity, sizeof *more);
         memcpy(more, bytes->pieces, (size_t)bytes->count * sizeof *more);
         bytes->pieces = more;
         bytes->capacity *= 2;
     }
-    memmove(&bytes->pieces[low + 1], &bytes->pieces[low], (size_t)(bytes->count - low) * sizeof(Piece));
+    memmove(&bytes->pieces[low + 1], &bytes->pieces[low],
+            (size_t)(bytes->count - low) * sizeof(Piece));
     bytes->pieces[low] = bytes->pieces[low - 1];
     bytes->pieces[low].begin = at;
     bytes->count++;
@@ -236,25 +261,28 @@ static int cut(Check *c, Bytes *bytes, int64_t at) {
 }
 
 static const char *owner_name(const Check *c, int owner) {
-    if (owner == NOBODY) return "nobody";
+    if (owner == NOBODY)
+        return "nobody";
     return owner == WORKSPACE ? "the workspace" : c->plan->program->storages[owner]->name;
 }
 
 static void take_over(Check *c, const Piece *piece, int owner, int launch) {
     for (int s = 0; s < MAX_STREAMS; s++)
         if (piece->last[s] >= 0 && !is_before(c, piece->last[s], launch))
-            FAULT(c, "%s: launch %d takes the bytes of %s for %s while launch %d may still use them",
+            FAULT(c,
+                  "%s: launch %d takes the bytes of %s for %s while launch %d may still use them",
                   c->entry->name, launch, owner_name(c, piece->owner), owner_name(c, owner),
                   piece->last[s]);
 }
 
-static void touch(Check *c, Bytes *bytes, int64_t begin, int64_t end, int owner, int launch, bool write) {
+static void touch(Check *c, Bytes *bytes, int64_t begin, int64_t end, int owner, int launch,
+                  bool write) {
     int first = cut(c, bytes, begin), last = cut(c, bytes, end);
     for (int i = first; i < last; i++) {
         Piece *piece = &bytes->pieces[i];
         if (piece->owner != owner && !write) {
-            FAULT(c, "%s: launch %d reads %s where the bytes are those of %s", c->entry->name, launch,
-                  owner_name(c, owner), owner_name(c, piece->owner));
+            FAULT(c, "%s: launch %d reads %s where the bytes are those of %s", c->entry->name,
+                  launch, owner_name(c, owner), owner_name(c, piece->owner));
         } else if (piece->owner != owner) {
             take_over(c, piece, owner, launch);
             *piece = untouched(piece->begin);
@@ -276,13 +304,15 @@ static void touch_value(Check *c, Bytes *bytes, const Value *v, int launch, bool
         touch(c, bytes, place.offset, place.offset + span, v->storage->id, launch, write);
 }
 
-/* A launch's results may lie on its operands only element by element, and a product's not at all. */
+/* A launch's results may lie on its operands only element by element, and a product's not at all.
+ */
 static void check_args(Check *c, int index) {
     const Launch *launch = &c->entry->launches[index];
     for (int i = 0; i < launch->arg_count; i++)
         for (int k = 0; k < launch->arg_count; k++) {
             const Value *a = launch->arg[i], *b = launch->arg[k];
-            if (i == k || !launch->written[i] || !value_overlaps(a, b)) continue;
+            if (i == k || !launch->written[i] || !value_overlaps(a, b))
+                continue;
             if (launch->kind == LAUNCH_GEMM || !value_same_place(a, b))
                 FAULT(c, "%s: launch %d writes %s over its own %s", c->entry->name, index, a->name,
                       b->name);
@@ -301,14 +331,16 @@ static void check_bytes(Check *c) {
             for (int a = 0; a < launch->arg_count && !c->fault; a++)
                 if (write ? launch->written[a] : launch->read[a])
                     touch_value(c, &bytes, launch->arg[a], i, write);
-        if (launch->observed && !c->fault) touch_value(c, &bytes, launch->observed, i, false);
+        if (launch->observed && !c->fault)
+            touch_value(c, &bytes, launch->observed, i, false);
         if (launch->kind == LAUNCH_GEMM && !c->fault)
             touch(c, &bytes, plan->gemm_workspace_offset,
                   plan->gemm_workspace_offset + plan->gemm_workspace_bytes, WORKSPACE, i, true);
     }
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------------
+ */
 
 const char *plan_find_fault(const Plan *plan) {
     Arena arena = {0};
@@ -318,8 +350,10 @@ const char *plan_find_fault(const Plan *plan) {
         c.graph = &plan->program->entry[e];
         c.entry = &plan->entry[e];
         find_before(&c);
-        if (!c.fault) check_order(&c);
-        if (!c.fault) check_bytes(&c);
+        if (!c.fault)
+            check_order(&c);
+        if (!c.fault)
+            check_bytes(&c);
     }
     arena_free(&arena);
     return c.fault;

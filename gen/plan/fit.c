@@ -24,7 +24,8 @@ static int larger_first(const void *a, const void *b) {
 
 static const char *activation_hint(const Spec *s) {
     if (s->activation_checkpoint.mode == RECOMPUTE_NONE)
-        return "activation_checkpoint.mode = \"auto\" computes activations again instead of keeping them";
+        return "activation_checkpoint.mode = \"auto\" computes activations again instead of "
+               "keeping them";
     if (s->training.per_device_train_batch_size > 1)
         return "halve training.per_device_train_batch_size and double "
                "training.gradient_accumulation_steps: the same step in half the activations";
@@ -46,19 +47,22 @@ static const char *hint_for(const Plan *plan, Role largest) {
 }
 
 void plan_require_fit(const Plan *plan) {
-    if (plan_fits(plan)) return;
+    if (plan_fits(plan))
+        return;
     Consumer consumers[ROLE_COUNT];
-    for (int r = 0; r < ROLE_COUNT; r++) consumers[r] = (Consumer){(Role)r, plan->role_bytes[r]};
+    for (int r = 0; r < ROLE_COUNT; r++)
+        consumers[r] = (Consumer){(Role)r, plan->role_bytes[r]};
     consumers[ROLE_ACTIVATION].bytes = plan->arena_bytes[ARENA_SCRATCH];
     qsort(consumers, ROLE_COUNT, sizeof *consumers, larger_first);
     bool given = plan->spec->activation_checkpoint.memory_budget_gib > 0;
     Key key = given ? KEY_activation_checkpoint_memory_budget_gib : KEY_job_device;
-    user_error(spec_pos(plan->spec, key), hint_for(plan, consumers[0].role),
-               "the plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
-               "%s %.2f GiB",
-               (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
-               (double)plan_budget_bytes(plan) / GIB, role_name(consumers[0].role),
-               (double)consumers[0].bytes / GIB, role_name(consumers[1].role),
-               (double)consumers[1].bytes / GIB, role_name(consumers[2].role),
-               (double)consumers[2].bytes / GIB);
+    user_error(
+        spec_pos(plan->spec, key), hint_for(plan, consumers[0].role),
+        "the plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
+        "%s %.2f GiB",
+        (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
+        (double)plan_budget_bytes(plan) / GIB, role_name(consumers[0].role),
+        (double)consumers[0].bytes / GIB, role_name(consumers[1].role),
+        (double)consumers[1].bytes / GIB, role_name(consumers[2].role),
+        (double)consumers[2].bytes / GIB);
 }

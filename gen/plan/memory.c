@@ -16,7 +16,8 @@ enum { ALIGNMENT = 256 };
 
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* ---- who uses what, when ------------------------------------------------------------------------- */
+/* ---- who uses what, when
+ * ------------------------------------------------------------------------- */
 
 /* First and last use on each stream, as indices of launches; first -1: not used there. */
 typedef struct {
@@ -35,25 +36,31 @@ typedef struct {
 static void use(Lives *lives, const Value *value, int launch) {
     Life *life = &lives->life[value->storage->id];
     if (!life->used)
-        for (int s = 0; s < MAX_STREAMS; s++) life->first[s] = life->last[s] = -1;
+        for (int s = 0; s < MAX_STREAMS; s++)
+            life->first[s] = life->last[s] = -1;
     life->used = true;
     int stream = lives->entry->launches[launch].stream;
-    if (life->first[stream] < 0) life->first[stream] = launch;
+    if (life->first[stream] < 0)
+        life->first[stream] = launch;
     life->last[stream] = launch;
 }
 
 static void use_all(Lives *lives, int index) {
     const Launch *launch = &lives->entry->launches[index];
-    for (int a = 0; a < launch->arg_count; a++) use(lives, launch->arg[a], index);
-    if (launch->observed) use(lives, launch->observed, index);
+    for (int a = 0; a < launch->arg_count; a++)
+        use(lives, launch->arg[a], index);
+    if (launch->observed)
+        use(lives, launch->observed, index);
 }
 
 /* What had ended when `from` began, and `from` itself, has ended when `to` begins. */
 static void learn(Lives *lives, int to, int from) {
     int stream = lives->entry->launches[from].stream;
     for (int s = 0; s < MAX_STREAMS; s++)
-        if (lives->ended[from][s] > lives->ended[to][s]) lives->ended[to][s] = lives->ended[from][s];
-    if (from > lives->ended[to][stream]) lives->ended[to][stream] = from;
+        if (lives->ended[from][s] > lives->ended[to][s])
+            lives->ended[to][s] = lives->ended[from][s];
+    if (from > lives->ended[to][stream])
+        lives->ended[to][stream] = from;
 }
 
 static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
@@ -62,9 +69,12 @@ static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
     int previous[MAX_STREAMS] = {-1, -1, -1, -1};
     for (int i = 0; i < entry->launch_count; i++) {
         const Launch *launch = &entry->launches[i];
-        for (int s = 0; s < MAX_STREAMS; s++) lives.ended[i][s] = -1;
-        if (previous[launch->stream] >= 0) learn(&lives, i, previous[launch->stream]);
-        for (int w = 0; w < launch->wait_count; w++) learn(&lives, i, launch->wait[w]);
+        for (int s = 0; s < MAX_STREAMS; s++)
+            lives.ended[i][s] = -1;
+        if (previous[launch->stream] >= 0)
+            learn(&lives, i, previous[launch->stream]);
+        for (int w = 0; w < launch->wait_count; w++)
+            learn(&lives, i, launch->wait[w]);
         previous[launch->stream] = i;
         use_all(&lives, i);
     }
@@ -92,7 +102,8 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
     const Program *program = plan->program;
     bool *used = arena_array(arena, (size_t)program->storage_count, sizeof *used);
     for (int i = 0; i < program->storage_count; i++)
-        for (int e = 0; e < ENTRY_COUNT; e++) used[i] |= lives[e].life[i].used;
+        for (int e = 0; e < ENTRY_COUNT; e++)
+            used[i] |= lives[e].life[i].used;
     /* The host reads and writes these whether a launch does or not. */
     for (int i = 0; i < program->storage_count; i++)
         used[i] |= program->storages[i]->role == ROLE_COUNTER;
@@ -101,12 +112,14 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
         const Value *parts[] = {param->weight, param->master, param->gradient, param->exp_avg,
                                 param->exp_avg_sq};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-            if (parts[k]) used[parts[k]->storage->id] = true;
+            if (parts[k])
+                used[parts[k]->storage->id] = true;
     }
     return used;
 }
 
-/* ---- places -------------------------------------------------------------------------------------- */
+/* ---- places
+ * -------------------------------------------------------------------------------------- */
 
 static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
     plan->place[storage->id] = (Place){kind, plan->arena_bytes[kind]};
@@ -114,7 +127,7 @@ static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
 }
 
 static void place_in_order(Plan *plan, const bool *used) {
-    static const Role order[] = {ROLE_COUNTER, ROLE_CONSTANT, ROLE_FROZEN,   ROLE_WEIGHT,
+    static const Role order[] = {ROLE_COUNTER, ROLE_CONSTANT, ROLE_FROZEN,    ROLE_WEIGHT,
                                  ROLE_ADAPTER, ROLE_GRADIENT, ROLE_OPTIMIZER, ROLE_INPUT};
     const Program *program = plan->program;
     for (size_t r = 0; r < sizeof order / sizeof *order; r++)
@@ -126,7 +139,8 @@ static void place_in_order(Plan *plan, const bool *used) {
 
 static int larger_first(const void *a, const void *b) {
     const Storage *x = *(Storage *const *)a, *y = *(Storage *const *)b;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
     return x->id - y->id;
 }
 
@@ -135,14 +149,16 @@ static int64_t smallest_gap(const Plan *plan, const Lives *lives, Storage *const
                             const Storage *storage) {
     int64_t size = aligned(storage->bytes), end = 0, best = -1, best_gap = INT64_MAX;
     for (int i = 0; i < count; i++) {
-        if (!live_together(lives, storage->id, placed[i]->id)) continue;
+        if (!live_together(lives, storage->id, placed[i]->id))
+            continue;
         int64_t offset = plan->place[placed[i]->id].offset, gap = offset - end;
         if (gap >= size && gap < best_gap) {
             best = end;
             best_gap = gap;
         }
         int64_t next = offset + aligned(placed[i]->bytes);
-        if (next > end) end = next;
+        if (next > end)
+            end = next;
     }
     return best >= 0 ? best : end;
 }
@@ -167,7 +183,8 @@ static void place_scratch(Plan *plan, const Lives *lives, const bool *used, Aren
         int64_t offset = smallest_gap(plan, lives, placed, i, sorted[i]);
         plan->place[sorted[i]->id] = (Place){ARENA_SCRATCH, offset};
         int64_t end = offset + aligned(sorted[i]->bytes);
-        if (end > plan->arena_bytes[ARENA_SCRATCH]) plan->arena_bytes[ARENA_SCRATCH] = end;
+        if (end > plan->arena_bytes[ARENA_SCRATCH])
+            plan->arena_bytes[ARENA_SCRATCH] = end;
         insert_by_offset(plan, placed, i, sorted[i]);
     }
 }
@@ -176,7 +193,8 @@ static void place_scratch(Plan *plan, const Lives *lives, const bool *used, Aren
  * get the 32 MiB that its fastest algorithms ask for on recent devices. */
 static void place_workspace(Plan *plan) {
     const int64_t mib = 1048576;
-    if (plan->gemm_count == 0) return;
+    if (plan->gemm_count == 0)
+        return;
     int64_t *scratch = &plan->arena_bytes[ARENA_SCRATCH];
     plan->gemm_workspace_bytes = *scratch < 1024 * mib ? 4 * mib : 32 * mib;
     plan->gemm_workspace_offset = *scratch;
@@ -187,7 +205,8 @@ void plan_memory(Plan *plan) {
     const Program *program = plan->program;
     Arena arena = {0};
     Lives lives[ENTRY_COUNT];
-    for (int e = 0; e < ENTRY_COUNT; e++) lives[e] = lives_of(plan, &plan->entry[e], &arena);
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        lives[e] = lives_of(plan, &plan->entry[e], &arena);
     const bool *used = storages_in_use(plan, lives, &arena);
 
     plan->place = arena_array(program->arena, (size_t)program->storage_count, sizeof(Place));
@@ -195,7 +214,8 @@ void plan_memory(Plan *plan) {
     memset(plan->role_bytes, 0, sizeof plan->role_bytes);
     for (int i = 0; i < program->storage_count; i++) {
         plan->place[i].offset = -1;
-        if (used[i]) plan->role_bytes[program->storages[i]->role] += program->storages[i]->bytes;
+        if (used[i])
+            plan->role_bytes[program->storages[i]->role] += program->storages[i]->bytes;
     }
     place_in_order(plan, used);
     place_scratch(plan, lives, used, &arena);

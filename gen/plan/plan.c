@@ -6,13 +6,15 @@ Plan *plan_new(Program *program, const Spec *spec, const Device *device) {
     plan->program = program;
     plan->spec = spec;
     plan->device = device;
-    for (int e = 0; e < ENTRY_COUNT; e++) plan->entry[e].name = program->entry[e].name;
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        plan->entry[e].name = program->entry[e].name;
     return plan;
 }
 
 Place plan_place(const Plan *plan, const Value *value) {
     Place place = plan->place[value->storage->id];
-    if (place.offset >= 0) place.offset += value->offset * dtype_bytes(value->dtype);
+    if (place.offset >= 0)
+        place.offset += value->offset * dtype_bytes(value->dtype);
     return place;
 }
 
@@ -27,7 +29,9 @@ int plan_kernel_launches(const Plan *plan, Entry entry) {
 
 Rate plan_rate(const Plan *plan) {
     const Program *program = plan->program;
-    if (program->activation == DT_F64) return RATE_F64;
-    if (program->activation != DT_F32) return RATE_F16;
+    if (program->activation == DT_F64)
+        return RATE_F64;
+    if (program->activation != DT_F32)
+        return RATE_F16;
     return program->tf32 ? RATE_TF32 : RATE_F32;
 }

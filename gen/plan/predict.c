@@ -1,16 +1,17 @@
 /* What the plan should cost on its device.
  *
- * Three counts of bytes: `issued`, what threads ask for (launch_issued_bytes); `dram`, every operand
- * and result once a launch, which the times go by; `least`, what would still move if every chain of
- * elementwise and row ops were one kernel. The last is counted from the graph alone, so that the
- * ratio of the first to it tells how well the launches were chosen. */
+ * Three counts of bytes: `issued`, what threads ask for (launch_issued_bytes); `dram`, every
+ * operand and result once a launch, which the times go by; `least`, what would still move if every
+ * chain of elementwise and row ops were one kernel. The last is counted from the graph alone, so
+ * that the ratio of the first to it tells how well the launches were chosen. */
 #include "graph/op_table.h"
 #include "plan/plan.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- least bytes --------------------------------------------------------------------------------- */
+/* ---- least bytes
+ * --------------------------------------------------------------------------------- */
 
 typedef struct {
     const Graph *graph;
@@ -24,14 +25,17 @@ static bool has_body(const Op *op) { return op_table[op->kind].expand != NULL; }
 
 static Uses uses_of(const Program *program, const Graph *graph, Arena *arena) {
     size_t values = (size_t)program->value_count + 1;
-    Uses u = {graph, arena_array(arena, values, sizeof *u.writer), arena_array(arena, values, sizeof(bool)),
-              arena_array(arena, values, sizeof(bool)), arena_array(arena, values, sizeof(bool))};
+    Uses u = {graph, arena_array(arena, values, sizeof *u.writer),
+              arena_array(arena, values, sizeof(bool)), arena_array(arena, values, sizeof(bool)),
+              arena_array(arena, values, sizeof(bool))};
     for (int i = 0; i < graph->op_count; i++) {
         const Op *op = graph->ops[i];
-        for (int k = 0; k < op->out_count; k++) u.writer[op->out[k]->id] = op;
+        for (int k = 0; k < op->out_count; k++)
+            u.writer[op->out[k]->id] = op;
         for (int k = 0; k < op->in_count; k++) {
             u.read[op->in[k]->id] = true;
-            if (!has_body(op)) u.by_library[op->in[k]->id] = true;
+            if (!has_body(op))
+                u.by_library[op->in[k]->id] = true;
         }
     }
     return u;
@@ -43,7 +47,8 @@ static double least_of(const Uses *u, const Op *op) {
     for (int k = 0; k < op->in_count; k++) {
         const Value *v = op->in[k];
         const Op *writer = u->writer[v->id];
-        if (!has_body(op)) bytes += (double)value_bytes(v);
+        if (!has_body(op))
+            bytes += (double)value_bytes(v);
         else if ((!writer || !has_body(writer)) && !u->counted[v->id]) {
             bytes += (double)value_bytes(v);
             u->counted[v->id] = true;
@@ -51,8 +56,10 @@ static double least_of(const Uses *u, const Op *op) {
     }
     for (int k = 0; k < op->out_count; k++) {
         const Value *v = op->out[k];
-        bool stays = has_body(op) && !role_persistent(v->role) && !u->by_library[v->id] && u->read[v->id];
-        if (!stays) bytes += (double)value_bytes(v);
+        bool stays =
+            has_body(op) && !role_persistent(v->role) && !u->by_library[v->id] && u->read[v->id];
+        if (!stays)
+            bytes += (double)value_bytes(v);
     }
     return bytes;
 }
@@ -65,13 +72,15 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
         launch->cost.least_bytes = 0;
         for (int k = 0; k < launch->op_count; k++) {
             const Op *op = launch->ops[k];
-            if (!done[op->id]) launch->cost.least_bytes += least_of(&u, op);
+            if (!done[op->id])
+                launch->cost.least_bytes += least_of(&u, op);
             done[op->id] = true;
         }
     }
 }
 
-/* ---- time ---------------------------------------------------------------------------------------- */
+/* ---- time
+ * ---------------------------------------------------------------------------------------- */
 
 static double dram_bytes(const Launch *launch) {
     double bytes = 0;
@@ -81,8 +90,10 @@ static double dram_bytes(const Launch *launch) {
 }
 
 static Rate gemm_rate(const Gemm *gemm) {
-    if (gemm->compute == COMPUTE_F64) return RATE_F64;
-    if (gemm->compute == COMPUTE_TF32) return RATE_TF32;
+    if (gemm->compute == COMPUTE_F64)
+        return RATE_F64;
+    if (gemm->compute == COMPUTE_TF32)
+        return RATE_TF32;
     return gemm->a == DT_F32 ? RATE_F32 : RATE_F16;
 }
 
@@ -91,11 +102,13 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
     double flops = launch->cost.flops, bytes = launch->cost.dram_bytes;
     if (launch->kind == LAUNCH_GEMM) {
         const Gemm *g = &plan->gemms[launch->index];
-        return device_matmul_ms(device, gemm_rate(g), (double)g->m, (double)g->n, (double)g->k, bytes);
+        return device_matmul_ms(device, gemm_rate(g), (double)g->m, (double)g->n, (double)g->k,
+                                bytes);
     }
     if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
         return device_fused_ms(device, plan_rate(plan), flops, bytes);
-    return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops, bytes);
+    return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
+                            bytes);
 }
 
 static void add_cost(Cost *sum, const Cost *cost, double times) {
@@ -115,14 +128,16 @@ static void predict_entry(Plan *plan, PlanEntry *entry) {
         launch->cost.dram_bytes = dram_bytes(launch);
         launch->cost.ms = launch_ms(plan, launch);
         /* Without a graph the host's launches may take longer than the device's work. */
-        if (!plan->spec->compile.cuda_graph) launch->cost.ms = fmax(launch->cost.ms, plan->device->launch_ms);
+        if (!plan->spec->compile.cuda_graph)
+            launch->cost.ms = fmax(launch->cost.ms, plan->device->launch_ms);
         add_cost(&entry->cost, &launch->cost, 1);
     }
 }
 
 static double input_ms(const Plan *plan) {
     const Device *device = plan->device;
-    double rate = plan->spec->data.pin_memory ? device->host_rate_pinned : device->host_rate_pageable;
+    double rate =
+        plan->spec->data.pin_memory ? device->host_rate_pinned : device->host_rate_pageable;
     return 1e3 * (double)plan->arena_bytes[ARENA_INPUT] / rate;
 }
 
@@ -132,11 +147,13 @@ static void predict_step(Plan *plan) {
     plan->step = (Cost){0};
     add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, micro_steps);
     add_cost(&plan->step, &plan->entry[ENTRY_UPDATE].cost, 1);
-    double host = input_ms(plan) + (plan->spec->compile.cuda_graph ? plan->device->graph_launch_ms : 0);
+    double host =
+        input_ms(plan) + (plan->spec->compile.cuda_graph ? plan->device->graph_launch_ms : 0);
     plan->step.ms = fmax(plan->step.ms, micro_steps * host);
 }
 
-/* ---- memory of the process ------------------------------------------------------------------------ */
+/* ---- memory of the process
+ * ------------------------------------------------------------------------ */
 
 /* Graphs as the runtime captures them: the step's last micro-step with the update, the others where
  * there are others, and evaluation, each for both input slots. */
@@ -155,8 +172,10 @@ static int64_t process_bytes(const Plan *plan) {
         int64_t arena = plan->arena_bytes[a] * (a == ARENA_INPUT ? 2 : 1);
         bytes += (arena + page - 1) / page * page;
     }
-    if (plan->gemm_count > 0) bytes += device->library_bytes;
-    if (plan->spec->compile.cuda_graph) bytes += graph_nodes(plan) * device->graph_node_bytes;
+    if (plan->gemm_count > 0)
+        bytes += device->library_bytes;
+    if (plan->spec->compile.cuda_graph)
+        bytes += graph_nodes(plan) * device->graph_node_bytes;
     return bytes;
 }
 

@@ -7,9 +7,12 @@
 
 static const double MIB = 1048576.0;
 
-static double arena_mib(const Plan *plan, ArenaKind kind) { return (double)plan->arena_bytes[kind] / MIB; }
+static double arena_mib(const Plan *plan, ArenaKind kind) {
+    return (double)plan->arena_bytes[kind] / MIB;
+}
 
-/* ---- what the parts come to ------------------------------------------------------------------------ */
+/* ---- what the parts come to
+ * ------------------------------------------------------------------------ */
 
 /* The launch at which most bytes of SCRATCH are live, and how many. */
 typedef struct {
@@ -28,31 +31,36 @@ static void find_peak(const Plan *plan, Entry e, Arena *arena, Peak *peak) {
     for (int i = 0; i < entry->launch_count; i++)
         for (int a = 0; a < entry->launches[i].arg_count; a++) {
             int id = entry->launches[i].arg[a]->storage->id;
-            if (first[id] < 0) first[id] = i;
+            if (first[id] < 0)
+                first[id] = i;
             last[id] = i;
         }
     for (int id = 0; id < storages; id++) {
-        if (first[id] < 0 || plan->place[id].arena != ARENA_SCRATCH) continue;
+        if (first[id] < 0 || plan->place[id].arena != ARENA_SCRATCH)
+            continue;
         change[first[id]] += plan->program->storages[id]->bytes;
         change[last[id] + 1] -= plan->program->storages[id]->bytes;
     }
     for (int i = 0; i < entry->launch_count; i++) {
         live += change[i];
-        if (live > peak->bytes) *peak = (Peak){e, i, live};
+        if (live > peak->bytes)
+            *peak = (Peak){e, i, live};
     }
 }
 
 static Peak peak_of(const Plan *plan) {
     Arena arena = {0};
     Peak peak = {0};
-    for (int e = 0; e < ENTRY_COUNT; e++) find_peak(plan, (Entry)e, &arena, &peak);
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        find_peak(plan, (Entry)e, &arena, &peak);
     arena_free(&arena);
     return peak;
 }
 
 static const char *peak_name(const Plan *plan, Peak peak) {
     const PlanEntry *entry = &plan->entry[peak.entry];
-    if (peak.bytes == 0 || entry->launches[peak.launch].op_count == 0) return "";
+    if (peak.bytes == 0 || entry->launches[peak.launch].op_count == 0)
+        return "";
     return entry->launches[peak.launch].ops[0]->name;
 }
 
@@ -79,7 +87,8 @@ typedef struct {
 
 static int slower_first(const void *a, const void *b) {
     const Share *x = a, *y = b;
-    if (x->cost.ms != y->cost.ms) return x->cost.ms < y->cost.ms ? 1 : -1;
+    if (x->cost.ms != y->cost.ms)
+        return x->cost.ms < y->cost.ms ? 1 : -1;
     return strcmp(x->name, y->name);
 }
 
@@ -101,8 +110,10 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
         for (int i = 0; i < entry->launch_count; i++) {
             const char *name = launch_name(plan, &entry->launches[i]);
             int k = 0;
-            while (k < count && strcmp((*shares)[k].name, name) != 0) k++;
-            if (k == count) (*shares)[count++].name = name;
+            while (k < count && strcmp((*shares)[k].name, name) != 0)
+                k++;
+            if (k == count)
+                (*shares)[count++].name = name;
             add_share(&(*shares)[k], &entry->launches[i], times);
         }
     }
@@ -118,12 +129,15 @@ static double per_second(double amount, double ms) { return ms > 0 ? 1e3 * amoun
 
 static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
-/* ---- text ---------------------------------------------------------------------------------------- */
+/* ---- text
+ * ---------------------------------------------------------------------------------------- */
 
 static const char *const role_titles[ROLE_COUNT] = {
-    [ROLE_INPUT] = "input, one slot", [ROLE_FROZEN] = "frozen weights",     [ROLE_WEIGHT] = "trained weights",
-    [ROLE_ADAPTER] = "adapters",      [ROLE_CONSTANT] = "constants",        [ROLE_COUNTER] = "counters, tables",
-    [ROLE_GRADIENT] = "gradients",    [ROLE_OPTIMIZER] = "optimizer state", [ROLE_ACTIVATION] = "activations",
+    [ROLE_INPUT] = "input, one slot",  [ROLE_FROZEN] = "frozen weights",
+    [ROLE_WEIGHT] = "trained weights", [ROLE_ADAPTER] = "adapters",
+    [ROLE_CONSTANT] = "constants",     [ROLE_COUNTER] = "counters, tables",
+    [ROLE_GRADIENT] = "gradients",     [ROLE_OPTIMIZER] = "optimizer state",
+    [ROLE_ACTIVATION] = "activations",
 };
 
 static void print_memory(const Plan *plan, StrBuf *out) {
@@ -132,28 +146,34 @@ static void print_memory(const Plan *plan, StrBuf *out) {
     for (int r = 0; r < ROLE_COUNT; r++)
         if (plan->role_bytes[r] > 0 && r != ROLE_ACTIVATION)
             sb_printf(out, "  %-20s %11.2f\n", role_titles[r], (double)plan->role_bytes[r] / MIB);
-    sb_printf(out, "  %-20s %11.2f   live at once, in %s at %s; %.2f without sharing bytes\n", "activations, peak",
-              (double)peak.bytes / MIB, plan->entry[peak.entry].name, peak_name(plan, peak),
-              (double)plan->role_bytes[ROLE_ACTIVATION] / MIB);
+    sb_printf(out, "  %-20s %11.2f   live at once, in %s at %s; %.2f without sharing bytes\n",
+              "activations, peak", (double)peak.bytes / MIB, plan->entry[peak.entry].name,
+              peak_name(plan, peak), (double)plan->role_bytes[ROLE_ACTIVATION] / MIB);
     if (plan->gemm_workspace_bytes)
-        sb_printf(out, "  %-20s %11.2f\n", "matmul workspace", (double)plan->gemm_workspace_bytes / MIB);
+        sb_printf(out, "  %-20s %11.2f\n", "matmul workspace",
+                  (double)plan->gemm_workspace_bytes / MIB);
     sb_printf(out, "  %-20s %11.2f   state %.2f, scratch %.2f, input 2 x %.2f\n", "arenas",
-              arena_mib(plan, ARENA_STATE) + arena_mib(plan, ARENA_SCRATCH) + 2 * arena_mib(plan, ARENA_INPUT),
-              arena_mib(plan, ARENA_STATE), arena_mib(plan, ARENA_SCRATCH), arena_mib(plan, ARENA_INPUT));
+              arena_mib(plan, ARENA_STATE) + arena_mib(plan, ARENA_SCRATCH) +
+                  2 * arena_mib(plan, ARENA_INPUT),
+              arena_mib(plan, ARENA_STATE), arena_mib(plan, ARENA_SCRATCH),
+              arena_mib(plan, ARENA_INPUT));
     sb_printf(out, "  %-20s %11.2f   of %.2f\n\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);
 }
 
 static void print_cost(StrBuf *out, const Cost *c) {
-    sb_printf(out, " %11.3f %11.2f %11.2f %11.2f %7.2f %10.3f\n", c->flops / 1e9, c->issued_bytes / MIB,
-              c->dram_bytes / MIB, c->least_bytes / MIB, ratio(c->issued_bytes, c->least_bytes), c->ms);
+    sb_printf(out, " %11.3f %11.2f %11.2f %11.2f %7.2f %10.3f\n", c->flops / 1e9,
+              c->issued_bytes / MIB, c->dram_bytes / MIB, c->least_bytes / MIB,
+              ratio(c->issued_bytes, c->least_bytes), c->ms);
 }
 
 static void print_entries(const Plan *plan, StrBuf *out) {
-    sb_puts(out, "entry       launches       GFLOP  issued MiB    DRAM MiB   least MiB  issued/least   ms\n");
+    sb_puts(out, "entry       launches       GFLOP  issued MiB    DRAM MiB   least MiB  "
+                 "issued/least   ms\n");
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const PlanEntry *entry = &plan->entry[e];
-        if (entry->launch_count == 0) continue;
+        if (entry->launch_count == 0)
+            continue;
         sb_printf(out, "  %-10s %7d", entry->name, entry->launch_count);
         print_cost(out, &entry->cost);
     }
@@ -167,55 +187,65 @@ static void print_shares(const Plan *plan, StrBuf *out) {
     int count = shares_of_step(plan, &shares, &arena);
     sb_puts(out, "launches of a step, slowest first             count         ms   share\n");
     for (int i = 0; i < count && i < SHOWN; i++)
-        sb_printf(out, "  %-42s %6.0f %10.3f %5.1f %%\n", shares[i].name, shares[i].launches, shares[i].cost.ms,
-                  100 * ratio(shares[i].cost.ms, plan->step.ms));
-    if (count > SHOWN) sb_printf(out, "  and %d more\n", count - SHOWN);
+        sb_printf(out, "  %-42s %6.0f %10.3f %5.1f %%\n", shares[i].name, shares[i].launches,
+                  shares[i].cost.ms, 100 * ratio(shares[i].cost.ms, plan->step.ms));
+    if (count > SHOWN)
+        sb_printf(out, "  and %d more\n", count - SHOWN);
     sb_puts(out, "\n");
     arena_free(&arena);
 }
 
 void plan_print_text(const Plan *plan, StrBuf *out) {
     const Device *device = plan->device;
-    double peak = device->peak_flops[plan_rate(plan)], rate = per_second(plan->step.flops, plan->step.ms);
+    double peak = device->peak_flops[plan_rate(plan)],
+           rate = per_second(plan->step.flops, plan->step.ms);
     sb_printf(out, "%s on %s, %s\n\n", plan->spec->name, device->title,
               choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype));
     print_memory(plan, out);
     print_entries(plan, out);
     print_shares(plan, out);
-    sb_printf(out, "step: micro_step x %lld and update: %.3f ms predicted, %.0f tokens/s, %.2f TFLOP/s (%.1f %% of peak)\n",
-              (long long)plan->program->micro_steps, plan->step.ms, per_second(tokens_per_step(plan), plan->step.ms),
-              rate / 1e12, 100 * ratio(rate, peak));
+    sb_printf(out,
+              "step: micro_step x %lld and update: %.3f ms predicted, %.0f tokens/s, %.2f TFLOP/s "
+              "(%.1f %% of peak)\n",
+              (long long)plan->program->micro_steps, plan->step.ms,
+              per_second(tokens_per_step(plan), plan->step.ms), rate / 1e12,
+              100 * ratio(rate, peak));
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * ---------------------------------------------------------------------------------------- */
 
 static json_t *cost_json(const Cost *c) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "issued_bytes", c->issued_bytes,
-                     "dram_bytes", c->dram_bytes, "least_bytes", c->least_bytes, "issued_to_least",
-                     ratio(c->issued_bytes, c->least_bytes), "ms", c->ms);
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "issued_bytes",
+                     c->issued_bytes, "dram_bytes", c->dram_bytes, "least_bytes", c->least_bytes,
+                     "issued_to_least", ratio(c->issued_bytes, c->least_bytes), "ms", c->ms);
 }
 
 static json_t *memory_json(const Plan *plan) {
     Peak peak = peak_of(plan);
     json_t *roles = json_object();
-    for (int r = 0; r < ROLE_COUNT; r++) json_object_set_new(roles, role_name((Role)r), json_integer(plan->role_bytes[r]));
-    return json_pack("{s:o, s:I, s:I, s:I, s:{s:I, s:s, s:s}, s:I, s:I, s:I}", "role_bytes", roles, "state_bytes",
-                     (json_int_t)plan->arena_bytes[ARENA_STATE], "scratch_bytes",
-                     (json_int_t)plan->arena_bytes[ARENA_SCRATCH], "input_bytes_per_slot",
-                     (json_int_t)plan->arena_bytes[ARENA_INPUT], "peak", "live_bytes", (json_int_t)peak.bytes, "entry",
-                     plan->entry[peak.entry].name, "op", peak_name(plan, peak), "matmul_workspace_bytes",
-                     (json_int_t)plan->gemm_workspace_bytes, "process_bytes", (json_int_t)plan->process_bytes,
-                     "budget_bytes", (json_int_t)plan_budget_bytes(plan));
+    for (int r = 0; r < ROLE_COUNT; r++)
+        json_object_set_new(roles, role_name((Role)r), json_integer(plan->role_bytes[r]));
+    return json_pack(
+        "{s:o, s:I, s:I, s:I, s:{s:I, s:s, s:s}, s:I, s:I, s:I}", "role_bytes", roles,
+        "state_bytes", (json_int_t)plan->arena_bytes[ARENA_STATE], "scratch_bytes",
+        (json_int_t)plan->arena_bytes[ARENA_SCRATCH], "input_bytes_per_slot",
+        (json_int_t)plan->arena_bytes[ARENA_INPUT], "peak", "live_bytes", (json_int_t)peak.bytes,
+        "entry", plan->entry[peak.entry].name, "op", peak_name(plan, peak),
+        "matmul_workspace_bytes", (json_int_t)plan->gemm_workspace_bytes, "process_bytes",
+        (json_int_t)plan->process_bytes, "budget_bytes", (json_int_t)plan_budget_bytes(plan));
 }
 
 static json_t *entries_json(const Plan *plan) {
     json_t *entries = json_object();
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const PlanEntry *entry = &plan->entry[e];
-        if (entry->launch_count == 0) continue;
+        if (entry->launch_count == 0)
+            continue;
         json_t *row = cost_json(&entry->cost);
         json_object_set_new(row, "launches", json_integer(entry->launch_count));
-        json_object_set_new(row, "kernel_launches", json_integer(plan_kernel_launches(plan, (Entry)e)));
+        json_object_set_new(row, "kernel_launches",
+                            json_integer(plan_kernel_launches(plan, (Entry)e)));
         json_object_set_new(entries, entry->name, row);
     }
     return entries;
@@ -228,8 +258,9 @@ static json_t *shares_json(const Plan *plan) {
     json_t *rows = json_array();
     for (int i = 0; i < count; i++) {
         const Cost *c = &shares[i].cost;
-        json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "name", shares[i].name, "launches",
-                                              shares[i].launches, "flops", c->flops, "issued_bytes", c->issued_bytes,
+        json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "name",
+                                              shares[i].name, "launches", shares[i].launches,
+                                              "flops", c->flops, "issued_bytes", c->issued_bytes,
                                               "dram_bytes", c->dram_bytes, "ms", c->ms));
     }
     arena_free(&arena);
@@ -241,17 +272,20 @@ static json_t *step_json(const Plan *plan) {
     double peak = plan->device->peak_flops[plan_rate(plan)];
     json_object_set_new(step, "micro_steps", json_integer(plan->program->micro_steps));
     json_object_set_new(step, "tokens", json_real(tokens_per_step(plan)));
-    json_object_set_new(step, "tokens_per_s", json_real(per_second(tokens_per_step(plan), plan->step.ms)));
-    json_object_set_new(step, "share_of_peak", json_real(ratio(per_second(plan->step.flops, plan->step.ms), peak)));
+    json_object_set_new(step, "tokens_per_s",
+                        json_real(per_second(tokens_per_step(plan), plan->step.ms)));
+    json_object_set_new(step, "share_of_peak",
+                        json_real(ratio(per_second(plan->step.flops, plan->step.ms), peak)));
     return step;
 }
 
 void plan_print_json(const Plan *plan, StrBuf *out) {
-    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "experiment", plan->spec->name, "spec_sha256",
-                             plan->spec->sha256, "device", plan->device->name, "precision",
-                             choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype), "memory",
-                             memory_json(plan), "entries", entries_json(plan), "step", step_json(plan), "step_launches",
-                             shares_json(plan));
+    json_t *root =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "experiment", plan->spec->name,
+                  "spec_sha256", plan->spec->sha256, "device", plan->device->name, "precision",
+                  choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype), "memory",
+                  memory_json(plan), "entries", entries_json(plan), "step", step_json(plan),
+                  "step_launches", shares_json(plan));
     ENSURE(root, "the plan does not fit into JSON");
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     ENSURE(text, "the plan does not print as JSON");

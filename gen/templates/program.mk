@@ -28,6 +28,7 @@ simulator_sim := $(SIM_OUT)/simcc
 
 .DELETE_ON_ERROR:
 .PHONY: all run clean need_host need_nvcc
+.DEFAULT_GOAL := all
 all: $(CURDIR)/run $(module_$(target)) $(simulator_$(target))
 
 run: all
@@ -39,7 +40,8 @@ run: all
 warnings := -std=c17 -D_GNU_SOURCE $(STRICT) -ffp-contract=off
 includes := -I. -I$(RT) -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
 # Where the program finds the simulated device, and runtime/kernel.cuh for NVRTC.
-places   := -DGPUOPT_SIM_DIR='"$(abspath $(SIM_OUT))"' -DGPUOPT_RUNTIME_PARENT='"$(if $(filter .,$(RT)),.,$(abspath $(RT)))"'
+obj/runtime/device.o: defines := -DGPUOPT_SIM_DIR='"$(abspath $(SIM_OUT))"'
+obj/runtime/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(if $(filter .,$(RT)),.,$(abspath $(RT)))"'
 jansson  := $(shell $(CC) -print-file-name=libjansson.a)
 sources  := $(if $(RTLIB),,$(wildcard $(RT)/runtime/*.c))
 objects  := obj/program.o obj/values.o $(patsubst $(RT)/runtime/%.c,obj/runtime/%.o,$(sources))
@@ -53,7 +55,7 @@ obj/%.o: %.c | need_host
 
 obj/runtime/%.o: $(RT)/runtime/%.c | need_host
 	@mkdir -p $(@D)
-	$(CC) $(warnings) $(CFLAGS) $(places) $(includes) -MMD -MP -c -o $@ $<
+	$(CC) $(warnings) $(CFLAGS) $(defines) $(includes) -MMD -MP -c -o $@ $<
 
 -include $(wildcard obj/*.d obj/runtime/*.d)
 
