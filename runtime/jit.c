@@ -99,7 +99,7 @@ static uint64_t fnv1a(const void *bytes, size_t size, uint64_t hash) {
 /* ---- compiling ------------------------------------------------------------------------------- */
 
 typedef struct {
-    char runtime[RT_MAX_PATH], cuda[RT_MAX_PATH], arch[32];
+    char own[RT_MAX_PATH], runtime[RT_MAX_PATH], cuda[RT_MAX_PATH], arch[32];
     const char *options[8];
     int count;
 } Flags;
@@ -121,12 +121,13 @@ static void fill_flags(const Rt *rt, Flags *flags) {
     find_cuda_include(include, sizeof include);
     const char *parent = GPUOPT_RUNTIME_PARENT;
     snprintf(flags->cuda, sizeof flags->cuda, "--include-path=%s", include);
+    snprintf(flags->own, sizeof flags->own, "--include-path=%s", rt->options.exe_dir);
     snprintf(flags->runtime, sizeof flags->runtime, "--include-path=%s%s%s",
              *parent == '/' ? "" : rt->options.exe_dir, *parent == '/' ? "" : "/", parent);
     /* Hopper's own instructions are only in the "a" flavour. */
     snprintf(flags->arch, sizeof flags->arch, "--gpu-architecture=sm_%d%s", rt->device.capability,
              rt->device.capability == 90 ? "a" : "");
-    const char *options[] = {flags->arch,  flags->runtime,  flags->cuda,
+    const char *options[] = {flags->arch,   flags->own,     flags->runtime,        flags->cuda,
                              "--std=c++17", "--fmad=false", "--generate-line-info"};
     flags->count = sizeof options / sizeof *options;
     memcpy(flags->options, options, sizeof options);

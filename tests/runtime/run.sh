@@ -256,7 +256,19 @@ test_no_silent_simulation() {
     [ -e /dev/nvidiactl ] && return 0 # there is a device to take
     GPUOPT_DEVICE=auto SLURM_JOB_ID=1 run plain batch
     [ $? = 1 ] && says batch "error:.*DEVICE=sim" || return 1
-    GPUOPT_DEVICE=auto run plain auto --steps 0 && says auto "no CUDA device.*running on the simulated device"
+    GPUOPT_DEVICE=cuda run plain cuda
+    [ $? = 1 ] && says cuda "error:.*DEVICE=sim" || return 1
+    GPUOPT_DEVICE=auto run plain auto --steps 0 &&
+        says auto "no CUDA device.*running on the simulated device"
+}
+
+# A driver that is there and has no device: the toolkit's stub.
+test_driver_without_device() {
+    mkdir -p "$WORK/stub"
+    cp "$CUDA_HOME/lib64/stubs/libcuda.so" "$WORK/stub/libcuda.so.1" || return 1
+    LD_LIBRARY_PATH=$WORK/stub GPUOPT_DEVICE=auto run plain stub &&
+        says stub "no CUDA device (the CUDA driver says.*running on the simulated device" &&
+        same_results learns stub
 }
 
 test_out_of_memory() {
@@ -283,7 +295,7 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
 evaluates_only init_continues resume_is_exact resume_is_exact_with_micro_steps signal_then_resume
 keeps_latest flipped_bit truncated_checkpoint full_disk bad_step dump missing_weights other_shape
-other_configuration adapter real_nvrtc options no_silent_simulation out_of_memory profiling no_sync_in_a_step"
+other_configuration adapter real_nvrtc options no_silent_simulation driver_without_device out_of_memory profiling no_sync_in_a_step"
 
 build_runtime
 program plain
