@@ -101,7 +101,7 @@ CUmodule template_load(FILE *out, const char *name) {
     char command[1024], path[256];
     assert_int_equal(fclose(out), 0);
     snprintf(path, sizeof path, "%s/%s.sim", dir, name);
-    snprintf(command, sizeof command, "%s --flavour %s %s/%s.cu -o %s",
+    snprintf(command, sizeof command, "%s --flavour %s -I . %s/%s.cu -o %s",
              setting("SIMCC", "build/sim/simcc"), setting("SIM_FLAVOUR", "release"), dir, name, path);
     if (system(command) != 0)
         fail_msg("failed: %s", command);
@@ -155,6 +155,8 @@ size_t dtype_bytes(Dtype dtype) {
     return bytes[dtype];
 }
 
+__extension__ typedef _Float16 Half;
+
 static uint16_t bf16_of(double x) {
     const float single = (float)x;
     uint32_t bits;
@@ -172,7 +174,7 @@ static double double_of_bf16(uint16_t half) {
 static void store_value(Dtype dtype, void *at, double x) {
     const float single = (float)x;
     const uint16_t bf16 = bf16_of(x);
-    const _Float16 half = (_Float16)single;
+    const Half half = (Half)single;
     memcpy(at, dtype == F64 ? (const void *)&x : dtype == BF16 ? (const void *)&bf16
            : dtype == F16 ? (const void *)&half : (const void *)&single, dtype_bytes(dtype));
 }
@@ -181,7 +183,7 @@ static double load_value(Dtype dtype, const void *at) {
     double x;
     float single;
     uint16_t bf16;
-    _Float16 half;
+    Half half;
     switch (dtype) {
     case F64:
         memcpy(&x, at, sizeof x);
