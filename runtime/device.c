@@ -74,8 +74,8 @@ static void restart_simulated(char **argv) {
 
 static void choose_automatically(Rt *rt) {
     const RtProgram *p = rt->program;
-    size_t bytes = p->arena_bytes[RT_STATE] + p->arena_bytes[RT_SCRATCH] +
-                   RT_SLOTS * p->arena_bytes[RT_INPUT];
+    size_t bytes =
+        p->arena_bytes[RT_STATE] + p->arena_bytes[RT_SCRATCH] + RT_SLOTS * p->arena_bytes[RT_INPUT];
     const char *problem = driver_problem();
     if (!problem)
         return;
@@ -246,17 +246,11 @@ void device_close(Rt *rt) {
 
 /* ---- addresses, waiting, reading and writing ------------------------------------------------- */
 
-RtPtr rt_state(const Rt *rt, size_t offset) {
-    return rt->arenas[RT_STATE] + offset;
-}
+RtPtr rt_state(const Rt *rt, size_t offset) { return rt->arenas[RT_STATE] + offset; }
 
-RtPtr rt_scratch(const Rt *rt, size_t offset) {
-    return rt->arenas[RT_SCRATCH] + offset;
-}
+RtPtr rt_scratch(const Rt *rt, size_t offset) { return rt->arenas[RT_SCRATCH] + offset; }
 
-RtPtr rt_input(const Rt *rt, size_t offset) {
-    return rt->input + offset;
-}
+RtPtr rt_input(const Rt *rt, size_t offset) { return rt->input + offset; }
 
 void rt_select_slot(Rt *rt, int slot) {
     rt->input = rt->arenas[RT_INPUT] + (size_t)slot * slot_bytes(rt->program);

@@ -45,7 +45,10 @@ const char *driver_error(CUresult result) {
     const char *name = NULL, *words = NULL;
     cu.GetErrorName(result, &name);
     cu.GetErrorString(result, &words);
-    snprintf(text, sizeof text, "%s (%s)", name ? name : "unknown error", words ? words : "?");
+    if (name && words)
+        snprintf(text, sizeof text, "%s (%s)", name, words);
+    else
+        snprintf(text, sizeof text, "error %d", (int)result);
     return text;
 }
 

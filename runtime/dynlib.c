@@ -41,9 +41,7 @@ static const struct {
 static const char *only_dir;
 static void *handles[LIBRARIES];
 
-void dynlib_only_in(const char *dir) {
-    only_dir = dir;
-}
+void dynlib_only_in(const char *dir) { only_dir = dir; }
 
 /* A file that is there but does not load (a library that it needs is missing) is worth telling. */
 static void *open_in(const char *dir, const LibraryRow *row, char *why, size_t why_size) {

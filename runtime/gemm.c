@@ -14,20 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GEMM_FUNCTIONS(X)                                                                         \
-    X(Create)                                                                                     \
-    X(Destroy)                                                                                    \
-    X(GetVersion)                                                                                 \
-    X(GetStatusString)                                                                            \
-    X(Matmul)                                                                                     \
-    X(MatmulDescCreate)                                                                           \
-    X(MatmulDescDestroy)                                                                          \
-    X(MatmulDescSetAttribute)                                                                     \
-    X(MatrixLayoutCreate)                                                                         \
-    X(MatrixLayoutDestroy)                                                                        \
-    X(MatmulPreferenceCreate)                                                                     \
-    X(MatmulPreferenceDestroy)                                                                    \
-    X(MatmulPreferenceSetAttribute)                                                               \
+#define GEMM_FUNCTIONS(X)           \
+    X(Create)                       \
+    X(Destroy)                      \
+    X(GetVersion)                   \
+    X(GetStatusString)              \
+    X(Matmul)                       \
+    X(MatmulDescCreate)             \
+    X(MatmulDescDestroy)            \
+    X(MatmulDescSetAttribute)       \
+    X(MatrixLayoutCreate)           \
+    X(MatrixLayoutDestroy)          \
+    X(MatmulPreferenceCreate)       \
+    X(MatmulPreferenceDestroy)      \
+    X(MatmulPreferenceSetAttribute) \
     X(MatmulAlgoGetHeuristic)
 
 static struct {
@@ -249,12 +249,12 @@ void rt_gemm(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c) {
     }
     const void *alpha = gemm->wide ? (const void *)&gemm->alpha64 : &gemm->alpha32;
     const void *beta = gemm->wide ? (const void *)&gemm->beta64 : &gemm->beta32;
-    cublasStatus_t status = lt.Matmul(
-        gemms->handle, gemm->desc, alpha, (const void *)(uintptr_t)b, gemm->layout[A],
-        (const void *)(uintptr_t)a, gemm->layout[B], beta, (const void *)(uintptr_t)c,
-        gemm->layout[C], (void *)(uintptr_t)c, gemm->layout[C], &gemm->algorithm,
-        (void *)(uintptr_t)gemms->workspace, gemms->workspace_bytes,
-        (cudaStream_t)rt->streams[RT_STREAM_COMPUTE]);
+    cublasStatus_t status =
+        lt.Matmul(gemms->handle, gemm->desc, alpha, (const void *)(uintptr_t)b, gemm->layout[A],
+                  (const void *)(uintptr_t)a, gemm->layout[B], beta, (const void *)(uintptr_t)c,
+                  gemm->layout[C], (void *)(uintptr_t)c, gemm->layout[C], &gemm->algorithm,
+                  (void *)(uintptr_t)gemms->workspace, gemms->workspace_bytes,
+                  (cudaStream_t)rt->streams[RT_STREAM_COMPUTE]);
     check(status, "cublasLtMatmul", rt->program->gemms[index].name);
     rt_launched(rt);
 }

@@ -12,15 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NVRTC_FUNCTIONS(X)                                                                        \
-    X(nvrtcVersion)                                                                               \
-    X(nvrtcGetErrorString)                                                                        \
-    X(nvrtcCreateProgram)                                                                         \
-    X(nvrtcCompileProgram)                                                                        \
-    X(nvrtcGetCUBINSize)                                                                          \
-    X(nvrtcGetCUBIN)                                                                              \
-    X(nvrtcGetProgramLogSize)                                                                     \
-    X(nvrtcGetProgramLog)                                                                         \
+#define NVRTC_FUNCTIONS(X)    \
+    X(nvrtcVersion)           \
+    X(nvrtcGetErrorString)    \
+    X(nvrtcCreateProgram)     \
+    X(nvrtcCompileProgram)    \
+    X(nvrtcGetCUBINSize)      \
+    X(nvrtcGetCUBIN)          \
+    X(nvrtcGetProgramLogSize) \
+    X(nvrtcGetProgramLog)     \
     X(nvrtcDestroyProgram)
 
 static struct {

@@ -103,8 +103,7 @@ double rt_learning_rate(const RtTraining *t, int64_t step) {
     return t->lr * (t->min_lr_factor + (1.0 - t->min_lr_factor) * factor);
 }
 
-static void write_table(Rt *rt, size_t offset, RtDtype dtype, const double *values,
-                        int64_t count) {
+static void write_table(Rt *rt, size_t offset, RtDtype dtype, const double *values, int64_t count) {
     void *table = rt_alloc((size_t)count * rt_dtype_bytes(dtype));
     for (int64_t i = 0; i < count; i++)
         rt_set(dtype, table, i, values[i]);

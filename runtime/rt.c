@@ -84,17 +84,13 @@ static const struct {
     const char *name;
     size_t bytes;
 } dtypes[] = {
-    [RT_F64] = {"F64", 8},   [RT_F32] = {"F32", 4}, [RT_F16] = {"F16", 2}, [RT_BF16] = {"BF16", 2},
-    [RT_I64] = {"I64", 8},   [RT_I32] = {"I32", 4}, [RT_U8] = {"U8", 1},
+    [RT_F64] = {"F64", 8}, [RT_F32] = {"F32", 4}, [RT_F16] = {"F16", 2}, [RT_BF16] = {"BF16", 2},
+    [RT_I64] = {"I64", 8}, [RT_I32] = {"I32", 4}, [RT_U8] = {"U8", 1},
 };
 
-size_t rt_dtype_bytes(RtDtype dtype) {
-    return dtypes[dtype].bytes;
-}
+size_t rt_dtype_bytes(RtDtype dtype) { return dtypes[dtype].bytes; }
 
-const char *rt_dtype_name(RtDtype dtype) {
-    return dtypes[dtype].name;
-}
+const char *rt_dtype_name(RtDtype dtype) { return dtypes[dtype].name; }
 
 /* A 16-bit float with `exponent` bits of exponent, as a double. */
 static double small_float_value(uint16_t bits, int exponent) {

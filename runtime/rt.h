@@ -21,7 +21,7 @@ _Noreturn void rt_internal(const char *format, ...) __attribute__((format(printf
 /* One line on stderr. */
 void rt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-double rt_now_ms(void); /* monotonic */
+double rt_now_ms(void);       /* monotonic */
 void *rt_alloc(size_t bytes); /* zeroed; ends the process when there is none */
 
 size_t rt_dtype_bytes(RtDtype dtype);
@@ -41,11 +41,11 @@ typedef struct {
     const char *init_dir;    /* NULL: initialise */
     const char *adapter_dir; /* NULL: none */
     bool resume;
-    const char *resume_dir;  /* a checkpoint's folder; NULL: the newest under out */
-    const char *out_dir;     /* default: <folder of the executable>/out */
-    const char *dump_file;   /* NULL: no dump */
-    const char *exe_dir;     /* folder of the executable */
-    bool jit;                /* GPUOPT_JIT=1 */
+    const char *resume_dir; /* a checkpoint's folder; NULL: the newest under out */
+    const char *out_dir;    /* default: <folder of the executable>/out */
+    const char *dump_file;  /* NULL: no dump */
+    const char *exe_dir;    /* folder of the executable */
+    bool jit;               /* GPUOPT_JIT=1 */
     char **argv;
 } RtOptions;
 
@@ -61,19 +61,19 @@ typedef struct {
 /* Counted by the runtime in the training steps of this process: not in loading, evaluation, dump
  * or checkpoints. Times are host milliseconds; what CUPTI knows is in profile.h. */
 typedef struct {
-    int64_t steps;         /* steps run in this process */
-    double *iteration_ms;  /* [steps]; steps inside the profiling window are marked by a negative */
-    int64_t launches;      /* kernels and GEMMs, in graphs or not */
+    int64_t steps;        /* steps run in this process */
+    double *iteration_ms; /* [steps]; steps inside the profiling window are marked by a negative */
+    int64_t launches;     /* kernels and GEMMs, in graphs or not */
     int64_t memsets;
     int64_t graph_launches;
-    double launch_ms;      /* host time inside launch calls, graphs included */
+    double launch_ms; /* host time inside launch calls, graphs included */
     RtCopies copies[RT_COPY_KINDS];
-    int64_t syncs;         /* calls that wait for all of a stream or of the device */
+    int64_t syncs; /* calls that wait for all of a stream or of the device */
     double sync_ms;
-    int64_t waits;         /* waits for an event of an earlier step: a free slot, an old loss */
+    int64_t waits; /* waits for an event of an earlier step: a free slot, an old loss */
     double wait_ms;
     double heldout_before, heldout_after; /* NAN where not measured */
-    double train_ms;       /* wall time of the loop, evaluation excluded */
+    double train_ms;                      /* wall time of the loop, evaluation excluded */
     size_t process_peak_bytes; /* by NVML, less what was used before the context; 0: unknown */
 } RtMeasured;
 
@@ -112,15 +112,15 @@ typedef struct {
     bool used;      /* both were recorded at least once */
 } RtSlot;
 
-struct RtGemms;  /* gemm.c */
-struct RtGraphs; /* capture.c */
-struct RtInputs; /* input.c */
+struct RtGemms;   /* gemm.c */
+struct RtGraphs;  /* capture.c */
+struct RtInputs;  /* input.c */
 struct RtHistory; /* history.c */
-struct RtClock;  /* clock.c */
-struct RtDump;   /* dump.c */
-struct RtCheck;  /* launch.c */
-struct Loader;   /* data.h */
-struct Profile;  /* profile.h */
+struct RtClock;   /* clock.c */
+struct RtDump;    /* dump.c */
+struct RtCheck;   /* launch.c */
+struct Loader;    /* data.h */
+struct Profile;   /* profile.h */
 
 struct Rt {
     const RtProgram *program;
@@ -128,20 +128,20 @@ struct Rt {
     RtDevice device;
     CUcontext context;
     CUmodule module;
-    CUfunction *kernels;       /* [kernel_count] */
-    RtPtr arenas[RT_ARENAS];   /* INPUT: of slot 0 */
-    RtPtr input;               /* INPUT of the batch being enqueued */
+    CUfunction *kernels;     /* [kernel_count] */
+    RtPtr arenas[RT_ARENAS]; /* INPUT: of slot 0 */
+    RtPtr input;             /* INPUT of the batch being enqueued */
     CUstream streams[RT_STREAMS];
     RtSlot slots[RT_SLOTS];
     struct RtGemms *gemms;
     struct RtGraphs *graphs;
     struct RtInputs *inputs;
-    struct RtDump *dump;       /* NULL unless the step being enqueued is dumped */
-    struct RtCheck *check;     /* not NULL in check mode: outputs are looked at after each launch */
-    bool dry;                  /* launches are only counted and their operands noted */
-    RtWork work;               /* of the entry being enqueued */
+    struct RtDump *dump;   /* NULL unless the step being enqueued is dumped */
+    struct RtCheck *check; /* not NULL in check mode: outputs are looked at after each launch */
+    bool dry;              /* launches are only counted and their operands noted */
+    RtWork work;           /* of the entry being enqueued */
     struct Loader *loader;
-    struct Profile *profile;   /* NULL where profiling is off */
+    struct Profile *profile; /* NULL where profiling is off */
     struct RtHistory *history;
     struct RtClock *clock;
     int64_t step;              /* steps enqueued, as the host counts */
@@ -203,7 +203,7 @@ void param_read(Rt *rt, const RtParam *param, void *host);
 /* Writes master (where there is one) and weight. */
 void param_write(Rt *rt, const RtParam *param, const void *host);
 
-void params_init(Rt *rt);  /* counters, tables and weights of a fresh run */
+void params_init(Rt *rt);   /* counters, tables and weights of a fresh run */
 void params_tables(Rt *rt); /* seed, learning rates and bias corrections only: after a resume */
 double rt_learning_rate(const RtTraining *training, int64_t step);
 

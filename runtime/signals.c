@@ -7,9 +7,7 @@
 
 static volatile sig_atomic_t caught;
 
-static void note(int number) {
-    caught = number;
-}
+static void note(int number) { caught = number; }
 
 static void handle(int number, int flags) {
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART | flags};
@@ -23,6 +21,4 @@ void signals_install(void) {
     signal(SIGXFSZ, SIG_IGN);
 }
 
-int signals_caught(void) {
-    return caught;
-}
+int signals_caught(void) { return caught; }

@@ -8,9 +8,9 @@
 /* Members that give the same shapes another meaning: a difference would train the wrong thing and
  * nothing else would show it. */
 static const char *const model_members[] = {
-    "num_attention_heads", "num_key_value_heads", "head_dim",     "rms_norm_eps",
-    "rope_theta",          "rope_scaling",        "hidden_act",   "tie_word_embeddings",
-    NULL,
+    "num_attention_heads", "num_key_value_heads", "head_dim",
+    "rms_norm_eps",        "rope_theta",          "rope_scaling",
+    "hidden_act",          "tie_word_embeddings", NULL,
 };
 static const char *const adapter_members[] = {"r", "lora_alpha", "use_rslora", NULL};
 

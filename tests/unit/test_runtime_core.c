@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-/* ---- element types ------------------------------------------------------------------------------ */
+/* ---- element types ------------------------------------------------------------------------------
+ */
 
 static float float_of(uint32_t bits) {
     float value;
@@ -44,27 +45,26 @@ static void assert_bits(RtDtype dtype, double value, uint16_t expected) {
 static void test_rounds_to_nearest_even(void **state) {
     (void)state;
     assert_bits(RT_BF16, 1.0, 0x3f80);
-    assert_bits(RT_BF16, 1.0 + 0x1p-8, 0x3f80);            /* a tie goes to even */
+    assert_bits(RT_BF16, 1.0 + 0x1p-8, 0x3f80); /* a tie goes to even */
     assert_bits(RT_BF16, 1.0 + 0x3p-8, 0x3f82);
-    assert_bits(RT_BF16, 1.0 + 0x1p-8 + 0x1p-40, 0x3f81);  /* lost if rounded to float first */
+    assert_bits(RT_BF16, 1.0 + 0x1p-8 + 0x1p-40, 0x3f81); /* lost if rounded to float first */
     assert_bits(RT_BF16, -1.0 - 0x1p-8 - 0x1p-40, 0xbf81);
-    assert_bits(RT_BF16, 0x1.fep127 + 0x1p119, 0x7f80);    /* beyond the largest: infinity */
-    assert_bits(RT_BF16, 0x1p-133, 0x0001);                /* the least subnormal */
+    assert_bits(RT_BF16, 0x1.fep127 + 0x1p119, 0x7f80); /* beyond the largest: infinity */
+    assert_bits(RT_BF16, 0x1p-133, 0x0001);             /* the least subnormal */
     assert_bits(RT_BF16, 0x1p-134, 0x0000);
     assert_bits(RT_F16, 65504.0, 0x7bff);
     assert_bits(RT_F16, 65519.0, 0x7bff);
     assert_bits(RT_F16, 65520.0, 0x7c00);
     assert_bits(RT_F16, 0x1p-24, 0x0001);
-    assert_bits(RT_F16, 0x1.ffcp-15 + 0x1p-25, 0x0400);    /* carries into the normal numbers */
+    assert_bits(RT_F16, 0x1.ffcp-15 + 0x1p-25, 0x0400); /* carries into the normal numbers */
     assert_bits(RT_F16, -0.0, 0x8000);
     assert_bits(RT_F16, (double)INFINITY, 0x7c00);
 }
 
-/* ---- schedules ---------------------------------------------------------------------------------- */
+/* ---- schedules ----------------------------------------------------------------------------------
+ */
 
-static void assert_near(double a, double b) {
-    assert_true(fabs(a - b) <= 1e-15 * fabs(b));
-}
+static void assert_near(double a, double b) { assert_true(fabs(a - b) <= 1e-15 * fabs(b)); }
 
 static void test_learning_rates(void **state) {
     (void)state;
@@ -81,11 +81,18 @@ static void test_learning_rates(void **state) {
     assert_near(rt_learning_rate(&t, 9), 2.0 * (0.1 + 0.9 * 0.5 * (1.0 + cos(M_PI * 0.5))));
 }
 
-/* ---- first values ------------------------------------------------------------------------------- */
+/* ---- first values -------------------------------------------------------------------------------
+ */
 
 static RtParam param_named(const char *name, RtInit init, double scale) {
-    return (RtParam){.name = name, .rank = 2, .shape = {100, 101}, .row_stride = 101,
-                     .dtype = RT_F64, .master_dtype = RT_F64, .master = RT_NOWHERE, .init = init,
+    return (RtParam){.name = name,
+                     .rank = 2,
+                     .shape = {100, 101},
+                     .row_stride = 101,
+                     .dtype = RT_F64,
+                     .master_dtype = RT_F64,
+                     .master = RT_NOWHERE,
+                     .init = init,
                      .init_scale = scale};
 }
 

@@ -30,9 +30,9 @@ typedef struct {
     float embed_master[VOCAB * HIDDEN];
     float embed_grad[VOCAB * HIDDEN];
     float embed_m[VOCAB * HIDDEN], embed_v[VOCAB * HIDDEN];
-    float scale[4];       /* frozen; element 0 becomes the logits' scale in `load` */
+    float scale[4]; /* frozen; element 0 becomes the logits' scale in `load` */
     float scale_loaded[4];
-    float factor[4];      /* a constant of the program */
+    float factor[4];                        /* a constant of the program */
     unsigned short embed[VOCAB * E_STRIDE]; /* bf16 */
     long long seed;
     int step, applied, bad_step, pad;
