@@ -1,6 +1,6 @@
 /* The training loop.
  *
- *     held-out loss -> steps -> held-out loss -> checkpoint, export, report
+ *     held-out loss -> steps -> checkpoint, held-out loss, export, report
  *
  * A step is enqueued and left alone: the host goes on to the next batch while the device works, and
  * is held back only where it would overtake the two input slots. */
@@ -58,11 +58,13 @@ static void show_heldout(double loss, const char *when) {
 
 static void run_step(Rt *rt) {
     int64_t micro_steps = rt->program->training.micro_steps;
+    profile_range_push("step");
     for (int64_t m = 0; m < micro_steps; m++) {
         int slot = input_send(rt, rt->step * micro_steps + m);
         rt_run_micro_step(rt, slot, m == micro_steps - 1);
         input_release(rt, slot);
     }
+    profile_range_pop();
     rt->step++;
 }
 
@@ -108,7 +110,9 @@ static void settle(Rt *rt) {
 static void save(Rt *rt) {
     settle(rt);
     progress_end();
+    profile_range_push("checkpoint");
     checkpoint_save(rt);
+    profile_range_pop();
     clock_restart(rt);
     progress_start(rt);
 }
@@ -179,11 +183,12 @@ static int run_steps(Rt *rt) {
     return signals_caught();
 }
 
+/* The checkpoint first: nothing after it can lose what was trained. */
 static void finish(Rt *rt) {
-    rt->measured.heldout_after = rt->step > rt->step_at_start ? heldout_loss(rt) : NAN;
-    show_heldout(rt->measured.heldout_after, "after");
     if (rt->step > rt->step_at_start) {
         checkpoint_save(rt);
+        rt->measured.heldout_after = heldout_loss(rt);
+        show_heldout(rt->measured.heldout_after, "after");
         export_run(rt);
     }
     process_memory_measure(rt);
