@@ -131,6 +131,7 @@ test_signal_then_resume() {
     local name
     run long long_whole || return 1
     for name in TERM INT; do
+        : > "$WORK/sig$name.log"
         (cd "$WORK/long" && exec ./run --out "$WORK/sig$name") > "$WORK/sig$name.log" 2>&1 &
         local pid=$!
         until grep -q "step 5/" "$WORK/sig$name.log" || ! kill -0 $pid; do sleep 0.01; done
