@@ -28,7 +28,7 @@ Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
 /* What the printer or CUDA C calls something else. */
 static bool is_reserved(const char *name) {
     static const char *const reserved[] = {
-        "row", "col", "lane", "worker", "i", "j", "c", "rows", "first", "end", "stream", "sum", "max", "min",
+        "row", "part", "partial", "col", "lane", "worker", "i", "j", "c", "rows", "first", "end", "stream", "sum", "max", "min",
         "float", "double", "int", "new", "register", "sin", "cos", "exp", "log", "sqrt", "tanh", "pow", "share",
     };
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
@@ -265,20 +265,19 @@ static Body *with_partials(Plan *plan, const Kernel *k, Value **partial) {
     return body;
 }
 
-/* The update sees all trained tensors as one run of rows, more of them with more layers. */
-static bool rows_grow(Entry entry, const Op *const *ops, int count) {
+bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
     for (int i = 0; entry == ENTRY_UPDATE && i < count; i++)
         for (int k = 0; k < ops[i]->in_count; k++)
             if (ops[i]->in[k]->role == ROLE_GRADIENT || ops[i]->in[k]->role == ROLE_OPTIMIZER) return true;
     return false;
 }
 
-void plan_body(Plan *plan, Entry entry, const Body *body, const Op *const *ops, int op_count) {
+void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op_count) {
     Arena *arena = plan->program->arena;
     body = body_upright(body);
     Kernel k = {.body = body, .real = plan->program->real, .ops = op_list(arena, ops, op_count), .pos = ops[0]->pos};
     k.name = k.ops;
-    skeleton_choose(plan->program, &k, rows_grow(entry, ops, op_count));
+    skeleton_choose(plan->program, &k, plan_rows_grow(entry, ops, op_count));
     if (!body_has(body, step_sums_columns)) {
         finish_body_launch(plan, entry, &k, ops, op_count);
         return;
