@@ -109,7 +109,7 @@ static bool is_listed(const Output *o, const char *name, const char *hash) {
 }
 
 /* Whether what lies there differs both from what we wrote and from what we want to write. */
-static bool is_edited(Output *o, const char *name, const char *wanted_hash) {
+static bool is_edited(Output *o, const char *name, const char *wanted, size_t wanted_size) {
     const char *path = path_of(o, name);
     char *text, hash[SHA256_HEX_SIZE];
     size_t size;
@@ -118,13 +118,14 @@ static bool is_edited(Output *o, const char *name, const char *wanted_hash) {
     const char *error = file_read(&o->arena, path, MOST_BYTES, &text, &size);
     if (error)
         fail_at(path, "read it", error);
+    if (wanted && size == wanted_size && memcmp(text, wanted, size) == 0) return false;
     sha256_hex(text, size, hash);
-    return strcmp(hash, wanted_hash) != 0 && !is_listed(o, name, hash);
+    return !is_listed(o, name, hash);
 }
 
 static void refuse_edited(Output *o) {
     for (int i = 0; i < o->count; i++)
-        if (is_edited(o, o->files[i].name, o->files[i].hash))
+        if (is_edited(o, o->files[i].name, o->files[i].text, o->files[i].size))
             user_error(
                 (Pos){.file = path_of(o, o->files[i].name)},
                 "--force overwrites it; `make run` runs it as it is; -o DIR writes elsewhere",
@@ -141,7 +142,7 @@ static void remove_stale(Output *o) {
             bool wanted = strstr(name, "..") != NULL || name[0] == '/';
             for (int i = 0; i < o->count && !wanted; i++)
                 wanted = strcmp(o->files[i].name, name) == 0;
-            if (!wanted && !is_edited(o, name, ""))
+            if (!wanted && !is_edited(o, name, NULL, 0))
                 remove(path_of(o, name));
         }
         line += length + (line[length] == '\n');

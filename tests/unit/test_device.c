@@ -1,0 +1,139 @@
+/* Device files: every one that is built in, the costs that follow from one, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/embed.h"
+#include "base/fileio.h"
+#include "devices/device.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static Arena arena;
+static jmp_buf back;
+
+static void jump_back(int code) {
+    (void)code;
+    longjmp(back, 1);
+}
+
+/* The message of the user error in which reading ends; "" where it does not. */
+static const char *error_of(const char *name) {
+    char *text = NULL;
+    size_t size;
+    diag_stream = open_memstream(&text, &size);
+    diag_exit = jump_back;
+    if (!setjmp(back))
+        device_read(&arena, name, (Pos){.file = "spec.toml", .line = 3, .col = 10});
+    fclose(diag_stream);
+    diag_stream = NULL;
+    diag_exit = exit;
+    char *copy = arena_strdup(&arena, text);
+    free(text);
+    return copy;
+}
+
+/* A file with one line of the H100's replaced; `line` NULL: the line is left out. */
+static const char *file_with(const char *key, const char *line) {
+    static char path[64];
+    const Embedded *original = embedded_find("gen/devices/h100-sxm.toml");
+    assert_non_null(original);
+    snprintf(path, sizeof path, "/tmp/test_device_%d.toml", (int)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (const char *at = original->text; *at;) {
+        size_t length = strcspn(at, "\n") + 1;
+        bool replaced = strncmp(at, key, strlen(key)) == 0;
+        if (!replaced)
+            fwrite(at, 1, length, file);
+        if (replaced && line)
+            fprintf(file, "%s\n", line);
+        at += length;
+    }
+    fclose(file);
+    return path;
+}
+
+static void assert_refused(const char *key, const char *line, const char *part) {
+    const char *path = file_with(key, line), *error = error_of(path);
+    unlink(path);
+    if (!strstr(error, part))
+        fail_msg("\"%s\" does not speak of \"%s\"", error, part);
+    assert_non_null(strstr(error, "test_device_"));
+}
+
+static void test_built_in_devices(void **state) {
+    (void)state;
+    const char *names[] = {"h100-sxm", "h200-sxm", "a100-sxm"};
+    for (int i = 0; i < 3; i++) {
+        const Device *device = device_read(&arena, names[i], (Pos){0});
+        assert_string_equal(device->name, names[i]);
+        assert_true(device->memory_bytes > (int64_t)70 << 30);
+        for (int rate = 0; rate < RATE_COUNT; rate++)
+            assert_true(device->matmul_flops[rate] <= device->peak_flops[rate]);
+    }
+    assert_true(device_read(&arena, "h100-sxm", (Pos){0})->peak_flops[RATE_F16] == 989.4e12);
+}
+
+static void test_a_file_of_the_users(void **state) {
+    (void)state;
+    const char *path = file_with("title", "title = \"Mine\"");
+    const Device *device = device_read(&arena, path, (Pos){0});
+    unlink(path);
+    assert_string_equal(device->title, "Mine");
+    assert_non_null(strstr(device->name, "test_device_"));
+    assert_null(strstr(device->name, "/"));
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    const char *error = error_of("h100-sxn");
+    assert_non_null(strstr(error, "spec.toml:3:10: error: unknown device \"h100-sxn\""));
+    assert_non_null(strstr(error, "did you mean \"h100-sxm\"?"));
+    assert_non_null(strstr(error_of("mi300"), "a100-sxm, h100-sxm, h200-sxm"));
+    assert_non_null(strstr(error_of("/nowhere/x.toml"), "/nowhere/x.toml"));
+    assert_refused("memory_mib", "memory_mib = -1", "memory_mib must be greater than 0");
+    assert_refused("memory_mib", "memory_mib = \"80\"", "must be a number");
+    assert_refused("memory_mib", NULL, "lacks memory_mib");
+    assert_refused("half_k", "halfk = 64", "no key matmul.halfk");
+    assert_refused("title", "title = 3", "must be a string");
+    assert_refused("bf16", "bf16 = nan", "must be greater than 0");
+}
+
+/* Large products come near the device's best, thin ones are bound by memory, all pay the gap. */
+static void test_costs(void **state) {
+    (void)state;
+    const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
+    double n = 8192, bytes = 3 * n * n * 2;
+    double ms = device_matmul_ms(d, RATE_F16, n, n, n, bytes);
+    double best = 1e3 * 2 * n * n * n / d->matmul_flops[RATE_F16];
+    assert_true(ms > best && ms < 1.05 * best);
+    double thin_bytes = (n * n + 2 * n * 16) * 2;
+    double thin = device_matmul_ms(d, RATE_F16, n, 16, n, thin_bytes);
+    assert_true(thin > 1e3 * thin_bytes / d->memory_rate);
+    assert_true(device_kernel_ms(d, RATE_F32, 0, 0) == d->kernel_gap_ms);
+    double traffic = device_kernel_ms(d, RATE_F32, 1, 2.95e9);
+    assert_true(traffic > 1.0 && traffic < 1.01);
+    assert_true(device_fused_ms(d, RATE_F16, 1e12, 0) > 1e3 * 1e12 / d->matmul_flops[RATE_F16]);
+}
+
+static int free_arena(void **state) {
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_built_in_devices),
+        cmocka_unit_test(test_a_file_of_the_users),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_costs),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_arena);
+}

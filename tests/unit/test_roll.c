@@ -1,0 +1,121 @@
+/* Rolling of repeated launches, and the names that emitted C carries. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "emit/names.h"
+#include "emit/roll.h"
+#include <stdio.h>
+#include <string.h>
+
+static Arena arena;
+
+/* "1+3x4+2": launches of their own as their count, a repeated run as LENGTHxTIMES. */
+static const char *rolled(const char *letters) {
+    static char text[256];
+    int ids[256], count = (int)strlen(letters), covered = 0;
+    for (int i = 0; i < count; i++)
+        ids[i] = letters[i];
+    Rolled r = roll_ids(&arena, ids, count);
+    text[0] = '\0';
+    for (int i = 0; i < r.count; i++) {
+        const Run *run = &r.runs[i];
+        assert_int_equal(run->first, covered);
+        for (int k = run->length; k < run->length * run->times; k++)
+            assert_int_equal(ids[run->first + k], ids[run->first + k - run->length]);
+        covered += run->length * run->times;
+        size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, "%s%d", i ? "+" : "", run->length);
+        at = strlen(text);
+        if (run->times > 1)
+            snprintf(text + at, sizeof text - at, "x%d", run->times);
+    }
+    assert_int_equal(covered, count);
+    return text;
+}
+
+static void test_layers_become_a_loop(void **state) {
+    (void)state;
+    assert_string_equal(rolled("eabcdabcdabcdabcdh"), "1+4x4+1");
+    assert_string_equal(rolled("eabcdabcdabcdabcdhxyzwxyzwxyzwf"), "1+4x4+1+4x3+1");
+}
+
+static void test_the_shortest_period_wins(void **state) {
+    (void)state;
+    assert_string_equal(rolled("abcabcabcabcabcabcabcabc"), "3x8");
+    assert_string_equal(rolled("aaaaaaaaaaaa"), "1x12");
+}
+
+static void test_short_runs_stay_as_they_are(void **state) {
+    (void)state;
+    assert_string_equal(rolled("abab"), "4");
+    assert_string_equal(rolled("aabbccdd"), "8");
+    assert_string_equal(rolled(""), "");
+    assert_string_equal(rolled("abcdefabcdef"), "6x2");
+}
+
+static void test_long_repeats_come_before_short_ones(void **state) {
+    (void)state;
+    /* Inside each layer `b` repeats; the layers are what counts. */
+    assert_string_equal(rolled("abbbbcabbbbcabbbbcabbbbc"), "6x4");
+}
+
+/* ---- names ---- */
+
+static void test_names_are_as_short_as_they_can_be(void **state) {
+    (void)state;
+    const char *dotted[] = {"model.layers.0.self_attn.q_proj.weight",
+                            "model.layers.0.mlp.up_proj.weight", "model.layers.0.mlp.act",
+                            "tokens"};
+    const char **names = local_names(&arena, dotted, 4);
+    assert_string_equal(names[0], "q_proj_weight");
+    assert_string_equal(names[1], "up_proj_weight");
+    assert_string_equal(names[2], "act");
+    assert_string_equal(names[3], "tokens");
+}
+
+static void test_names_are_unique_and_no_keywords(void **state) {
+    (void)state;
+    const char *dotted[] = {"a.x", "b.x", "b.x", "layers.1.for", "7", "rt", "c.x-y"};
+    const char **names = local_names(&arena, dotted, 7);
+    for (int i = 0; i < 7; i++)
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(names[i], names[k]);
+    assert_string_equal(names[0], "a_x");
+    assert_string_equal(names[1], "b_x");
+    assert_string_equal(names[2], "b_x_2");
+    assert_string_equal(names[4], "value");
+    assert_string_equal(names[5], "rt_");
+    assert_string_equal(names[6], "x_y");
+}
+
+static void test_strings_of_c(void **state) {
+    (void)state;
+    StrBuf out = {0};
+    put_c_string(&out, "a\"b\\c\n\t\303\251?"
+                       "?=");
+    assert_string_equal(out.text, "\"a\\\"b\\\\c\\n\\011\\303\\251\\077?=\"");
+    sb_free(&out);
+}
+
+static int free_arena(void **state) {
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layers_become_a_loop),
+        cmocka_unit_test(test_the_shortest_period_wins),
+        cmocka_unit_test(test_short_runs_stay_as_they_are),
+        cmocka_unit_test(test_long_repeats_come_before_short_ones),
+        cmocka_unit_test(test_names_are_as_short_as_they_can_be),
+        cmocka_unit_test(test_names_are_unique_and_no_keywords),
+        cmocka_unit_test(test_strings_of_c),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_arena);
+}
