@@ -87,11 +87,12 @@ static void print_columns(Printer *p, int phase, void (*visit)(Printer *, int ph
 
 static const char *chunk_index(const Printer *p) { return p->chunks > 1 ? "[c]" : ""; }
 
-/* Registers for elements that later phases read again. */
+/* Registers for elements that later phases read again. Where the visit opens no scope, its own
+ * declaration lasts. */
 static void declare_kept(Printer *p, int phase) {
-    if (is_stream(p)) return;
+    if (column_levels(p) == 0) return;
     for (int i = 0; i < p->body->count; i++) {
-        if (!p->phases.kept[i] || p->slot[i] || !phase_needs(&p->phases, phase, i)) continue;
+        if (!stays_in_registers(p, i) || p->slot[i] || !phase_needs(&p->phases, phase, i)) continue;
         const char *type = dtype_c_name(p->body->steps[i].value->dtype);
         const char *name = unique(p, arena_printf(p->arena, "%s_v", p->kernel->param[p->kernel->param_of_step[i]].name));
         const char *extent = p->chunks > 1 ? arena_printf(p->arena, "[%d]", p->chunks) : "";

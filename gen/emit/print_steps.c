@@ -63,19 +63,20 @@ static bool inlined_in_row(Printer *p, int i) {
     return uses <= 1;
 }
 
+/* One thread stores what all of them know; NULL: there is only one. */
 static const char *store_guard(const Printer *p, int i) {
     bool flat = p->kernel->skeleton == SKELETON_FLAT;
-    if (p->body->rows * p->body->cols == 1) return "";
-    if (step_level(p->body, i) == LEVEL_ROW)
-        return flat ? "if (col == 0) " : arena_printf(p->arena, "if (%s == 0) ", p->lane);
-    if (flat) return "if (i == 0) ";
-    if (p->body->rows == 1) return arena_printf(p->arena, "if (%s == 0) ", p->lane);
-    return arena_printf(p->arena, "if (row == 0 && %s == 0) ", p->lane);
+    if (p->body->rows * p->body->cols == 1) return NULL;
+    if (step_level(p->body, i) == LEVEL_ROW) return flat ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
+    if (flat) return "i == 0";
+    if (p->body->rows == 1) return arena_printf(p->arena, "%s == 0", p->lane);
+    return arena_printf(p->arena, "row == 0 && %s == 0", p->lane);
 }
 
 static void print_row_store(Printer *p, int i) {
-    const Step *s = &p->body->steps[i];
-    put(p, "%s%s[%s] = %s;", store_guard(p, i), param_name(p, i), step_index_text(p, i, true), stored_text(p, s));
+    const char *guard = store_guard(p, i), *text = stored_text(p, &p->body->steps[i]);
+    if (guard) put(p, "if (%s)", guard);
+    put(p, "%s%s[%s] = %s;", guard ? "    " : "", param_name(p, i), step_index_text(p, i, true), text);
 }
 
 void print_row_scope(Printer *p, int phase) {
@@ -111,12 +112,16 @@ static void print_element_fill(Printer *p, int i) {
     put(p, "    %s[j] = %s[%s];", p->slot[i], param_name(p, i), step_index_text(p, i, true));
 }
 
+bool stays_in_registers(const Printer *p, int i) {
+    return p->phases.kept[i] && p->kernel->skeleton != SKELETON_STREAM_ROW;
+}
+
 /* Reads the elements of a LOAD into its slot. */
 static void print_load(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     const char *type = dtype_c_name(s->value->dtype), *pointer = param_name(p, i);
     int vector = p->kernel->vector;
-    bool kept = p->phases.kept[i] && p->kernel->skeleton != SKELETON_STREAM_ROW;
+    bool kept = stays_in_registers(p, i) && p->slot[i]; /* declared before the visit */
     if (!kept) p->slot[i] = unique(p, arena_printf(p->arena, "%s_v", pointer));
     const char *left = p->slot[i];
     if (vector == 1) {
@@ -136,9 +141,8 @@ static void print_loads(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
         if (s->kind != STEP_LOAD || !phase_needs(&p->phases, phase, i) || gathers(p, s)) continue;
-        bool stays = p->phases.kept[i] && p->kernel->skeleton != SKELETON_STREAM_ROW;
         bool there = false;
-        for (int before = 0; stays && before < phase; before++) there = there || phase_needs(&p->phases, before, i);
+        for (int before = 0; stays_in_registers(p, i) && before < phase; before++) there = there || phase_needs(&p->phases, before, i);
         if (!there) print_load(p, i);
     }
 }

@@ -48,6 +48,8 @@ const char *step_index_text(Printer *, int step, bool each);
 void print_row_scope(Printer *, int phase);
 /* The loads, the element loop and the stores of one visit of the columns. */
 void print_visit(Printer *, int phase);
+/* Whether a LOAD is read once and kept for the phases that follow. */
+bool stays_in_registers(const Printer *, int step);
 void print_element_loop(Printer *);
 
 void print_row_kernel(Printer *);    /* WARP_ROW, BLOCK_ROW, STREAM_ROW */

@@ -5,7 +5,10 @@
 #include "plan/plan.h"
 
 /* Appends the launch of a body (and of the second pass of each of its sums over rows). */
-void plan_body(Plan *, Entry, const Body *, const Op *const *ops, int op_count);
+void plan_body(Plan *, Entry, Body *, const Op *const *ops, int op_count);
+/* Whether the ops see all trained tensors as one run of rows, more of them with more layers: then
+ * the number of rows is an argument of the kernel. */
+bool plan_rows_grow(Entry, const Op *const *ops, int op_count);
 void plan_gemm(Plan *, Entry, const Op *matmul);
 /* attention, attention_grad, embedding_grad: one launch a kernel of the op's template. */
 void plan_template(Plan *, Entry, const Op *);

@@ -38,7 +38,7 @@ static Step upright_step(const Body *body, Step s) {
     return s;
 }
 
-const Body *body_upright(const Body *body) {
+Body *body_upright(Body *body) {
     if (body->cols > 1 || body->rows == 1) return body;
     Body *flat = body_new(body->arena, 1, body->rows);
     int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);

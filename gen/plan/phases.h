@@ -36,6 +36,6 @@ bool step_sums_columns(StepKind); /* COL_SUM */
 bool value_lies_flat(const Body *, const Value *);
 /* A body of one column as one row, so that neighbouring threads take neighbouring elements and a
  * sum over rows becomes a row sum; other bodies as they are. */
-const Body *body_upright(const Body *);
+Body *body_upright(Body *);
 
 #endif

@@ -1,0 +1,197 @@
+/* Joining two bodies. */
+#include "plan/fuse.h"
+
+#include <string.h>
+
+#include "plan/phases.h"
+#include "plan/skeleton.h"
+
+enum { MOST_REGISTER_BYTES = 512 }; /* a thread, for elements kept between phases */
+
+/* ---- the joined iteration space -------------------------------------------------------------- */
+
+/* [R,1] and [1,1] take part in [R,C]: what they compute does not vary with the column. A sum over a
+ * body of one column is laid out otherwise and stays alone. */
+static bool takes_part(const Body *part, int64_t rows, int64_t cols) {
+    if (part->rows == rows && part->cols == cols) return true;
+    bool sums = body_has(part, step_reduces) || body_has(part, step_sums_columns);
+    return !sums && part->cols == 1 && (part->rows == rows || part->rows == 1);
+}
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Inside a larger space the only row or column of a part is number 0. */
+static Step placed(const Body *part, const Body *joined, Step s) {
+    bool only_row = s.kind == STEP_ROW && part->rows == 1 && joined->rows > 1;
+    bool only_col = s.kind == STEP_COL && part->cols == 1 && joined->cols > 1;
+    if (!only_row && !only_col) return s;
+    s.kind = STEP_CONST;
+    s.level = LEVEL_SCALAR;
+    s.constant = 0;
+    return s;
+}
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+static bool same_pointer(const Value *a, const Value *b) { return value_same_place(a, b) && a->dtype == b->dtype; }
+static bool is_plain(const Step *s) { return s->row_index < 0 && s->col_map == COL_SAME; }
+
+/* The last of the first `count` steps that writes where the load reads; -1: none. */
+static int last_writer(const Body *body, int count, const Value *v) {
+    for (int i = count - 1; i >= 0; i--)
+        if (step_writes(body->steps[i].kind) && value_overlaps(body->steps[i].value, v)) return i;
+    return -1;
+}
+
+static int same_load(const Body *body, int count, const Step *load) {
+    for (int i = 0; i < count; i++) {
+        const Step *s = &body->steps[i];
+        if (s->kind == STEP_LOAD && same_pointer(s->value, load->value) && s->row_index == load->row_index &&
+            s->col_map == load->col_map && s->period == load->period && s->level == load->level)
+            return i;
+    }
+    return -1;
+}
+
+/* The number that the load would find in memory after the writer; -1: not in this thread's hands. */
+static int forwarded(const Program *p, Body *body, int writer, const Step *load) {
+    Step store = body->steps[writer];
+    if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) || !same_pointer(store.value, load->value))
+        return -1;
+    if (load->type != TYPE_REAL || load->value->dtype == p->real) return store.arg[0];
+    int rounded = step_round(body, load->value->dtype, store.arg[0]);
+    body->steps[rounded].value = load->value; /* a name for the reader */
+    return rounded;
+}
+
+/* ---- joining --------------------------------------------------------------------------------- */
+
+static void append_first(Body *joined, const Body *first) {
+    for (int i = 0; i < first->count; i++) body_append(joined, placed(first, joined, first->steps[i]));
+}
+
+static bool append_second(const Program *p, Body *joined, const Body *second) {
+    int before = joined->count;
+    int *place = arena_array(joined->arena, (size_t)second->count, sizeof *place);
+    for (int i = 0; i < second->count; i++) {
+        Step s = placed(second, joined, second->steps[i]);
+        for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
+        if (s.row_index >= 0) s.row_index = place[s.row_index];
+        int writer = s.kind == STEP_LOAD ? last_writer(joined, before, s.value) : -1;
+        int known = s.kind == STEP_LOAD && writer < 0 ? same_load(joined, before, &s) : -1;
+        if (writer >= 0) known = forwarded(p, joined, writer, &s);
+        if (writer >= 0 && known < 0) return false;
+        place[i] = known >= 0 ? known : body_append(joined, s);
+    }
+    return true;
+}
+
+/* ---- what must not happen -------------------------------------------------------------------- */
+
+/* Whether each element of a store belongs to one thread, which is also the only one to load it. */
+static bool owned(const Body *body, int store) {
+    Level level = step_level(body, store);
+    if (level == LEVEL_ELEMENT || body->rows * body->cols == 1) return true;
+    return level == LEVEL_COL ? body->rows == 1 : level == LEVEL_ROW && body->cols == 1;
+}
+
+static bool write_is_safe(const Body *body, int write) {
+    const Step *w = &body->steps[write];
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (s->kind != STEP_LOAD || !value_overlaps(s->value, w->value)) continue;
+        if (w->kind == STEP_COL_SUM || !is_plain(s) || !is_plain(w)) return false;
+        if (!same_pointer(s->value, w->value) || !owned(body, write)) return false;
+    }
+    return true;
+}
+
+/* Of two stores to one place the first is as if it had never been. */
+static bool join_writes(Body *body) {
+    for (int a = 0; a < body->count; a++)
+        for (int b = a + 1; b < body->count; b++) {
+            Step *first = &body->steps[a], *second = &body->steps[b];
+            if (!step_writes(first->kind) || !step_writes(second->kind)) continue;
+            if (!value_overlaps(first->value, second->value)) continue;
+            bool covers = first->kind == STEP_STORE && second->kind == STEP_STORE && is_plain(first) &&
+                          is_plain(second) && same_pointer(first->value, second->value);
+            if (!covers) return false;
+            *first = (Step){.kind = STEP_CONST, .type = TYPE_INT, .arg = {-1, -1, -1}, .row_index = -1};
+        }
+    return true;
+}
+
+/* ---- what a kernel can hold ------------------------------------------------------------------ */
+
+static bool pointers_fit(const Body *body) {
+    const Value *seen[MAX_PARAMS];
+    int count = 0;
+    for (int i = 0; i < body->count; i++) {
+        const Value *v = body->steps[i].value;
+        if (!v || body->steps[i].kind == STEP_ROUND) continue;
+        bool known = false;
+        for (int k = 0; k < count; k++) known = known || same_pointer(seen[k], v);
+        if (!known && count == MAX_PARAMS) return false;
+        if (!known) seen[count++] = v;
+    }
+    return true;
+}
+
+static bool scalars_fit(const Body *body) {
+    int streams = 0;
+    for (int i = 0; i < body->count; i++) streams += body->steps[i].kind == STEP_UNIFORM;
+    return streams < MAX_SCALARS;
+}
+
+/* Sums over rows of a row too wide for registers have no place to grow. */
+static bool registers_fit(const Program *p, const Body *body) {
+    Kernel k = {.body = body, .real = p->real};
+    skeleton_choose(p, &k, false);
+    if (!skeleton_is_row(k.skeleton)) return true;
+    if (k.skeleton == SKELETON_STREAM_ROW) return !body_has(body, step_sums_columns);
+    Phases phases = phases_of(body->arena, body);
+    int64_t bytes = 0, elements = (int64_t)skeleton_chunks(&k) * k.vector;
+    for (int i = 0; i < body->count; i++) {
+        if (phases.kept[i]) bytes += elements * dtype_bytes(body->steps[i].value->dtype);
+        if (body->steps[i].kind == STEP_COL_SUM && step_per_column(body, i)) bytes += elements * dtype_bytes(p->real);
+    }
+    return bytes <= MOST_REGISTER_BYTES;
+}
+
+Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
+    int64_t rows = larger(first->rows, second->rows), cols = larger(first->cols, second->cols);
+    if (!takes_part(first, rows, cols) || !takes_part(second, rows, cols)) return NULL;
+    Body *joined = body_new(first->arena, rows, cols);
+    append_first(joined, first);
+    if (!append_second(p, joined, second) || !join_writes(joined)) return NULL;
+    for (int i = 0; i < joined->count; i++)
+        if (step_writes(joined->steps[i].kind) && !write_is_safe(joined, i)) return NULL;
+    return pointers_fit(joined) && scalars_fit(joined) && registers_fit(p, joined) ? joined : NULL;
+}
+
+/* ---- stores that nobody misses --------------------------------------------------------------- */
+
+static void mark_used(const Body *body, int step, bool *used) {
+    if (used[step]) return;
+    used[step] = true;
+    const Step *s = &body->steps[step];
+    for (int k = 0; k < step_arg_count(s->kind); k++) mark_used(body, s->arg[k], used);
+    if (s->row_index >= 0) mark_used(body, s->row_index, used);
+}
+
+void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *), const void *context) {
+    bool *used = arena_array(body->arena, (size_t)body->count, sizeof *used);
+    int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
+    int count = 0;
+    for (int i = 0; i < body->count; i++)
+        if (step_writes(body->steps[i].kind) && is_read(context, body->steps[i].value)) mark_used(body, i, used);
+    for (int i = 0; i < body->count; i++) {
+        if (!used[i]) continue;
+        Step s = body->steps[i];
+        for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
+        if (s.row_index >= 0) s.row_index = place[s.row_index];
+        place[i] = count;
+        body->steps[count++] = s;
+    }
+    body->count = count;
+}
