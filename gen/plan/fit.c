@@ -61,8 +61,8 @@ void plan_require_fit(const Plan *plan) {
         "the plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
         "%s %.2f GiB",
         (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
-        (double)plan_budget_bytes(plan) / GIB, role_name(consumers[0].role),
-        (double)consumers[0].bytes / GIB, role_name(consumers[1].role),
-        (double)consumers[1].bytes / GIB, role_name(consumers[2].role),
+        (double)plan_budget_bytes(plan) / GIB, plan_role_title(consumers[0].role),
+        (double)consumers[0].bytes / GIB, plan_role_title(consumers[1].role),
+        (double)consumers[1].bytes / GIB, plan_role_title(consumers[2].role),
         (double)consumers[2].bytes / GIB);
 }

@@ -35,3 +35,14 @@ Rate plan_rate(const Plan *plan) {
         return RATE_F16;
     return program->tf32 ? RATE_TF32 : RATE_F32;
 }
+
+const char *plan_role_title(Role role) {
+    static const char *const titles[ROLE_COUNT] = {
+        [ROLE_INPUT] = "input, one slot",  [ROLE_FROZEN] = "frozen weights",
+        [ROLE_WEIGHT] = "trained weights", [ROLE_ADAPTER] = "adapters",
+        [ROLE_CONSTANT] = "constants",     [ROLE_COUNTER] = "counters, tables",
+        [ROLE_GRADIENT] = "gradients",     [ROLE_OPTIMIZER] = "optimizer state",
+        [ROLE_ACTIVATION] = "activations",
+    };
+    return titles[role];
+}

@@ -166,6 +166,8 @@ Plan *plan_new(Program *, const Spec *, const Device *);
 int plan_kernel_launches(const Plan *, Entry);
 /* The unit that the program's matrix products run on. */
 Rate plan_rate(const Plan *);
+/* What holds the bytes of a role, for people: "frozen weights". */
+const char *plan_role_title(Role);
 /* The byte where a value starts, in its arena. */
 Place plan_place(const Plan *, const Value *);
 

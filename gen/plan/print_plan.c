@@ -132,20 +132,13 @@ static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 /* ---- text
  * ---------------------------------------------------------------------------------------- */
 
-static const char *const role_titles[ROLE_COUNT] = {
-    [ROLE_INPUT] = "input, one slot",  [ROLE_FROZEN] = "frozen weights",
-    [ROLE_WEIGHT] = "trained weights", [ROLE_ADAPTER] = "adapters",
-    [ROLE_CONSTANT] = "constants",     [ROLE_COUNTER] = "counters, tables",
-    [ROLE_GRADIENT] = "gradients",     [ROLE_OPTIMIZER] = "optimizer state",
-    [ROLE_ACTIVATION] = "activations",
-};
-
 static void print_memory(const Plan *plan, StrBuf *out) {
     Peak peak = peak_of(plan);
     sb_puts(out, "memory                         MiB\n");
     for (int r = 0; r < ROLE_COUNT; r++)
         if (plan->role_bytes[r] > 0 && r != ROLE_ACTIVATION)
-            sb_printf(out, "  %-20s %11.2f\n", role_titles[r], (double)plan->role_bytes[r] / MIB);
+            sb_printf(out, "  %-20s %11.2f\n", plan_role_title((Role)r),
+                      (double)plan->role_bytes[r] / MIB);
     sb_printf(out, "  %-20s %11.2f   live at once, in %s at %s; %.2f without sharing bytes\n",
               "activations, peak", (double)peak.bytes / MIB, plan->entry[peak.entry].name,
               peak_name(plan, peak), (double)plan->role_bytes[ROLE_ACTIVATION] / MIB);
