@@ -53,7 +53,6 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/em
                 if (column < HIDDEN)
                     sums[c] += convert<A>(dy[matches[i] * DY_STRIDE + column]);
             }
-        __syncthreads();
     }
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) {

@@ -348,7 +348,8 @@ static void mma_tf32(void **state) {
     CHECK_CASES("attention_mma_tf32", geometry_mma, cases);
 }
 
-int main(void) {
+/* An argument such as 'mma*' selects tests. */
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fma_fp64),
         cmocka_unit_test(fma_fp32),
@@ -357,6 +358,8 @@ int main(void) {
         cmocka_unit_test(mma_fp16),
         cmocka_unit_test(mma_tf32),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     device_open();
     return cmocka_run_group_tests_name("attention templates", tests, NULL, NULL);
 }
