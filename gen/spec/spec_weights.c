@@ -56,7 +56,7 @@ static void adopt_base(Arena *arena, Spec *spec, const char *path, const ReadCha
                    "%s trains an adapter, which is no model to start from", path);
     adopt(arena, spec, base, ORIGIN_BASE, true);
     spec->base_spec = path;
-    spec->init_dir = arena_printf(arena, "build/%s/out", base->name);
+    spec->init_dir = arena_printf(arena, "build/%s/out/model", base->name);
 }
 
 static bool names_spec(const char *weights) {

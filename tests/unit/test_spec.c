@@ -384,7 +384,7 @@ static void test_base_spec(void **state) {
                                          "hidden_size = 64\n%s",
                                          TUNE));
     const Spec *spec = read_plain("tune.toml");
-    assert_string_equal(spec->init_dir, "build/tiny/out");
+    assert_string_equal(spec->init_dir, "build/tiny/out/model");
     assert_string_equal(spec->base_spec, "base.toml");
     assert_int_equal(spec->model.vocab_size, 256);
     assert_true(spec->model.rope_theta == 500);
