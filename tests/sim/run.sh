@@ -1,0 +1,51 @@
+#!/bin/sh
+# Tests of the simulated device: `ok NAME` or `FAIL NAME` a program and mode; status 1 where any failed.
+#     tests/sim/run.sh [SIM_FOLDER]      the folder of the built libraries, build/sim by default
+root=$(cd "$(dirname "$0")/../.." && pwd)
+sim=${1:-$root/build/sim}
+out=$root/build/sim-tests
+cc=${SIM_CC:-gcc}
+cuda=${CUDA_HOME:-/usr/local/cuda}
+mkdir -p "$out"
+failed=0
+
+run() { # run NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$out/log" 2>&1; then
+        echo "ok sim $name"
+    else
+        echo "FAIL sim $name"
+        sed 's/^/    /' "$out/log"
+        failed=1
+    fi
+}
+
+for flavour in release asan race; do
+    for source in good_kernels bad_kernels; do
+        "$sim/simcc" --flavour $flavour -I "$root" "$root/tests/sim/$source.cu" \
+            -o "$out/$source.$flavour" || exit 1
+    done
+done
+for test in kernels faults streams gemm libraries; do
+    $cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
+        "$root/tests/sim/test_sim_$test.c" -o "$out/test_sim_$test" -L"$sim" -Wl,-rpath,"$sim" \
+        -lcuda -lcublasLt -lcupti -lnvrtc -lcmocka -lm || exit 1
+done
+
+export SIM_TESTS="$out" SIM_FOLDER="$sim"
+asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+export SIM_ASAN_PRELOAD="$asan"
+for order in forward reverse random:1 random:2; do
+    run "kernels release $order" env SIM_ORDER=$order "$out/test_sim_kernels"
+    run "kernels race $order" env SIM_ORDER=$order FLAVOUR=race "$out/test_sim_kernels"
+    run "kernels asan $order" env SIM_ORDER=$order FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 \
+        LD_PRELOAD="$asan" "$out/test_sim_kernels"
+done
+run faults "$out/test_sim_faults"
+for queue in eager lazy lazy:1 lazy:2; do
+    run "streams $queue" env SIM_QUEUE=$queue "$out/test_sim_streams"
+    run "gemm $queue" env SIM_QUEUE=$queue "$out/test_sim_gemm"
+done
+run libraries "$out/test_sim_libraries"
+exit $failed
