@@ -89,7 +89,7 @@ static Value *add_path(Program *p, Graph *graph, const Spec *spec, Op *op) {
     const char *name_a = arena_printf(p->arena, "%s.lora_A", op->name);
     const char *name_b = arena_printf(p->arena, "%s.lora_B", op->name);
     Value *u = op_add(p, graph, OP_linear, name_a, (Value *[]){x, a}, 2, (Attr){.alpha = 1}, pos)->out[0];
-    Value *sum = value_alias(p, op->out[0], name_b);
+    Value *sum = value_alias(p, op->out[0], op->out[0]->name);
     Attr attr = {.alpha = scale, .accumulate = true};
     Op *up = op_add_into(p, graph, OP_linear, name_b, (Value *[]){u, b, op->out[0]}, 3, &sum, 1, attr, pos);
     up->observe = op->observe; /* what was to be seen is the sum */
