@@ -7,7 +7,7 @@
 
 typedef struct {
     const char *name;
-    size_t field; /* offset in Cli of its bool, or of its text */
+    size_t field;      /* offset in Cli of its bool, or of its text */
     const char *value; /* what stands behind it; NULL: nothing, it is a bool */
 } Option;
 
@@ -25,8 +25,7 @@ static const Option options[] = {
 };
 enum { OPTION_COUNT = sizeof options / sizeof *options };
 
-const char *cli_help(void)
-{
+const char *cli_help(void) {
     return "usage: gpuopt-gen [OPTION]... SPEC.toml\n"
            "Compiles an experiment into a standalone CUDA training program.\n"
            "\n"
@@ -42,8 +41,7 @@ const char *cli_help(void)
            "  --version        prints the version\n";
 }
 
-static _Noreturn void unknown_option(Arena *arena, const char *name)
-{
+static _Noreturn void unknown_option(Arena *arena, const char *name) {
     const char *names[OPTION_COUNT];
     for (int i = 0; i < OPTION_COUNT; i++)
         names[i] = options[i].name;
@@ -54,27 +52,24 @@ static _Noreturn void unknown_option(Arena *arena, const char *name)
                "unknown option %s", name);
 }
 
-static const Option *find_option(Arena *arena, const char *name)
-{
+static const Option *find_option(Arena *arena, const char *name) {
     for (int i = 0; i < OPTION_COUNT; i++)
         if (!strcmp(options[i].name, name))
             return &options[i];
     unknown_option(arena, name);
 }
 
-static void take_spec(Cli *cli, const char *path)
-{
+static void take_spec(Cli *cli, const char *path) {
     if (cli->spec)
         user_error((Pos){0}, "name one spec; [sweep] makes several experiments of it",
                    "two specs on the command line: %s and %s", cli->spec, path);
     cli->spec = path;
 }
 
-static int take_value(Cli *cli, const Option *option, int argc, char **argv, int i)
-{
+static int take_value(Cli *cli, const Option *option, int argc, char **argv, int i) {
     if (i + 1 >= argc)
-        user_error((Pos){0}, "gpuopt-gen --help lists the options", "%s needs a value: %s %s", option->name,
-                   option->name, option->value);
+        user_error((Pos){0}, "gpuopt-gen --help lists the options", "%s needs a value: %s %s",
+                   option->name, option->name, option->value);
     if (!strcmp(option->name, "--set"))
         cli->sets[cli->nsets++] = argv[i + 1];
     else
@@ -82,8 +77,7 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
     return i + 1;
 }
 
-Cli cli_parse(Arena *arena, int argc, char **argv)
-{
+Cli cli_parse(Arena *arena, int argc, char **argv) {
     Cli cli = {.sets = arena_array(arena, (size_t)argc, sizeof *cli.sets)};
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] != '-') {

@@ -12,21 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void print_and_free(StrBuf *text)
-{
+static void print_and_free(StrBuf *text) {
     fputs(text->text, stdout);
     sb_free(text);
 }
 
-static void print_keys(void)
-{
+static void print_keys(void) {
     StrBuf text = {0};
     spec_print_keys(&text);
     print_and_free(&text);
 }
 
-static void print_specs(const Sweep *sweep)
-{
+static void print_specs(const Sweep *sweep) {
     StrBuf text = {0};
     for (int i = 0; i < sweep->count; i++) {
         if (sweep->swept)
@@ -37,8 +34,7 @@ static void print_specs(const Sweep *sweep)
 }
 
 /* What needs no spec; true when that was all. */
-static bool answer(const Cli *cli)
-{
+static bool answer(const Cli *cli) {
     if (cli->help)
         fputs(cli_help(), stdout);
     else if (cli->version)
@@ -50,8 +46,7 @@ static bool answer(const Cli *cli)
     return true;
 }
 
-static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec)
-{
+static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec) {
     StrBuf dump = {0};
     const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
     Program *program = model_build(arena, spec);
@@ -66,16 +61,14 @@ static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec)
     return plan;
 }
 
-static void print_plan(const Plan *plan)
-{
+static void print_plan(const Plan *plan) {
     StrBuf text = {0};
     plan_print_text(plan, &text);
     print_and_free(&text);
 }
 
 /* One experiment; true when it fits its device. */
-static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *folder)
-{
+static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *folder) {
     const Plan *plan = make_plan(arena, cli, spec);
     if (cli->dump)
         return true;
@@ -87,15 +80,13 @@ static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *
     return true;
 }
 
-static const char *folder_of(Arena *arena, const Cli *cli, const Sweep *sweep, int point)
-{
+static const char *folder_of(Arena *arena, const Cli *cli, const Sweep *sweep, int point) {
     const Spec *spec = sweep->points[point].spec;
     const char *folder = cli->out ? cli->out : arena_printf(arena, "build/%s", spec->name);
     return sweep->swept ? arena_printf(arena, "%s/%s", folder, sweep->points[point].name) : folder;
 }
 
-static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep)
-{
+static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
     bool fits = true;
     for (int i = 0; i < sweep->count; i++)
         fits &= compile(arena, cli, sweep->points[i].spec, folder_of(arena, cli, sweep, i));
@@ -105,14 +96,12 @@ static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep)
 }
 
 /* Exit codes of --plan: 0 fits, 1 does not fit, 2 any error. */
-static void exit_two(int code)
-{
+static void exit_two(int code) {
     (void)code;
     exit(2);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     Arena arena = {0};
     Cli cli = cli_parse(&arena, argc, argv);
     bool fits = true;

@@ -65,13 +65,13 @@ typedef struct Value {
     int64_t row_stride; /* elements from a row (second last index) to the next */
     DType dtype;
     Role role;
-    Pos pos;             /* the spec line it comes from */
-    const double *data;  /* of a CONSTANT, value_elements() of them; else NULL */
+    Pos pos;            /* the spec line it comes from */
+    const double *data; /* of a CONSTANT, value_elements() of them; else NULL */
 } Value;
 
 int64_t value_elements(const Value *);
-int64_t value_rows(const Value *); /* all dimensions but the last; 1 for rank 1 */
-int64_t value_cols(const Value *); /* the last dimension */
+int64_t value_rows(const Value *);  /* all dimensions but the last; 1 for rank 1 */
+int64_t value_cols(const Value *);  /* the last dimension */
 int64_t value_bytes(const Value *); /* elements x size, stride not counted */
 bool value_dense(const Value *);
 bool value_trains(const Value *); /* WEIGHT or ADAPTER */
@@ -90,13 +90,13 @@ typedef enum {
 
 /* Numbers and flags that complete an op's meaning; each family file says which it reads. */
 typedef struct {
-    double alpha;        /* scale, matmul: the factor (1 where unused) */
+    double alpha; /* scale, matmul: the factor (1 where unused) */
     double eps, beta1, beta2, weight_decay, max_norm, rate;
     int64_t head_dim, heads, kv_heads, seq_len;
     bool transpose_a, transpose_b; /* matmul */
-    bool accumulate;     /* result += instead of = ; the result's old content is an operand */
-    bool inverse;        /* rope: rotate back */
-    uint32_t stream;     /* dropout: hash of the op's stable name, keys the random numbers */
+    bool accumulate; /* result += instead of = ; the result's old content is an operand */
+    bool inverse;    /* rope: rotate back */
+    uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */
 } Attr;
 
 struct Op {
@@ -109,8 +109,8 @@ struct Op {
     int out_count;
     Attr attr;
     Pos pos;
-    bool recompute; /* a clone made to save memory: never merged with its original */
-    Op *after;      /* control edge: not before this op (may be NULL) */
+    bool recompute;      /* a clone made to save memory: never merged with its original */
+    Op *after;           /* control edge: not before this op (may be NULL) */
     const char *observe; /* dump out[0] under this name (rt_observe), or NULL */
 };
 
@@ -124,10 +124,10 @@ typedef enum { ENTRY_LOAD, ENTRY_MICRO_STEP, ENTRY_UPDATE, ENTRY_EVALUATE, ENTRY
 
 /* A parameter and all that belongs to it. */
 typedef struct {
-    Value *weight;   /* what the graphs read */
-    Value *master;   /* fp32 truth of a trained 16-bit weight; else the weight itself */
+    Value *weight; /* what the graphs read */
+    Value *master; /* fp32 truth of a trained 16-bit weight; else the weight itself */
     Value *gradient, *exp_avg, *exp_avg_sq; /* NULL where frozen */
-    const char *file_name; /* name in the safetensors file */
+    const char *file_name;                  /* name in the safetensors file */
     enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM } init;
     double init_scale;
 } Param;
@@ -145,9 +145,9 @@ typedef struct {
 
 typedef struct Program {
     Arena *arena;
-    DType real;       /* F64 in an fp64 experiment, else F32: losses, norms, optimizer */
-    DType activation; /* dtype of activations and GEMM operands */
-    bool tf32;        /* GEMMs and tensor-core attention round fp32 operands */
+    DType real;               /* F64 in an fp64 experiment, else F32: losses, norms, optimizer */
+    DType activation;         /* dtype of activations and GEMM operands */
+    bool tf32;                /* GEMMs and tensor-core attention round fp32 operands */
     Graph entry[ENTRY_COUNT]; /* op_count 0: the program has no such entry */
     Storage **storages;
     int storage_count, storage_capacity;
@@ -158,7 +158,7 @@ typedef struct Program {
     Counters counters;
     TrainState train;
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
-    int64_t tokens;   /* rows of a micro-step: batch x seq_len */
+    int64_t tokens;            /* rows of a micro-step: batch x seq_len */
     int64_t seq_len, micro_steps, steps;
     const char *config_json;  /* config.json of the model, as text; exports carry it */
     const char *adapter_json; /* adapter_config.json of what was added to it; NULL: nothing */
@@ -190,6 +190,10 @@ bool op_reads(const Op *, const Value *);
 void graph_add(Program *, Graph *, Op *);
 /* Replaces the graph's op list; ops must come from it or be new. */
 void graph_set_ops(Program *, Graph *, Op **ops, int count);
+/* Whether all values of v's storage lie exactly where v does, alone and dense; moving them, with v,
+ * to the place of another value of the same shape. */
+bool value_can_move(const Program *, const Value *v);
+void value_move(Program *, Value *v, const Value *to);
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight); /* NULL: not a parameter */
 

@@ -11,9 +11,10 @@ typedef struct Backward Backward;
 typedef struct {
     const char *name;
     int stages;
-    void (*shape)(Program *, Op *);             /* checks operands, fills in missing results */
-    void (*gradient)(Backward *, const Op *);   /* NULL: nothing flows back */
-    void (*expand)(const Program *, const Op *, Body *); /* body->rows, cols are the rule's to set */
+    void (*shape)(Program *, Op *);           /* checks operands, fills in missing results */
+    void (*gradient)(Backward *, const Op *); /* NULL: nothing flows back */
+    void (*expand)(const Program *, const Op *,
+                   Body *); /* body->rows, cols are the rule's to set */
     double (*flops)(const Op *);
 } OpInfo;
 

@@ -27,7 +27,8 @@ void expand_rope_table(const Program *p, const Op *op, Body *body) {
 
 void shape_rope(Program *p, Op *op) {
     int64_t head = op->attr.head_dim;
-    op_expect(op, op->in_count == 4 && head % 2 == 0 && value_cols(op->in[0]) % head == 0, "head_dim");
+    op_expect(op, op->in_count == 4 && head % 2 == 0 && value_cols(op->in[0]) % head == 0,
+              "head_dim");
     op_expect(op, value_cols(op->in[2]) == head / 2 && value_cols(op->in[3]) == head / 2, "table");
     result_like(p, op, 0, op->in[0]);
 }
@@ -40,12 +41,17 @@ void expand_rope(const Program *p, const Op *op, Body *body) {
     int place = step_load(body, op->in[1]);
     int cos = step_load_mapped(body, op->in[2], place, COL_MODULO, head / 2);
     int sin = step_load_mapped(body, op->in[3], place, COL_MODULO, head / 2);
-    int x = step_load(body, op->in[0]), partner = step_load_mapped(body, op->in[0], -1, COL_ROTATE, head);
-    int in_head = step_binary(body, STEP_MOD, step_index(body, STEP_COL), step_const_int(body, head));
+    int x = step_load(body, op->in[0]),
+        partner = step_load_mapped(body, op->in[0], -1, COL_ROTATE, head);
+    int in_head =
+        step_binary(body, STEP_MOD, step_index(body, STEP_COL), step_const_int(body, head));
     int first = step_binary(body, STEP_LT, in_head, step_const_int(body, head / 2));
-    int straight = step_binary(body, STEP_MUL, x, cos), crossed = step_binary(body, STEP_MUL, partner, sin);
-    int minus = step_binary(body, STEP_SUB, straight, crossed), plus = step_binary(body, STEP_ADD, straight, crossed);
-    int y = op->attr.inverse ? step_select(body, first, plus, minus) : step_select(body, first, minus, plus);
+    int straight = step_binary(body, STEP_MUL, x, cos),
+        crossed = step_binary(body, STEP_MUL, partner, sin);
+    int minus = step_binary(body, STEP_SUB, straight, crossed),
+        plus = step_binary(body, STEP_ADD, straight, crossed);
+    int y = op->attr.inverse ? step_select(body, first, plus, minus)
+                             : step_select(body, first, minus, plus);
     step_store(body, op->out[0], y);
 }
 
@@ -60,23 +66,33 @@ void shape_attention(Program *p, Op *op) {
     const Value *q = op->in[0], *k = op->in[1], *v = op->in[2];
     const Attr *a = &op->attr;
     op_expect(op, op->in_count == 4 && value_cols(q) == a->heads * a->head_dim, "q");
-    op_expect(op, value_cols(k) == a->kv_heads * a->head_dim && value_cols(v) == value_cols(k), "k or v");
-    op_expect(op, a->heads % a->kv_heads == 0 && value_rows(q) % a->seq_len == 0, "heads or seq_len");
+    op_expect(op, value_cols(k) == a->kv_heads * a->head_dim && value_cols(v) == value_cols(k),
+              "k or v");
+    op_expect(op, a->heads % a->kv_heads == 0 && value_rows(q) % a->seq_len == 0,
+              "heads or seq_len");
     result_2d(p, op, 0, "", p->activation, value_rows(q), value_cols(q));
     result_2d(p, op, 1, ".lse", p->real, value_rows(q), a->heads);
 }
 
 void grad_attention(Backward *b, const Op *op) {
-    Value *in[] = {op->in[0], op->in[1], op->in[2], op->in[3], op->out[0], op->out[1], backward_of(b, op->out[0])};
+    Value *in[] = {op->in[0],
+                   op->in[1],
+                   op->in[2],
+                   op->in[3],
+                   op->out[0],
+                   op->out[1],
+                   backward_of(b, op->out[0])};
     Op *grad = backward_op(b, op, OP_attention_grad, in, 7, op->attr);
-    for (int i = 0; i < 3; i++) backward_pass(b, op->in[i], grad->out[i]);
+    for (int i = 0; i < 3; i++)
+        backward_pass(b, op->in[i], grad->out[i]);
 }
 
 void shape_attention_grad(Program *p, Op *op) {
     static const char *const suffix[] = {".q", ".k", ".v"};
     op_expect(op, op->in_count == 7, "operands");
     for (int i = 0; i < 3; i++)
-        result_2d(p, op, i, suffix[i], op->in[i]->dtype, value_rows(op->in[i]), value_cols(op->in[i]));
+        result_2d(p, op, i, suffix[i], op->in[i]->dtype, value_rows(op->in[i]),
+                  value_cols(op->in[i]));
     result_2d(p, op, 3, ".delta", p->real, value_rows(op->in[0]), op->attr.heads);
 }
 

@@ -16,13 +16,16 @@ void expand_embedding(const Program *p, const Op *op, Body *body) {
 }
 
 void grad_embedding(Backward *b, const Op *op) {
-    if (!backward_needs(b, op->in[1])) return;
+    if (!backward_needs(b, op->in[1]))
+        return;
     Value *in[] = {op->in[0], backward_of(b, op->out[0])};
     backward_emit(b, op, op->in[1], OP_embedding_grad, in, 2, (Attr){.accumulate = true});
 }
 
 void shape_embedding_grad(Program *p, Op *op) {
     (void)p;
-    op_expect(op, op->in_count == 3 && op->out_count == 1 && value_same_place(op->in[2], op->out[0]), "not in place");
+    op_expect(op,
+              op->in_count == 3 && op->out_count == 1 && value_same_place(op->in[2], op->out[0]),
+              "not in place");
     op_expect(op, value_cols(op->in[1]) == value_cols(op->out[0]), "width");
 }

@@ -7,7 +7,8 @@
 #include "graph/op_table.h"
 
 static void expect_in_place(const Op *op) {
-    if (!op->attr.accumulate) return;
+    if (!op->attr.accumulate)
+        return;
     op_expect(op, op->out_count == 1 && value_same_place(op->in[op->in_count - 1], op->out[0]),
               "accumulates, but not in place");
 }
@@ -24,10 +25,12 @@ void grad_linear(Backward *b, const Op *op) {
     Value *x = op->in[0], *w = op->in[1], *dy = backward_of(b, op->out[0]);
     double alpha = op->attr.alpha;
     if (backward_needs(b, w))
-        backward_emit(b, op, w, OP_matmul, (Value *[]){dy, x}, 2, (Attr){.alpha = alpha, .transpose_a = true});
+        backward_emit(b, op, w, OP_matmul, (Value *[]){dy, x}, 2,
+                      (Attr){.alpha = alpha, .transpose_a = true});
     if (backward_needs(b, x))
         backward_emit(b, op, x, OP_matmul, (Value *[]){dy, w}, 2, (Attr){.alpha = alpha});
-    if (op->attr.accumulate) backward_pass(b, op->in[2], dy);
+    if (op->attr.accumulate)
+        backward_pass(b, op->in[2], dy);
 }
 
 double flops_linear(const Op *op) {

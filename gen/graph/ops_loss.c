@@ -1,10 +1,9 @@
 /* Losses.
  *
- * cross_entropy      (logits[T,V], labels[T,1], weight[1]) -> loss[T,1] = weight (lse - logit of the
- *                    label), 0 where the label is negative (ignored); lse[T,1]
- * cross_entropy_grad (logits, labels, lse, weight, dloss) -> dlogits = weight dloss (softmax - onehot);
- *                    dloss is [1] or [T,1]
- * sum                (x[C] or x[R,1]) -> [1] */
+ * cross_entropy      (logits[T,V], labels[T,1], weight[1]) -> loss[T,1] = weight (lse - logit of
+ * the label), 0 where the label is negative (ignored); lse[T,1] cross_entropy_grad (logits, labels,
+ * lse, weight, dloss) -> dlogits = weight dloss (softmax - onehot); dloss is [1] or [T,1] sum (x[C]
+ * or x[R,1]) -> [1] */
 #include "graph/op_table.h"
 
 static int is_label(Body *body, int labels) {
@@ -25,12 +24,15 @@ void expand_cross_entropy(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
-    int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]), weight = step_load(body, op->in[2]);
+    int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
+        weight = step_load(body, op->in[2]);
     int max = step_reduce(body, STEP_ROW_MAX, x);
-    int sum = step_reduce(body, STEP_ROW_SUM, step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x, max)));
+    int sum = step_reduce(body, STEP_ROW_SUM,
+                          step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x, max)));
     int lse = step_binary(body, STEP_ADD, max, step_unary(body, STEP_LOG, sum));
     int zero = step_const(body, 0);
-    int picked = step_reduce(body, STEP_ROW_SUM, step_select(body, is_label(body, labels), x, zero));
+    int picked =
+        step_reduce(body, STEP_ROW_SUM, step_select(body, is_label(body, labels), x, zero));
     int loss = step_binary(body, STEP_MUL, step_binary(body, STEP_SUB, lse, picked), weight);
     step_store(body, op->out[0], step_select(body, has_target(body, labels), loss, zero));
     step_store(body, op->out[1], lse);
@@ -47,12 +49,16 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
-    int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]), lse = step_load(body, op->in[2]);
-    int factor = step_binary(body, STEP_MUL, step_load(body, op->in[3]), step_load(body, op->in[4]));
+    int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
+        lse = step_load(body, op->in[2]);
+    int factor =
+        step_binary(body, STEP_MUL, step_load(body, op->in[3]), step_load(body, op->in[4]));
     int softmax = step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x, lse));
     int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1));
-    int d = step_binary(body, STEP_MUL, step_select(body, is_label(body, labels), less_one, softmax), factor);
-    step_store(body, op->out[0], step_select(body, has_target(body, labels), d, step_const(body, 0)));
+    int d = step_binary(body, STEP_MUL,
+                        step_select(body, is_label(body, labels), less_one, softmax), factor);
+    step_store(body, op->out[0],
+               step_select(body, has_target(body, labels), d, step_const(body, 0)));
 }
 
 void shape_sum(Program *p, Op *op) {
@@ -65,9 +71,13 @@ void expand_sum(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
     int x = step_load(body, op->in[0]);
-    if (op->in[0]->rank == 1) step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, x));
-    else step_col_sum(body, op->out[0], x);
+    if (op->in[0]->rank == 1)
+        step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, x));
+    else
+        step_col_sum(body, op->out[0], x);
 }
 
 /* The gradient of a sum is the scalar itself, which broadcasts. */
-void grad_sum(Backward *b, const Op *op) { backward_pass(b, op->in[0], backward_of(b, op->out[0])); }
+void grad_sum(Backward *b, const Op *op) {
+    backward_pass(b, op->in[0], backward_of(b, op->out[0]));
+}

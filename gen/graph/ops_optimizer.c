@@ -12,7 +12,9 @@
  *              -> step, applied, bad_step, step_loss, loss */
 #include "graph/op_table.h"
 
-void shape_sum_squares(Program *p, Op *op) { result_1d(p, op, 0, "", p->real, value_cols(op->in[0])); }
+void shape_sum_squares(Program *p, Op *op) {
+    result_1d(p, op, 0, "", p->real, value_cols(op->in[0]));
+}
 
 void expand_sum_squares(const Program *p, const Op *op, Body *body) {
     (void)p;
@@ -23,7 +25,9 @@ void expand_sum_squares(const Program *p, const Op *op, Body *body) {
 }
 
 void shape_clip_factor(Program *p, Op *op) {
-    op_expect(op, op->in_count == 4 && op->out_count >= 2 && value_same_place(op->in[3], op->out[1]), "grad_norm");
+    op_expect(op,
+              op->in_count == 4 && op->out_count >= 2 && value_same_place(op->in[3], op->out[1]),
+              "grad_norm");
     result_1d(p, op, 0, "", p->real, 1);
 }
 
@@ -41,7 +45,8 @@ void expand_clip_factor(const Program *p, const Op *op, Body *body) {
     }
     int good_so_far = step_binary(body, STEP_LT, bad_step, step_const_int(body, 0));
     factor = step_select(body, good_so_far, factor, zero);
-    step_store(body, op->out[0], step_select(body, step_unary(body, STEP_FINITE, norm), factor, zero));
+    step_store(body, op->out[0],
+               step_select(body, step_unary(body, STEP_FINITE, norm), factor, zero));
 }
 
 static int applies(Body *body, int factor) {
@@ -53,7 +58,8 @@ void shape_adamw(Program *p, Op *op) {
     static const int place[] = {0, 2, 3};
     op_expect(op, op->in_count == 10 && op->out_count >= 3, "operands");
     for (int i = 0; i < 3; i++)
-        op_expect(op, value_same_place(op->in[place[i]], op->out[i]), "a state is not updated in place");
+        op_expect(op, value_same_place(op->in[place[i]], op->out[i]),
+                  "a state is not updated in place");
 }
 
 void expand_adamw(const Program *program, const Op *op, Body *body) {
@@ -62,21 +68,26 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
-    int m = step_load(body, op->in[2]), v = step_load(body, op->in[3]), factor = step_load(body, op->in[4]);
+    int m = step_load(body, op->in[2]), v = step_load(body, op->in[3]),
+        factor = step_load(body, op->in[4]);
     int step = step_load(body, op->in[8]), applied = step_load(body, op->in[9]);
     int lr = step_load_mapped(body, op->in[5], step, COL_SAME, 0);
     int bias1 = step_load_mapped(body, op->in[6], applied, COL_SAME, 0);
     int bias2 = step_load_mapped(body, op->in[7], applied, COL_SAME, 0);
     int one = step_const(body, 1);
     g = step_binary(body, STEP_MUL, g, factor);
-    int to_g = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta1), step_binary(body, STEP_SUB, g, m));
+    int to_g = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta1),
+                           step_binary(body, STEP_SUB, g, m));
     int new_m = step_binary(body, STEP_ADD, m, to_g);
-    int g2 = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta2), step_binary(body, STEP_MUL, g, g));
-    int new_v = step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, step_const(body, a->beta2), v), g2);
+    int g2 = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta2),
+                         step_binary(body, STEP_MUL, g, g));
+    int new_v =
+        step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, step_const(body, a->beta2), v), g2);
     int decay = step_binary(body, STEP_MUL, lr, step_const(body, a->weight_decay));
     int new_p = step_binary(body, STEP_MUL, p, step_binary(body, STEP_SUB, one, decay));
     int root = step_binary(body, STEP_DIV, step_unary(body, STEP_SQRT, new_v), bias2);
-    int ratio = step_binary(body, STEP_DIV, new_m, step_binary(body, STEP_ADD, root, step_const(body, a->eps)));
+    int ratio = step_binary(body, STEP_DIV, new_m,
+                            step_binary(body, STEP_ADD, root, step_const(body, a->eps)));
     int rate = step_binary(body, STEP_DIV, lr, bias1);
     new_p = step_binary(body, STEP_SUB, new_p, step_binary(body, STEP_MUL, rate, ratio));
     int apply = applies(body, factor);
@@ -84,7 +95,8 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
     step_store(body, op->out[0], new_p);
     step_store(body, op->out[1], step_select(body, apply, new_m, m));
     step_store(body, op->out[2], step_select(body, apply, new_v, v));
-    if (op->out_count == 4) step_store(body, op->out[3], new_p);
+    if (op->out_count == 4)
+        step_store(body, op->out[3], new_p);
 }
 
 void shape_advance_step(Program *p, Op *op) {
@@ -102,7 +114,8 @@ void expand_advance_step(const Program *p, const Op *op, Body *body) {
     int first_bad = step_select(body, step_binary(body, STEP_LT, bad_step, zero), step, bad_step);
     step_store_at(body, op->out[4], step, step_loss);
     step_store(body, op->out[0], step_binary(body, STEP_ADD, step, one));
-    step_store(body, op->out[1], step_select(body, apply, step_binary(body, STEP_ADD, applied, one), applied));
+    step_store(body, op->out[1],
+               step_select(body, apply, step_binary(body, STEP_ADD, applied, one), applied));
     step_store(body, op->out[2], step_select(body, apply, bad_step, first_bad));
     step_store(body, op->out[3], step_const(body, 0));
 }

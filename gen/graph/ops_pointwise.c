@@ -109,7 +109,8 @@ void shape_swiglu_grad(Program *p, Op *op) {
 void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
-    int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]), dy = step_load(body, op->in[2]);
+    int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]),
+        dy = step_load(body, op->in[2]);
     int through = step_binary(body, STEP_MUL, dy, up);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, through, silu_slope(body, gate)));
     step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu(body, gate)));
@@ -131,7 +132,8 @@ void expand_dropout(const Program *p, const Op *op, Body *body) {
     int row = step_binary(body, STEP_ADD, step_load(body, op->in[3]), step_index(body, STEP_ROW));
     int cols = step_cast(body, TYPE_LONG, step_const_int(body, body->cols));
     int element = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, row), cols);
-    element = step_binary(body, STEP_ADD, element, step_cast(body, TYPE_LONG, step_index(body, STEP_COL)));
+    element = step_binary(body, STEP_ADD, element,
+                          step_cast(body, TYPE_LONG, step_index(body, STEP_COL)));
     int uniform = step_uniform(body, seed, step, element, op->attr.stream);
     int keep = step_binary(body, STEP_LT, step_const(body, op->attr.rate), uniform);
     int kept = step_binary(body, STEP_MUL, x, step_const(body, 1 / (1 - op->attr.rate)));
@@ -146,7 +148,8 @@ void grad_dropout(Backward *b, const Op *op) {
 /* x in the dtype of the result, which is always given */
 void shape_cast(Program *p, Op *op) {
     (void)p;
-    op_expect(op, op->out_count == 1 && same_shape(op->in[0], op->out[0]), "result of another shape");
+    op_expect(op, op->out_count == 1 && same_shape(op->in[0], op->out[0]),
+              "result of another shape");
 }
 
 void expand_cast(const Program *p, const Op *op, Body *body) {
@@ -155,7 +158,9 @@ void expand_cast(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[0], step_load(body, op->in[0]));
 }
 
-void grad_cast(Backward *b, const Op *op) { backward_pass(b, op->in[0], backward_of(b, op->out[0])); }
+void grad_cast(Backward *b, const Op *op) {
+    backward_pass(b, op->in[0], backward_of(b, op->out[0]));
+}
 
 /* (x) -> zeros over x's place */
 void shape_zero(Program *p, Op *op) {

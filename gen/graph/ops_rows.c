@@ -1,8 +1,8 @@
 /* Choosing rows.
  *
- * gather_rows   (x[T,C], rows[M,1], places[T,1]) -> y[M,C] = x[rows], 0 where rows is negative; places
- *               is the inverse map (negative: not chosen), by which the gradient goes back
- * gather_labels (labels[T,1], rows[M,1]) -> [M,1], -100 (ignored) where rows is negative */
+ * gather_rows   (x[T,C], rows[M,1], places[T,1]) -> y[M,C] = x[rows], 0 where rows is negative;
+ * places is the inverse map (negative: not chosen), by which the gradient goes back gather_labels
+ * (labels[T,1], rows[M,1]) -> [M,1], -100 (ignored) where rows is negative */
 #include "graph/op_table.h"
 
 /* The row to read, and whether there is one. */
@@ -33,7 +33,8 @@ void grad_gather_rows(Backward *b, const Op *op) {
 }
 
 void shape_gather_labels(Program *p, Op *op) {
-    op_expect(op, op->in_count == 2 && value_cols(op->in[0]) == 1 && value_cols(op->in[1]) == 1, "operands");
+    op_expect(op, op->in_count == 2 && value_cols(op->in[0]) == 1 && value_cols(op->in[1]) == 1,
+              "operands");
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[1]), 1);
 }
 

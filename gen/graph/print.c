@@ -3,20 +3,25 @@
 
 static void print_value(const Value *v, StrBuf *out) {
     sb_printf(out, "%s:%s[", v->name, dtype_name(v->dtype));
-    for (int i = 0; i < v->rank; i++) sb_printf(out, i ? ",%lld" : "%lld", (long long)v->dim[i]);
+    for (int i = 0; i < v->rank; i++)
+        sb_printf(out, i ? ",%lld" : "%lld", (long long)v->dim[i]);
     sb_puts(out, "]");
-    if (!value_dense(v)) sb_printf(out, "/%lld", (long long)v->row_stride);
-    if (v->storage->name != v->name) sb_printf(out, "@%s+%lld", v->storage->name, (long long)v->offset);
+    if (!value_dense(v))
+        sb_printf(out, "/%lld", (long long)v->row_stride);
+    if (v->storage->name != v->name)
+        sb_printf(out, "@%s+%lld", v->storage->name, (long long)v->offset);
 }
 
 static void print_real(StrBuf *out, const char *name, double value) {
-    if (value == 0) return;
+    if (value == 0)
+        return;
     sb_printf(out, " %s=", name);
     sb_put_real(out, value);
 }
 
 static void print_int(StrBuf *out, const char *name, int64_t value) {
-    if (value) sb_printf(out, " %s=%lld", name, (long long)value);
+    if (value)
+        sb_printf(out, " %s=%lld", name, (long long)value);
 }
 
 static void print_attr(const Attr *a, StrBuf *out) {
@@ -32,25 +37,34 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_int(out, "kv_heads", a->kv_heads);
     print_int(out, "seq_len", a->seq_len);
     print_int(out, "stream", a->stream);
-    if (a->transpose_a) sb_puts(out, " transpose_a");
-    if (a->transpose_b) sb_puts(out, " transpose_b");
-    if (a->accumulate) sb_puts(out, " accumulate");
-    if (a->inverse) sb_puts(out, " inverse");
+    if (a->transpose_a)
+        sb_puts(out, " transpose_a");
+    if (a->transpose_b)
+        sb_puts(out, " transpose_b");
+    if (a->accumulate)
+        sb_puts(out, " accumulate");
+    if (a->inverse)
+        sb_puts(out, " inverse");
 }
 
 static void print_op(const Op *op, StrBuf *out) {
     sb_puts(out, "  ");
     for (int i = 0; i < op->out_count; i++) {
-        if (i) sb_puts(out, ", ");
+        if (i)
+            sb_puts(out, ", ");
         print_value(op->out[i], out);
     }
     sb_printf(out, " = %s(", op_table[op->kind].name);
-    for (int i = 0; i < op->in_count; i++) sb_printf(out, i ? ", %s" : "%s", op->in[i]->name);
+    for (int i = 0; i < op->in_count; i++)
+        sb_printf(out, i ? ", %s" : "%s", op->in[i]->name);
     sb_puts(out, ")");
     print_attr(&op->attr, out);
-    if (op->recompute) sb_puts(out, " recompute");
-    if (op->after) sb_printf(out, " after=%s", op->after->name);
-    if (op->observe) sb_printf(out, " observe=%s", op->observe);
+    if (op->recompute)
+        sb_puts(out, " recompute");
+    if (op->after)
+        sb_printf(out, " after=%s", op->after->name);
+    if (op->observe)
+        sb_printf(out, " observe=%s", op->observe);
     sb_puts(out, "\n");
 }
 
@@ -63,8 +77,10 @@ void program_print(const Program *p, StrBuf *out) {
     }
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Graph *graph = &p->entry[e];
-        if (!graph->op_count) continue;
+        if (!graph->op_count)
+            continue;
         sb_printf(out, "graph %s\n", graph->name);
-        for (int i = 0; i < graph->op_count; i++) print_op(graph->ops[i], out);
+        for (int i = 0; i < graph->op_count; i++)
+            print_op(graph->ops[i], out);
     }
 }

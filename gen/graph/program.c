@@ -18,10 +18,10 @@ static const struct {
     const char *name;
     bool persistent;
 } roles[ROLE_COUNT] = {
-    [ROLE_INPUT] = {"input", false},       [ROLE_FROZEN] = {"frozen", true},
-    [ROLE_WEIGHT] = {"weight", true},      [ROLE_ADAPTER] = {"adapter", true},
-    [ROLE_CONSTANT] = {"constant", true},  [ROLE_COUNTER] = {"counter", true},
-    [ROLE_GRADIENT] = {"gradient", true},  [ROLE_OPTIMIZER] = {"optimizer", true},
+    [ROLE_INPUT] = {"input", false},           [ROLE_FROZEN] = {"frozen", true},
+    [ROLE_WEIGHT] = {"weight", true},          [ROLE_ADAPTER] = {"adapter", true},
+    [ROLE_CONSTANT] = {"constant", true},      [ROLE_COUNTER] = {"counter", true},
+    [ROLE_GRADIENT] = {"gradient", true},      [ROLE_OPTIMIZER] = {"optimizer", true},
     [ROLE_ACTIVATION] = {"activation", false},
 };
 
@@ -30,7 +30,8 @@ bool role_persistent(Role role) { return roles[role].persistent; }
 
 int64_t value_elements(const Value *v) {
     int64_t n = 1;
-    for (int i = 0; i < v->rank; i++) n *= v->dim[i];
+    for (int i = 0; i < v->rank; i++)
+        n *= v->dim[i];
     return n;
 }
 
@@ -41,40 +42,49 @@ bool value_dense(const Value *v) { return value_rows(v) == 1 || v->row_stride ==
 bool value_trains(const Value *v) { return v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER; }
 
 bool value_same_place(const Value *a, const Value *b) {
-    return a->storage == b->storage && a->offset * dtype_bytes(a->dtype) == b->offset * dtype_bytes(b->dtype) &&
+    return a->storage == b->storage &&
+           a->offset * dtype_bytes(a->dtype) == b->offset * dtype_bytes(b->dtype) &&
            a->row_stride == b->row_stride && value_bytes(a) == value_bytes(b) &&
            value_cols(a) == value_cols(b);
 }
 
 /* Two column ranges of equally strided rows never touch; otherwise the byte spans decide. */
 bool value_overlaps(const Value *a, const Value *b) {
-    if (a->storage != b->storage) return false;
+    if (a->storage != b->storage)
+        return false;
     int64_t size_a = dtype_bytes(a->dtype), size_b = dtype_bytes(b->dtype);
     int64_t first_a = a->offset * size_a, first_b = b->offset * size_b;
     int64_t stride_a = a->row_stride * size_a, stride_b = b->row_stride * size_b;
     int64_t end_a = first_a + (value_rows(a) - 1) * stride_a + value_cols(a) * size_a;
     int64_t end_b = first_b + (value_rows(b) - 1) * stride_b + value_cols(b) * size_b;
-    if (end_a <= first_b || end_b <= first_a) return false;
-    if (stride_a != stride_b || stride_a == 0) return true;
+    if (end_a <= first_b || end_b <= first_a)
+        return false;
+    if (stride_a != stride_b || stride_a == 0)
+        return true;
     int64_t col_a = first_a % stride_a, col_b = first_b % stride_a;
-    bool wraps = col_a + value_cols(a) * size_a > stride_a || col_b + value_cols(b) * size_b > stride_a;
-    return wraps || (col_a < col_b + value_cols(b) * size_b && col_b < col_a + value_cols(a) * size_a);
+    bool wraps =
+        col_a + value_cols(a) * size_a > stride_a || col_b + value_cols(b) * size_b > stride_a;
+    return wraps ||
+           (col_a < col_b + value_cols(b) * size_b && col_b < col_a + value_cols(a) * size_a);
 }
 
 Program *program_new(Arena *arena) {
     static const char *const names[ENTRY_COUNT] = {"load", "micro_step", "update", "evaluate"};
     Program *p = arena_alloc(arena, sizeof *p);
     p->arena = arena;
-    for (int i = 0; i < ENTRY_COUNT; i++) p->entry[i].name = names[i];
+    for (int i = 0; i < ENTRY_COUNT; i++)
+        p->entry[i].name = names[i];
     return p;
 }
 
 /* Room for one more element; the old array stays in the arena. */
 static void *grow(Arena *arena, void *array, int count, int *capacity, size_t size) {
-    if (count < *capacity) return array;
+    if (count < *capacity)
+        return array;
     *capacity = *capacity ? 2 * *capacity : 64;
     void *bigger = arena_array(arena, (size_t)*capacity, size);
-    if (count) memcpy(bigger, array, (size_t)count * size);
+    if (count)
+        memcpy(bigger, array, (size_t)count * size);
     return bigger;
 }
 
@@ -98,7 +108,11 @@ static Value *value_register(Program *p, Value init) {
 Value *value_new(Program *p, const char *name, Role role, DType dtype, int rank, const int64_t *dim,
                  Pos pos) {
     ENSURE(rank >= 1 && rank <= MAX_RANK, "%s has rank %d", name, rank);
-    Value init = {.name = arena_strdup(p->arena, name), .rank = rank, .dtype = dtype, .role = role, .pos = pos};
+    Value init = {.name = arena_strdup(p->arena, name),
+                  .rank = rank,
+                  .dtype = dtype,
+                  .role = role,
+                  .pos = pos};
     for (int i = 0; i < rank; i++) {
         ENSURE(dim[i] > 0, "%s has an empty dimension", name);
         init.dim[i] = dim[i];
@@ -108,7 +122,8 @@ Value *value_new(Program *p, const char *name, Role role, DType dtype, int rank,
     return value_register(p, init);
 }
 
-Value *value_2d(Program *p, const char *name, Role role, DType dtype, int64_t rows, int64_t cols, Pos pos) {
+Value *value_2d(Program *p, const char *name, Role role, DType dtype, int64_t rows, int64_t cols,
+                Pos pos) {
     return value_new(p, name, role, dtype, 2, (int64_t[]){rows, cols}, pos);
 }
 
@@ -117,7 +132,8 @@ Value *value_1d(Program *p, const char *name, Role role, DType dtype, int64_t co
 }
 
 Value *value_columns(Program *p, Value *of, int64_t first, int64_t count, const char *name) {
-    ENSURE(of->rank == 2 && first >= 0 && first + count <= of->dim[1], "columns outside %s", of->name);
+    ENSURE(of->rank == 2 && first >= 0 && first + count <= of->dim[1], "columns outside %s",
+           of->name);
     Value view = *of;
     view.name = arena_strdup(p->arena, name);
     view.offset += first;
@@ -150,7 +166,8 @@ Value *value_alias(Program *p, Value *of, const char *name) {
     return value_register(p, view);
 }
 
-Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *dim, const char *name) {
+Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *dim,
+                const char *name) {
     Value view = *of;
     view.name = arena_strdup(p->arena, name);
     view.offset += offset;
@@ -162,6 +179,25 @@ Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *
     return value_register(p, view);
 }
 
+bool value_can_move(const Program *p, const Value *v) {
+    for (int i = 0; i < p->value_count; i++)
+        if (p->values[i]->storage == v->storage && !value_same_place(p->values[i], v))
+            return false;
+    return value_dense(v) && v->offset == 0;
+}
+
+void value_move(Program *p, Value *v, const Value *to) {
+    const Storage *from = v->storage;
+    for (int i = 0; i < p->value_count; i++) {
+        Value *alias = p->values[i];
+        if (alias->storage != from)
+            continue;
+        alias->storage = to->storage;
+        alias->offset = to->offset;
+        alias->row_stride = to->row_stride;
+    }
+}
+
 void program_add_param(Program *p, Param param) {
     p->params = grow(p->arena, p->params, p->param_count, &p->param_capacity, sizeof param);
     p->params[p->param_count++] = param;
@@ -169,12 +205,14 @@ void program_add_param(Program *p, Param param) {
 
 Param *program_param(Program *p, const Value *weight) {
     for (int i = 0; i < p->param_count; i++)
-        if (p->params[i].weight == weight) return &p->params[i];
+        if (p->params[i].weight == weight)
+            return &p->params[i];
     return NULL;
 }
 
 uint32_t stable_hash(const char *text) {
     uint32_t hash = 2166136261u; /* FNV-1a */
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
     return hash;
 }

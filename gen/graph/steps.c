@@ -7,17 +7,23 @@ static const struct {
     const char *name;
     int args;
 } step_table[STEP_KIND_COUNT] = {
-    [STEP_LOAD] = {"load", 0},       [STEP_STORE] = {"store", 1},   [STEP_COL_SUM] = {"col_sum", 1},
-    [STEP_CONST] = {"const", 0},     [STEP_ROW] = {"row", 0},       [STEP_COL] = {"col", 0},
-    [STEP_ADD] = {"add", 2},         [STEP_SUB] = {"sub", 2},       [STEP_MUL] = {"mul", 2},
-    [STEP_DIV] = {"div", 2},         [STEP_MIN] = {"min", 2},       [STEP_MAX] = {"max", 2},
-    [STEP_POW] = {"pow", 2},         [STEP_NEG] = {"neg", 1},       [STEP_EXP] = {"exp", 1},
-    [STEP_LOG] = {"log", 1},         [STEP_SQRT] = {"sqrt", 1},     [STEP_RSQRT] = {"rsqrt", 1},
-    [STEP_SIGMOID] = {"sigmoid", 1}, [STEP_TANH] = {"tanh", 1},     [STEP_SIN] = {"sin", 1},
-    [STEP_COS] = {"cos", 1},         [STEP_MOD] = {"mod", 2},       [STEP_LT] = {"lt", 2},
-    [STEP_EQ] = {"eq", 2},           [STEP_GE] = {"ge", 2},         [STEP_FINITE] = {"finite", 1},
-    [STEP_SELECT] = {"select", 3},   [STEP_CAST] = {"cast", 1},     [STEP_ROUND] = {"round", 1},
-    [STEP_UNIFORM] = {"uniform", 3}, [STEP_ROW_SUM] = {"row_sum", 1}, [STEP_ROW_MAX] = {"row_max", 1},
+    [STEP_LOAD] = {"load", 0},       [STEP_STORE] = {"store", 1},
+    [STEP_COL_SUM] = {"col_sum", 1}, [STEP_CONST] = {"const", 0},
+    [STEP_ROW] = {"row", 0},         [STEP_COL] = {"col", 0},
+    [STEP_ADD] = {"add", 2},         [STEP_SUB] = {"sub", 2},
+    [STEP_MUL] = {"mul", 2},         [STEP_DIV] = {"div", 2},
+    [STEP_MIN] = {"min", 2},         [STEP_MAX] = {"max", 2},
+    [STEP_POW] = {"pow", 2},         [STEP_NEG] = {"neg", 1},
+    [STEP_EXP] = {"exp", 1},         [STEP_LOG] = {"log", 1},
+    [STEP_SQRT] = {"sqrt", 1},       [STEP_RSQRT] = {"rsqrt", 1},
+    [STEP_SIGMOID] = {"sigmoid", 1}, [STEP_TANH] = {"tanh", 1},
+    [STEP_SIN] = {"sin", 1},         [STEP_COS] = {"cos", 1},
+    [STEP_MOD] = {"mod", 2},         [STEP_LT] = {"lt", 2},
+    [STEP_EQ] = {"eq", 2},           [STEP_GE] = {"ge", 2},
+    [STEP_FINITE] = {"finite", 1},   [STEP_SELECT] = {"select", 3},
+    [STEP_CAST] = {"cast", 1},       [STEP_ROUND] = {"round", 1},
+    [STEP_UNIFORM] = {"uniform", 3}, [STEP_ROW_SUM] = {"row_sum", 1},
+    [STEP_ROW_MAX] = {"row_max", 1},
 };
 
 int step_arg_count(StepKind kind) { return step_table[kind].args; }
@@ -33,7 +39,8 @@ int body_append(Body *body, Step step) {
     if (body->count == body->capacity) {
         int capacity = body->capacity ? 2 * body->capacity : 32;
         Step *steps = arena_array(body->arena, (size_t)capacity, sizeof *steps);
-        if (body->count) memcpy(steps, body->steps, (size_t)body->count * sizeof *steps);
+        if (body->count)
+            memcpy(steps, body->steps, (size_t)body->count * sizeof *steps);
         body->steps = steps;
         body->capacity = capacity;
     }
@@ -47,21 +54,26 @@ static Step blank(StepKind kind, StepType type, Level level) {
 
 /* A step varies with whatever its arguments vary with. */
 static Level level_join(Level a, Level b) {
-    if (a == b || b == LEVEL_SCALAR) return a;
+    if (a == b || b == LEVEL_SCALAR)
+        return a;
     return a == LEVEL_SCALAR ? b : LEVEL_ELEMENT;
 }
 
-static Level level_of(const Body *body, int step) { return step < 0 ? LEVEL_SCALAR : body->steps[step].level; }
+static Level level_of(const Body *body, int step) {
+    return step < 0 ? LEVEL_SCALAR : body->steps[step].level;
+}
 
 static StepType load_type(DType dtype) {
-    if (dtype == DT_I64) return TYPE_LONG;
+    if (dtype == DT_I64)
+        return TYPE_LONG;
     return dtype == DT_I32 || dtype == DT_U8 ? TYPE_INT : TYPE_REAL;
 }
 
 int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t period) {
-    bool rows = value_rows(v) > 1 && row_index < 0, cols = value_cols(v) > 1;
+    bool rows = value_rows(v) > 1 && row_index<0, cols = value_cols(v)> 1;
     ENSURE(!rows || value_rows(v) == body->rows, "%s has other rows than its kernel", v->name);
-    ENSURE(!cols || map == COL_MODULO || value_cols(v) == body->cols, "%s has other columns than its kernel", v->name);
+    ENSURE(!cols || map == COL_MODULO || value_cols(v) == body->cols,
+           "%s has other columns than its kernel", v->name);
     Level own = rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
     Step s = blank(STEP_LOAD, load_type(v->dtype), level_join(own, level_of(body, row_index)));
     s.value = v;
@@ -99,14 +111,16 @@ int step_unary(Body *body, StepKind kind, int a) {
 int step_binary(Body *body, StepKind kind, int a, int b) {
     StepType type = body->steps[a].type;
     ENSURE(type == body->steps[b].type, "%s of two types", step_table[kind].name);
-    Step s = blank(kind, gives_bool(kind) ? TYPE_BOOL : type, level_join(level_of(body, a), level_of(body, b)));
+    Step s = blank(kind, gives_bool(kind) ? TYPE_BOOL : type,
+                   level_join(level_of(body, a), level_of(body, b)));
     s.arg[0] = a;
     s.arg[1] = b;
     return body_append(body, s);
 }
 
 int step_select(Body *body, int condition, int a, int b) {
-    Level level = level_join(level_join(level_of(body, condition), level_of(body, a)), level_of(body, b));
+    Level level =
+        level_join(level_join(level_of(body, condition), level_of(body, a)), level_of(body, b));
     Step s = blank(STEP_SELECT, body->steps[a].type, level);
     s.arg[0] = condition;
     s.arg[1] = a;
@@ -165,13 +179,19 @@ void body_print(const Body *body, StrBuf *out) {
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
         sb_printf(out, "  %%%d %s %s", i, levels[s->level], step_table[s->kind].name);
-        for (int k = 0; k < step_table[s->kind].args; k++) sb_printf(out, " %%%d", s->arg[k]);
-        if (s->value) sb_printf(out, " %s", s->value->name);
-        if (s->kind == STEP_CONST) sb_printf(out, " %.17g", s->constant);
-        if (s->kind == STEP_ROUND) sb_printf(out, " %s", dtype_name(s->dtype));
-        if (s->row_index >= 0) sb_printf(out, " at row %%%d", s->row_index);
+        for (int k = 0; k < step_table[s->kind].args; k++)
+            sb_printf(out, " %%%d", s->arg[k]);
+        if (s->value)
+            sb_printf(out, " %s", s->value->name);
+        if (s->kind == STEP_CONST)
+            sb_printf(out, " %.17g", s->constant);
+        if (s->kind == STEP_ROUND)
+            sb_printf(out, " %s", dtype_name(s->dtype));
+        if (s->row_index >= 0)
+            sb_printf(out, " at row %%%d", s->row_index);
         if (s->col_map != COL_SAME)
-            sb_printf(out, " %s %lld", s->col_map == COL_ROTATE ? "rotate" : "modulo", (long long)s->period);
+            sb_printf(out, " %s %lld", s->col_map == COL_ROTATE ? "rotate" : "modulo",
+                      (long long)s->period);
         sb_puts(out, "\n");
     }
 }

@@ -7,7 +7,8 @@
  * A step's *level* says what it varies with: a SCALAR is the same everywhere, a ROW step once a
  * row, a COL step once a column, an ELEMENT step once an element. A row reduction turns ELEMENT or
  * COL into ROW. Steps compute in `real` (float or double), int or bool; LOAD widens and STORE and
- * ROUND narrow to nearest even, so a value has the same bits whether it went through memory or not. */
+ * ROUND narrow to nearest even, so a value has the same bits whether it went through memory or not.
+ */
 #ifndef GRAPH_STEPS_H
 #define GRAPH_STEPS_H
 
@@ -20,16 +21,33 @@ typedef enum {
     STEP_CONST,   /* constant */
     STEP_ROW,     /* int: the row's index */
     STEP_COL,     /* int: the column's index */
-    STEP_ADD, STEP_SUB, STEP_MUL, STEP_DIV, STEP_MIN, STEP_MAX, STEP_POW,
-    STEP_NEG, STEP_EXP, STEP_LOG, STEP_SQRT, STEP_RSQRT, STEP_SIGMOID, STEP_TANH, STEP_SIN, STEP_COS,
-    STEP_MOD,                     /* int */
-    STEP_LT, STEP_EQ, STEP_GE,    /* bool */
-    STEP_FINITE,                  /* bool: neither infinite nor NaN */
-    STEP_SELECT,                  /* a ? b : c */
-    STEP_CAST,                    /* to `type` */
-    STEP_ROUND,                   /* through `dtype` and back: what a store and a load would do */
-    STEP_UNIFORM,                 /* philox in (0,1]: a = seed, b = step, c = element index; stream */
-    STEP_ROW_SUM, STEP_ROW_MAX,   /* over the columns of a row */
+    STEP_ADD,
+    STEP_SUB,
+    STEP_MUL,
+    STEP_DIV,
+    STEP_MIN,
+    STEP_MAX,
+    STEP_POW,
+    STEP_NEG,
+    STEP_EXP,
+    STEP_LOG,
+    STEP_SQRT,
+    STEP_RSQRT,
+    STEP_SIGMOID,
+    STEP_TANH,
+    STEP_SIN,
+    STEP_COS,
+    STEP_MOD, /* int */
+    STEP_LT,
+    STEP_EQ,
+    STEP_GE,      /* bool */
+    STEP_FINITE,  /* bool: neither infinite nor NaN */
+    STEP_SELECT,  /* a ? b : c */
+    STEP_CAST,    /* to `type` */
+    STEP_ROUND,   /* through `dtype` and back: what a store and a load would do */
+    STEP_UNIFORM, /* philox in (0,1]: a = seed, b = step, c = element index; stream */
+    STEP_ROW_SUM,
+    STEP_ROW_MAX, /* over the columns of a row */
     STEP_KIND_COUNT
 } StepKind;
 
@@ -47,11 +65,11 @@ typedef struct {
     int arg[3]; /* indices of earlier steps of the body; -1: none */
     Value *value;
     double constant;
-    DType dtype;       /* ROUND */
+    DType dtype; /* ROUND */
     ColMap col_map;
     int64_t period;
-    int row_index;     /* LOAD, STORE: a step that gives the row, -1: the row itself */
-    uint32_t stream;   /* UNIFORM */
+    int row_index;   /* LOAD, STORE: a step that gives the row, -1: the row itself */
+    uint32_t stream; /* UNIFORM */
 } Step;
 
 typedef struct {

@@ -12,32 +12,37 @@ typedef struct {
     struct Link {
         const Value *value;
         struct Link *next;
-    } **in_storage;
+    } * *in_storage;
     Arena scratch;
 } Check;
 
 static void check_operand(const Check *c, const Op *op, const Value *v) {
     const char *graph = c->graph->name;
-    ENSURE(c->overwritten[v->id] < 0, "after %s, in %s: %s reads %s, which %s has overwritten", c->where, graph,
-           op->name, v->name, c->graph->ops[c->overwritten[v->id]]->name);
-    if (c->written[v->id] >= 0 || role_persistent(v->role) || v->role == ROLE_INPUT) return;
+    ENSURE(c->overwritten[v->id] < 0, "after %s, in %s: %s reads %s, which %s has overwritten",
+           c->where, graph, op->name, v->name, c->graph->ops[c->overwritten[v->id]]->name);
+    if (c->written[v->id] >= 0 || role_persistent(v->role) || v->role == ROLE_INPUT)
+        return;
     for (struct Link *l = c->in_storage[v->storage->id]; l; l = l->next)
-        if (value_overlaps(l->value, v)) return; /* a view of something written */
-    ENSURE(false, "after %s, in %s: %s reads %s, which nothing wrote", c->where, graph, op->name, v->name);
+        if (value_overlaps(l->value, v))
+            return; /* a view of something written */
+    ENSURE(false, "after %s, in %s: %s reads %s, which nothing wrote", c->where, graph, op->name,
+           v->name);
 }
 
 static void mark_overwritten(Check *c, int index, const Value *result) {
     const Op *op = c->graph->ops[index];
     for (int i = 0; i < op->in_count; i++)
-        if (op->in[i] != result && value_overlaps(op->in[i], result)) c->overwritten[op->in[i]->id] = index;
+        if (op->in[i] != result && value_overlaps(op->in[i], result))
+            c->overwritten[op->in[i]->id] = index;
 }
 
 static void check_result(Check *c, int index, const Value *v) {
     const Op *op = c->graph->ops[index];
-    ENSURE(c->written[v->id] < 0, "after %s, in %s: %s writes %s a second time", c->where, c->graph->name,
-           op->name, v->name);
-    ENSURE(v->role != ROLE_INPUT && v->role != ROLE_FROZEN, "after %s, in %s: %s writes %s, which is %s",
-           c->where, c->graph->name, op->name, v->name, role_name(v->role));
+    ENSURE(c->written[v->id] < 0, "after %s, in %s: %s writes %s a second time", c->where,
+           c->graph->name, op->name, v->name);
+    ENSURE(v->role != ROLE_INPUT && v->role != ROLE_FROZEN,
+           "after %s, in %s: %s writes %s, which is %s", c->where, c->graph->name, op->name,
+           v->name, role_name(v->role));
     c->written[v->id] = index;
     mark_overwritten(c, index, v);
     struct Link *link = arena_alloc(&c->scratch, sizeof *link);
@@ -47,14 +52,18 @@ static void check_result(Check *c, int index, const Value *v) {
 
 static void check_op(Check *c, int index, Stage stage) {
     Op *op = c->graph->ops[index];
-    ENSURE(op_table[op->kind].stages & stage, "after %s, in %s: %s (%s) is not allowed at this stage", c->where,
-           c->graph->name, op->name, op_table[op->kind].name);
+    ENSURE(op_table[op->kind].stages & stage,
+           "after %s, in %s: %s (%s) is not allowed at this stage", c->where, c->graph->name,
+           op->name, op_table[op->kind].name);
     ENSURE(op->id == index, "after %s: %s has a stale index", c->where, op->name);
-    ENSURE(!op->after || op->after->id < index, "after %s: %s runs before %s", c->where, op->name, op->after->name);
-    for (int i = 0; i < op->in_count; i++) check_operand(c, op, op->in[i]);
+    ENSURE(!op->after || op->after->id < index, "after %s: %s runs before %s", c->where, op->name,
+           op->after->name);
+    for (int i = 0; i < op->in_count; i++)
+        check_operand(c, op, op->in[i]);
     ENSURE(op->out_count > 0, "after %s: %s has no result", c->where, op->name);
     op_table[op->kind].shape((Program *)c->program, op);
-    for (int i = 0; i < op->out_count; i++) check_result(c, index, op->out[i]);
+    for (int i = 0; i < op->out_count; i++)
+        check_result(c, index, op->out[i]);
 }
 
 static void check_graph(const Program *p, const Graph *graph, Stage stage, const char *where) {
@@ -62,18 +71,22 @@ static void check_graph(const Program *p, const Graph *graph, Stage stage, const
     c.written = arena_array(&c.scratch, (size_t)p->value_count + 1, sizeof *c.written);
     c.overwritten = arena_array(&c.scratch, (size_t)p->value_count + 1, sizeof *c.overwritten);
     c.in_storage = arena_array(&c.scratch, (size_t)p->storage_count + 1, sizeof(struct Link *));
-    for (int i = 0; i < p->value_count; i++) c.written[i] = c.overwritten[i] = -1;
-    for (int i = 0; i < graph->op_count; i++) check_op(&c, i, stage);
+    for (int i = 0; i < p->value_count; i++)
+        c.written[i] = c.overwritten[i] = -1;
+    for (int i = 0; i < graph->op_count; i++)
+        check_op(&c, i, stage);
     arena_free(&c.scratch);
 }
 
 static void check_value(const Value *v, const char *where) {
     int64_t last = v->offset + (value_rows(v) - 1) * v->row_stride + value_cols(v);
-    ENSURE(v->offset >= 0 && last * dtype_bytes(v->dtype) <= v->storage->bytes, "after %s: %s lies outside %s",
-           where, v->name, v->storage->name);
+    ENSURE(v->offset >= 0 && last * dtype_bytes(v->dtype) <= v->storage->bytes,
+           "after %s: %s lies outside %s", where, v->name, v->storage->name);
 }
 
 void program_verify(const Program *p, Stage stage, const char *where) {
-    for (int i = 0; i < p->value_count; i++) check_value(p->values[i], where);
-    for (int e = 0; e < ENTRY_COUNT; e++) check_graph(p, &p->entry[e], stage, where);
+    for (int i = 0; i < p->value_count; i++)
+        check_value(p->values[i], where);
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        check_graph(p, &p->entry[e], stage, where);
 }

@@ -1,16 +1,24 @@
 /* The part of every model that is the same: precision, counters, batch, loss, the two graphs. */
 #include "model/model.h"
 
-#include <string.h>
-
 /* The precision policy: which dtype activations and GEMM operands have. Losses, norms, weight
  * gradients and the optimizer are in `real`. */
 static void set_precision(Program *p, const Spec *spec) {
     switch (spec->precision.dtype) {
-    case PRECISION_FP64: p->real = p->activation = DT_F64; break;
-    case PRECISION_FP32: p->real = p->activation = DT_F32; break;
-    case PRECISION_TF32: p->real = p->activation = DT_F32; p->tf32 = true; break;
-    case PRECISION_BF16: p->real = DT_F32; p->activation = DT_BF16; break;
+    case PRECISION_FP64:
+        p->real = p->activation = DT_F64;
+        break;
+    case PRECISION_FP32:
+        p->real = p->activation = DT_F32;
+        break;
+    case PRECISION_TF32:
+        p->real = p->activation = DT_F32;
+        p->tf32 = true;
+        break;
+    case PRECISION_BF16:
+        p->real = DT_F32;
+        p->activation = DT_BF16;
+        break;
     }
 }
 
@@ -42,37 +50,6 @@ static Batch make_batch(Program *p) {
     };
 }
 
-const char *builder_name(Builder *b, const char *name) {
-    return arena_printf(b->program->arena, "%s%s", b->scope, name);
-}
-
-static Value *find_param(const Program *p, const char *name) {
-    for (int i = 0; i < p->param_count; i++)
-        if (!strcmp(p->params[i].file_name, name)) return p->params[i].weight;
-    return NULL;
-}
-
-Value *builder_param(Builder *b, const char *name, int rank, const int64_t *dim, int init, double scale, Pos pos) {
-    Program *p = b->program;
-    const char *full = builder_name(b, name);
-    Value *weight = find_param(p, full);
-    if (weight) return weight;
-    weight = value_new(p, full, ROLE_WEIGHT, p->activation, rank, dim, pos);
-    program_add_param(p, (Param){.weight = weight, .master = weight, .file_name = full, .init = init, .init_scale = scale});
-    return weight;
-}
-
-Value *builder_op(Builder *b, OpKind kind, const char *name, Value *const *in, int in_count, Attr attr, Pos pos) {
-    return op_add(b->program, b->graph, kind, builder_name(b, name), in, in_count, attr, pos)->out[0];
-}
-
-Value *builder_linear(Builder *b, Value *x, const char *name, int64_t out_features, Pos pos) {
-    const char *weight_name = arena_printf(b->program->arena, "%s.weight", name);
-    Value *w = builder_param(b, weight_name, 2, (int64_t[]){out_features, value_cols(x)}, INIT_NORMAL,
-                             b->spec->model.initializer_range, pos);
-    return builder_op(b, OP_linear, name, (Value *[]){x, w}, 2, (Attr){.alpha = 1}, pos);
-}
-
 /* Mean loss over the step's targets; its value goes to `total`, which the host reads. */
 static Value *add_loss(Builder *b, Value *logits, Value *total) {
     Pos pos = spec_pos(b->spec, KEY_training_task);
@@ -80,7 +57,8 @@ static Value *add_loss(Builder *b, Value *logits, Value *total) {
     Value *rows = builder_op(b, OP_cross_entropy, "loss.rows", in, 3, (Attr){0}, pos);
     Value *loss = builder_op(b, OP_sum, "loss", &rows, 1, (Attr){0}, pos);
     Value *sum = value_alias(b->program, total, total->name);
-    op_add_into(b->program, b->graph, OP_add, total->name, (Value *[]){total, loss}, 2, &sum, 1, (Attr){0}, pos);
+    op_add_into(b->program, b->graph, OP_add, total->name, (Value *[]){total, loss}, 2, &sum, 1,
+                (Attr){0}, pos);
     return loss;
 }
 
@@ -93,7 +71,11 @@ Program *model_build(Arena *arena, const Spec *spec) {
     p->steps = spec->training.steps;
     p->config_json = hf_config(arena, spec, p->real);
     make_counters(p);
-    Builder b = {.program = p, .graph = &p->entry[ENTRY_MICRO_STEP], .spec = spec, .batch = make_batch(p), .scope = ""};
+    Builder b = {.program = p,
+                 .graph = &p->entry[ENTRY_MICRO_STEP],
+                 .spec = spec,
+                 .batch = make_batch(p),
+                 .scope = ""};
     Value *logits = llama_forward(&b);
     graph_producer(b.graph, logits)->observe = "logits";
     p->loss_of_micro_step = add_loss(&b, logits, p->counters.step_loss);

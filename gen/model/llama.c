@@ -11,8 +11,10 @@ static double llama3_frequency(const Spec *spec, double frequency) {
     double context = (double)spec->model.rope_original_max_position_embeddings;
     double low = spec->model.rope_low_freq_factor, high = spec->model.rope_high_freq_factor;
     double wave = 2 * PI / frequency;
-    if (wave < context / high) return frequency;
-    if (wave > context / low) return frequency / spec->model.rope_factor;
+    if (wave < context / high)
+        return frequency;
+    if (wave > context / low)
+        return frequency / spec->model.rope_factor;
     double smooth = (context / wave - low) / (high - low);
     return (1 - smooth) * frequency / spec->model.rope_factor + smooth * frequency;
 }
@@ -23,7 +25,8 @@ static Value *inverse_frequencies(Builder *b, Pos pos) {
     double *data = arena_array(b->program->arena, (size_t)half, sizeof *data);
     for (int64_t i = 0; i < half; i++) {
         data[i] = pow(spec->model.rope_theta, -2.0 * (double)i / (double)spec->model.head_dim);
-        if (spec->model.rope_type == ROPE_LLAMA3) data[i] = llama3_frequency(spec, data[i]);
+        if (spec->model.rope_type == ROPE_LLAMA3)
+            data[i] = llama3_frequency(spec, data[i]);
     }
     Value *v = value_1d(b->program, "rope.inv_freq", ROLE_CONSTANT, b->program->real, half, pos);
     v->data = data;
@@ -39,13 +42,15 @@ static RopeTable rope_table(Builder *b) {
     static const char *const cos_name = "rope.cos", *const sin_name = "rope.sin";
     Program *p = b->program;
     Graph *load = &p->entry[ENTRY_LOAD];
-    if (load->op_count) return (RopeTable){load->ops[0]->out[0], load->ops[0]->out[1]};
+    if (load->op_count)
+        return (RopeTable){load->ops[0]->out[0], load->ops[0]->out[1]};
     Pos pos = spec_pos(b->spec, KEY_model_rope_theta);
     int64_t half = b->spec->model.head_dim / 2;
     RopeTable t = {value_2d(p, cos_name, ROLE_CONSTANT, p->real, p->seq_len, half, pos),
                    value_2d(p, sin_name, ROLE_CONSTANT, p->real, p->seq_len, half, pos)};
     Value *in = inverse_frequencies(b, pos);
-    op_add_into(p, load, OP_rope_table, "rope.table", &in, 1, (Value *[]){t.cos, t.sin}, 2, (Attr){0}, pos);
+    op_add_into(p, load, OP_rope_table, "rope.table", &in, 1, (Value *[]){t.cos, t.sin}, 2,
+                (Attr){0}, pos);
     return t;
 }
 
@@ -54,7 +59,8 @@ static Value *norm(Builder *b, Value *x, const char *name) {
     int64_t width = value_cols(x);
     const char *weight = arena_printf(b->program->arena, "%s.weight", name);
     Value *w = builder_param(b, weight, 1, &width, INIT_ONES, 0, pos);
-    return builder_op(b, OP_rms_norm, name, (Value *[]){x, w}, 2, (Attr){.eps = b->spec->model.rms_norm_eps}, pos);
+    return builder_op(b, OP_rms_norm, name, (Value *[]){x, w}, 2,
+                      (Attr){.eps = b->spec->model.rms_norm_eps}, pos);
 }
 
 static Value *rope(Builder *b, Value *x, RopeTable t, const char *name) {
@@ -66,15 +72,20 @@ static Value *rope(Builder *b, Value *x, RopeTable t, const char *name) {
 static Value *attention(Builder *b, Value *x, RopeTable t) {
     const Spec *spec = b->spec;
     Pos pos = spec_pos(spec, KEY_model_num_attention_heads);
-    int64_t head = spec->model.head_dim, heads = spec->model.num_attention_heads, kv = spec->model.num_key_value_heads;
+    int64_t head = spec->model.head_dim, heads = spec->model.num_attention_heads,
+            kv = spec->model.num_key_value_heads;
     Value *q = builder_linear(b, x, "self_attn.q_proj", heads * head, pos);
     Value *k = builder_linear(b, x, "self_attn.k_proj", kv * head, pos);
     Value *v = builder_linear(b, x, "self_attn.v_proj", kv * head, pos);
     q = rope(b, q, t, "self_attn.q_rope");
     k = rope(b, k, t, "self_attn.k_rope");
-    Attr attr = {.alpha = 1 / sqrt((double)head), .head_dim = head, .heads = heads, .kv_heads = kv,
+    Attr attr = {.alpha = 1 / sqrt((double)head),
+                 .head_dim = head,
+                 .heads = heads,
+                 .kv_heads = kv,
                  .seq_len = b->program->seq_len};
-    Value *o = builder_op(b, OP_attention, "self_attn", (Value *[]){q, k, v, b->batch.positions}, 4, attr, pos);
+    Value *o = builder_op(b, OP_attention, "self_attn", (Value *[]){q, k, v, b->batch.positions}, 4,
+                          attr, pos);
     return builder_linear(b, o, "self_attn.o_proj", spec->model.hidden_size, pos);
 }
 
@@ -102,14 +113,17 @@ Value *llama_forward(Builder *b) {
     Pos pos = spec_pos(spec, KEY_model_vocab_size);
     int64_t table[] = {spec->model.vocab_size, spec->model.hidden_size};
     RopeTable rope = rope_table(b);
-    Value *embed = builder_param(b, "model.embed_tokens.weight", 2, table, INIT_NORMAL, spec->model.initializer_range, pos);
-    Value *x = builder_op(b, OP_embedding, "model.embed_tokens", (Value *[]){b->batch.input_ids, embed}, 2, (Attr){0}, pos);
+    Value *embed = builder_param(b, "model.embed_tokens.weight", 2, table, INIT_NORMAL,
+                                 spec->model.initializer_range, pos);
+    Value *x = builder_op(b, OP_embedding, "model.embed_tokens",
+                          (Value *[]){b->batch.input_ids, embed}, 2, (Attr){0}, pos);
     for (int64_t i = 0; i < spec->model.num_hidden_layers; i++) {
         b->scope = arena_printf(b->program->arena, "model.layers.%lld.", (long long)i);
         x = decoder_layer(b, x, rope);
     }
     b->scope = "";
     x = norm(b, x, "model.norm");
-    if (!spec->model.tie_word_embeddings) return builder_linear(b, x, "lm_head", spec->model.vocab_size, pos);
+    if (!spec->model.tie_word_embeddings)
+        return builder_linear(b, x, "lm_head", spec->model.vocab_size, pos);
     return builder_op(b, OP_linear, "lm_head", (Value *[]){x, embed}, 2, (Attr){.alpha = 1}, pos);
 }

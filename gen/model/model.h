@@ -1,4 +1,5 @@
-/* From a spec to a Program's forward graphs. One file a model family; what families share is here. */
+/* From a spec to a Program's forward graphs. One file a model family; what families share is here.
+ */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
@@ -29,7 +30,8 @@ typedef struct {
 } Builder;
 
 /* A parameter under its Hugging Face name: made at its first use, shared afterwards. */
-Value *builder_param(Builder *, const char *name, int rank, const int64_t *dim, int init, double scale, Pos);
+Value *builder_param(Builder *, const char *name, int rank, const int64_t *dim, int init,
+                     double scale, Pos);
 /* One op with one result that matters, named scope + name. */
 Value *builder_op(Builder *, OpKind, const char *name, Value *const *in, int in_count, Attr, Pos);
 /* linear with the weight NAME.weight of [out_features, features of x] */

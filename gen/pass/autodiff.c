@@ -30,8 +30,10 @@ static void mark_needed(Backward *b) {
     for (int i = 0; i < b->graph->op_count; i++) {
         const Op *op = b->graph->ops[i];
         bool any = false;
-        for (int k = 0; k < op->in_count; k++) any |= b->needed[op->in[k]->id];
-        for (int k = 0; k < op->out_count; k++) b->needed[op->out[k]->id] = any;
+        for (int k = 0; k < op->in_count; k++)
+            any |= b->needed[op->in[k]->id];
+        for (int k = 0; k < op->out_count; k++)
+            b->needed[op->out[k]->id] = any;
     }
 }
 
@@ -42,7 +44,8 @@ static void contribute(Backward *b, const Value *operand, Value *value, bool own
 }
 
 void backward_pass(Backward *b, Value *operand, Value *gradient) {
-    if (b->needed[operand->id]) contribute(b, operand, gradient, false);
+    if (b->needed[operand->id])
+        contribute(b, operand, gradient, false);
 }
 
 static const char *gradient_name(Backward *b, const Value *operand) {
@@ -53,7 +56,9 @@ Value *backward_of(Backward *b, Value *result) {
     Part *part = b->parts[result->id];
     while (part && part->older) {
         Value *in[] = {part->older->value, part->value};
-        Value *sum = op_add(b->program, b->graph, OP_add, gradient_name(b, result), in, 2, (Attr){0}, result->pos)->out[0];
+        Value *sum = op_add(b->program, b->graph, OP_add, gradient_name(b, result), in, 2,
+                            (Attr){0}, result->pos)
+                         ->out[0];
         part->older->value = sum;
         part->older->owned = true;
         part = b->parts[result->id] = part->older;
@@ -62,10 +67,11 @@ Value *backward_of(Backward *b, Value *result) {
 }
 
 /* kind(in.., onto), its result over `onto`. */
-static Value *emit_onto(Backward *b, const char *name, OpKind kind, Value *const *in, int in_count, Value *onto,
-                        Attr attr, Pos pos) {
+static Value *emit_onto(Backward *b, const char *name, OpKind kind, Value *const *in, int in_count,
+                        Value *onto, Attr attr, Pos pos) {
     Value *all[MAX_OPERANDS], *out = value_alias(b->program, onto, name);
-    for (int i = 0; i < in_count; i++) all[i] = in[i];
+    for (int i = 0; i < in_count; i++)
+        all[i] = in[i];
     all[in_count] = onto;
     attr.accumulate = true;
     op_add_into(b->program, b->graph, kind, name, all, in_count + 1, &out, 1, attr, pos);
@@ -82,32 +88,38 @@ static Value *zeroed(Backward *b, Value *v, Pos pos) {
 }
 
 /* A contribution to the gradient buffer of a trained weight. */
-static void emit_weight(Backward *b, const Op *forward, Value *weight, OpKind kind, Value *const *in, int in_count,
-                        Attr attr) {
+static void emit_weight(Backward *b, const Op *forward, Value *weight, OpKind kind,
+                        Value *const *in, int in_count, Attr attr) {
     Program *p = b->program;
     Value *buffer = program_param(p, weight)->gradient;
     const char *name = gradient_name(b, weight);
     Part *sofar = b->parts[weight->id];
     Value *onto = sofar ? sofar->value : p->micro_steps > 1 ? buffer : NULL;
-    if (!onto && kind == OP_embedding_grad) onto = zeroed(b, buffer, forward->pos);
+    if (!onto && kind == OP_embedding_grad)
+        onto = zeroed(b, buffer, forward->pos);
     Value *out = buffer;
     if (!onto) {
         op_add_into(p, b->graph, kind, name, in, in_count, &out, 1, attr, forward->pos);
     } else if (adds_in_place(kind)) {
         out = emit_onto(b, name, kind, in, in_count, onto, attr, forward->pos);
     } else {
-        Value *fresh = op_add(p, b->graph, kind, arena_printf(p->arena, "%s.part", name), in, in_count, attr,
-                              forward->pos)->out[0];
+        Value *fresh = op_add(p, b->graph, kind, arena_printf(p->arena, "%s.part", name), in,
+                              in_count, attr, forward->pos)
+                           ->out[0];
         out = value_alias(p, onto, name);
-        op_add_into(p, b->graph, OP_add, name, (Value *[]){onto, fresh}, 2, &out, 1, (Attr){0}, forward->pos);
+        op_add_into(p, b->graph, OP_add, name, (Value *[]){onto, fresh}, 2, &out, 1, (Attr){0},
+                    forward->pos);
     }
-    if (sofar) sofar->value = out;
-    else contribute(b, weight, out, true);
+    if (sofar)
+        sofar->value = out;
+    else
+        contribute(b, weight, out, true);
 }
 
-void backward_emit(Backward *b, const Op *forward, Value *operand, OpKind kind, Value *const *in, int in_count,
-                   Attr attr) {
-    if (!b->needed[operand->id]) return;
+void backward_emit(Backward *b, const Op *forward, Value *operand, OpKind kind, Value *const *in,
+                   int in_count, Attr attr) {
+    if (!b->needed[operand->id])
+        return;
     if (value_trains(operand)) {
         emit_weight(b, forward, operand, kind, in, in_count, attr);
         return;
@@ -117,18 +129,24 @@ void backward_emit(Backward *b, const Op *forward, Value *operand, OpKind kind, 
     if (newest && newest->owned && kind == OP_matmul)
         newest->value = emit_onto(b, name, kind, in, in_count, newest->value, attr, forward->pos);
     else
-        contribute(b, operand, op_add(b->program, b->graph, kind, name, in, in_count, attr, forward->pos)->out[0], true);
+        contribute(
+            b, operand,
+            op_add(b->program, b->graph, kind, name, in, in_count, attr, forward->pos)->out[0],
+            true);
 }
 
-Op *backward_op(Backward *b, const Op *forward, OpKind kind, Value *const *in, int in_count, Attr attr) {
+Op *backward_op(Backward *b, const Op *forward, OpKind kind, Value *const *in, int in_count,
+                Attr attr) {
     const char *name = arena_printf(b->program->arena, "%s.grad", forward->name);
     return op_add(b->program, b->graph, kind, name, in, in_count, attr, forward->pos);
 }
 
 static bool has_gradient(const Backward *b, const Op *op) {
     bool arrived = false, useful = false;
-    for (int k = 0; k < op->out_count; k++) arrived |= b->parts[op->out[k]->id] != NULL;
-    for (int k = 0; k < op->in_count; k++) useful |= b->needed[op->in[k]->id];
+    for (int k = 0; k < op->out_count; k++)
+        arrived |= b->parts[op->out[k]->id] != NULL;
+    for (int k = 0; k < op->in_count; k++)
+        useful |= b->needed[op->in[k]->id];
     return arrived && useful;
 }
 
@@ -138,15 +156,19 @@ void pass_autodiff(Program *p, const Spec *spec) {
     b.parts = arena_array(p->arena, (size_t)p->value_count + 1, sizeof *b.parts);
     b.needed = arena_array(p->arena, (size_t)p->value_count + 1, sizeof *b.needed);
     mark_needed(&b);
-    if (!b.needed[p->loss_of_micro_step->id]) return;
+    if (!b.needed[p->loss_of_micro_step->id])
+        return;
     static const double unit[] = {1.0};
-    Value *one = value_1d(p, "loss.grad", ROLE_CONSTANT, p->real, 1, spec_pos(spec, KEY_training_task));
+    Value *one =
+        value_1d(p, "loss.grad", ROLE_CONSTANT, p->real, 1, spec_pos(spec, KEY_training_task));
     one->data = unit;
     contribute(&b, p->loss_of_micro_step, one, false);
     for (int i = graph->op_count - 1; i >= 0; i--) {
         const Op *op = graph->ops[i];
-        if (!has_gradient(&b, op)) continue;
-        ENSURE(op_table[op->kind].gradient, "op %s (%s) has no gradient rule", op->name, op_table[op->kind].name);
+        if (!has_gradient(&b, op))
+            continue;
+        ENSURE(op_table[op->kind].gradient, "op %s (%s) has no gradient rule", op->name,
+               op_table[op->kind].name);
         op_table[op->kind].gradient(&b, op);
     }
 }

@@ -6,82 +6,13 @@
  *     forward   u = x' A^T, then y = [x|u] [W|sB]^T
  *     backward  v = dy sB,  then dx = [dy|v] [W;A]   (where x' is x)
  *
- * so that the low-rank sum is made inside the product, in its accumulator, and y and dx are not read
- * and written again. Linears that read the same x share one border, W stacked and sB block-diagonal.
- * Ranks are padded to a multiple of 8 with zeros. sB and A are copies: load and update refresh them
- * from what trains. */
+ * so that the low-rank sum is made inside the product, in its accumulator, and y and dx are not
+ * read and written again. Linears that read the same x share one border, W stacked and sB
+ * block-diagonal. Ranks are padded to a multiple of 8 with zeros. sB and A are copies: load and
+ * update refresh them from what trains. */
 #include "pass/bordered.h"
 
 #include <string.h>
-
-static Op *reader_of(const Graph *graph, const Value *v, int operand) {
-    for (int i = 0; i < graph->op_count; i++) {
-        Op *op = graph->ops[i];
-        if (op->kind == OP_linear && op->in_count > operand && op->in[operand] == v) return op;
-    }
-    return NULL;
-}
-
-/* A site ends in a linear that accumulates onto a plain linear of a frozen weight. */
-static bool match_site(const Graph *graph, Op *base, Site *site) {
-    if (base->kind != OP_linear || base->attr.accumulate || base->attr.alpha != 1) return false;
-    if (base->in[1]->role != ROLE_FROZEN) return false;
-    Op *up = reader_of(graph, base->out[0], 2);
-    if (!up || !up->attr.accumulate || !value_trains(up->in[1])) return false;
-    Op *down = graph_producer(graph, up->in[0]);
-    if (!down || down->kind != OP_linear || down->attr.accumulate || !value_trains(down->in[1])) return false;
-    *site = (Site){.base = base, .down = down, .up = up, .out = value_rows(base->in[1])};
-    site->rank = value_cols(up->in[0]);
-    site->width = (site->rank + RANK_MULTIPLE - 1) / RANK_MULTIPLE * RANK_MULTIPLE;
-    return true;
-}
-
-static Border *group_of(Border *borders, int *count, int capacity, Op *base) {
-    for (int i = 0; i < *count; i++)
-        if (borders[i].x == base->in[0] && borders[i].count < MAX_SITES) return &borders[i];
-    ENSURE(*count < capacity, "more borders than linears");
-    Border *b = &borders[(*count)++];
-    *b = (Border){.name = base->name, .x = base->in[0], .in = value_cols(base->in[0])};
-    return b;
-}
-
-int border_find(Program *p, const Graph *graph, Border *borders, int capacity) {
-    int count = 0;
-    (void)p;
-    for (int i = 0; i < graph->op_count; i++) {
-        Site site;
-        if (!match_site(graph, graph->ops[i], &site)) continue;
-        Border *b = group_of(borders, &count, capacity, site.base);
-        site.row = b->out;
-        site.side = b->side;
-        b->out += site.out;
-        b->side += site.width;
-        b->site[b->count++] = site;
-    }
-    return count;
-}
-
-Value *border_part(Program *p, const Border *b, int64_t row, int64_t rows, int64_t col, int64_t cols, const char *part) {
-    const char *name = arena_printf(p->arena, "%s.%s", b->border->name, part);
-    return value_columns(p, value_row_range(p, b->border, row, rows, name), col, cols, name);
-}
-
-bool value_can_move(const Program *p, const Value *v) {
-    for (int i = 0; i < p->value_count; i++)
-        if (p->values[i]->storage == v->storage && !value_same_place(p->values[i], v)) return false;
-    return value_dense(v) && v->offset == 0;
-}
-
-void value_move(Program *p, Value *v, Value *to) {
-    const Storage *from = v->storage;
-    for (int i = 0; i < p->value_count; i++) {
-        Value *alias = p->values[i];
-        if (alias->storage != from) continue;
-        alias->storage = to->storage;
-        alias->offset = to->offset;
-        alias->row_stride = to->row_stride;
-    }
-}
 
 static void place_weights(Program *p, const Border *b) {
     for (int i = 0; i < b->count; i++) {
@@ -103,7 +34,8 @@ static void add_refresh(Program *p, Graph *graph, const Border *b) {
         a->role = sb->role = ROLE_ADAPTER;
         Value *master_a = down->master, *master_b = up->master;
         op_add_into(p, graph, OP_cast, name_a, &master_a, 1, &a, 1, (Attr){0}, s->down->pos);
-        op_add_into(p, graph, OP_scale, name_b, &master_b, 1, &sb, 1, (Attr){.alpha = s->up->attr.alpha}, s->up->pos);
+        op_add_into(p, graph, OP_scale, name_b, &master_b, 1, &sb, 1,
+                    (Attr){.alpha = s->up->attr.alpha}, s->up->pos);
     }
 }
 
@@ -113,47 +45,57 @@ void border_place(Program *p, Border *b, const Border *like) {
         return;
     }
     const char *name = arena_printf(p->arena, "%s.bordered", b->name);
-    b->border = value_2d(p, name, ROLE_FROZEN, p->activation, b->out + b->side, b->in + b->side, b->site[0].base->pos);
+    b->border = value_2d(p, name, ROLE_FROZEN, p->activation, b->out + b->side, b->in + b->side,
+                         b->site[0].base->pos);
     place_weights(p, b);
     add_refresh(p, &p->entry[ENTRY_LOAD], b);
-    if (p->entry[ENTRY_UPDATE].op_count) add_refresh(p, &p->entry[ENTRY_UPDATE], b);
+    if (p->entry[ENTRY_UPDATE].op_count)
+        add_refresh(p, &p->entry[ENTRY_UPDATE], b);
 }
 
 static const Border *find_like(const Border *borders, int count, const char *name) {
     for (int i = 0; i < count; i++)
-        if (borders[i].border && !strcmp(borders[i].name, name)) return &borders[i];
+        if (borders[i].border && !strcmp(borders[i].name, name))
+            return &borders[i];
     return NULL;
 }
 
 /* Everything that the forward products touch must be free to move; the weights already have where
  * another graph shares the border. */
 static bool can_border(const Program *p, const Border *b, const Border *like) {
-    if (!value_can_move(p, b->x) || b->x->role != ROLE_ACTIVATION) return false;
+    if (!value_can_move(p, b->x) || b->x->role != ROLE_ACTIVATION)
+        return false;
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
-        if (!like && !value_can_move(p, s->base->in[1])) return false;
-        if (!value_can_move(p, s->up->in[0]) || !value_can_move(p, s->base->out[0])) return false;
-        if (s->base->observe || s->up->observe) return false;
+        if (!like && !value_can_move(p, s->base->in[1]))
+            return false;
+        if (!value_can_move(p, s->up->in[0]) || !value_can_move(p, s->base->out[0]))
+            return false;
+        if (s->base->observe || s->up->observe)
+            return false;
     }
     return true;
 }
 
 void pass_bordered(Program *p, const Spec *spec) {
-    if (!spec->compile.bordered) return;
+    if (!spec->compile.bordered)
+        return;
     Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
     Border *borders = arena_array(p->arena, (size_t)train->op_count + 1, sizeof *borders);
     Border *again = arena_array(p->arena, (size_t)evaluate->op_count + 1, sizeof *again);
     int count = border_find(p, train, borders, train->op_count);
     int count_again = border_find(p, evaluate, again, evaluate->op_count);
     for (int i = 0; i < count; i++) {
-        if (!can_border(p, &borders[i], NULL) || !border_in_order(train, &borders[i])) continue;
+        if (!can_border(p, &borders[i], NULL) || !border_in_order(train, &borders[i]))
+            continue;
         border_place(p, &borders[i], NULL);
         border_forward(p, train, &borders[i]);
         border_backward(p, train, &borders[i]);
     }
     for (int i = 0; i < count_again; i++) {
         const Border *like = find_like(borders, count, again[i].name);
-        if (!like || !can_border(p, &again[i], like) || !border_in_order(evaluate, &again[i])) continue;
+        if (!like || !can_border(p, &again[i], like) || !border_in_order(evaluate, &again[i]))
+            continue;
         border_place(p, &again[i], like);
         border_forward(p, evaluate, &again[i]);
     }

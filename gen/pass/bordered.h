@@ -6,12 +6,13 @@
 
 enum { MAX_SITES = 8, RANK_MULTIPLE = 8 };
 
-/* y = alpha-scaled low-rank path added to a linear: base, then u = linear(x', A), then B onto it. */
+/* y = alpha-scaled low-rank path added to a linear: base, then u = linear(x', A), then B onto it.
+ */
 typedef struct {
     Op *base, *down, *up;
     int64_t row, out; /* rows of the border that hold W: first, count */
-    int64_t side;     /* first column (and row, below W) of this site's rank, from the border's edge */
-    int64_t rank;     /* r; RANK_MULTIPLE-padded widths are `width` */
+    int64_t side; /* first column (and row, below W) of this site's rank, from the border's edge */
+    int64_t rank; /* r; RANK_MULTIPLE-padded widths are `width` */
     int64_t width;
 } Site;
 
@@ -30,14 +31,13 @@ typedef struct {
 
 /* The sites of a graph, grouped by x, in the order of the graph. */
 int border_find(Program *, const Graph *, Border *, int capacity);
-/* Shape and places of a group's storage; makes it unless `like` (same group in another graph) has. */
+/* Shape and places of a group's storage; makes it unless `like` (same group in another graph) has.
+ */
 void border_place(Program *, Border *, const Border *like);
 
-/* Moves all values of v's storage, which must lie exactly where v does, to another place. */
-bool value_can_move(const Program *, const Value *v);
-void value_move(Program *, Value *v, Value *to);
 /* A block of the border; its name becomes "BORDER.part". */
-Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols, const char *part);
+Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                   const char *part);
 
 /* Nothing reads a site's sum before the last site is done. */
 bool border_in_order(const Graph *, const Border *);

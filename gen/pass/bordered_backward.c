@@ -4,15 +4,15 @@
 enum { MAX_WRITERS = 64 };
 
 typedef struct {
-    Op *v;            /* v = s dy B */
-    Op *through_a;    /* v A, into dx */
-    Op *through_w;    /* dy W, into dx */
+    Op *v;         /* v = s dy B */
+    Op *through_a; /* v A, into dx */
+    Op *through_w; /* dy W, into dx */
 } Return;
 
 typedef struct {
     Return site[MAX_SITES];
-    Value *dx;                /* its final alias */
-    Op *writer[MAX_WRITERS];  /* all ops that write dx's place, in order */
+    Value *dx;               /* its final alias */
+    Op *writer[MAX_WRITERS]; /* all ops that write dx's place, in order */
     int writer_count;
 } Backpath;
 
@@ -20,7 +20,8 @@ typedef struct {
 static Op *product_with(const Graph *graph, const Value *b) {
     for (int i = 0; i < graph->op_count; i++) {
         Op *op = graph->ops[i];
-        if (op->kind == OP_matmul && !op->attr.transpose_a && op->in[1] == b) return op;
+        if (op->kind == OP_matmul && !op->attr.transpose_a && op->in[1] == b)
+            return op;
     }
     return NULL;
 }
@@ -29,18 +30,22 @@ static bool find_returns(const Graph *graph, const Border *b, Backpath *path) {
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         Return *r = &path->site[i];
-        if (s->down->in[0] != b->x) return false;
+        if (s->down->in[0] != b->x)
+            return false;
         *r = (Return){product_with(graph, s->up->in[1]), product_with(graph, s->down->in[1]),
                       product_with(graph, s->base->in[1])};
-        if (!r->v || !r->through_a || !r->through_w) return false;
-        if (r->through_a->in[0] != r->v->out[0] || r->through_w->in[0] != r->v->in[0]) return false;
+        if (!r->v || !r->through_a || !r->through_w)
+            return false;
+        if (r->through_a->in[0] != r->v->out[0] || r->through_w->in[0] != r->v->in[0])
+            return false;
     }
     return true;
 }
 
 static bool is_member(const Border *b, const Backpath *path, const Op *op) {
     for (int i = 0; i < b->count; i++)
-        if (op == path->site[i].through_a || op == path->site[i].through_w) return true;
+        if (op == path->site[i].through_a || op == path->site[i].through_w)
+            return true;
     return false;
 }
 
@@ -49,12 +54,16 @@ static bool find_writers(const Graph *graph, const Border *b, Backpath *path) {
     int members = 0;
     for (int i = 0; i < graph->op_count; i++) {
         Op *op = graph->ops[i];
-        if (op->out[0]->storage != dx->storage) continue;
-        if (op->kind != OP_matmul || !value_same_place(op->out[0], dx) || path->writer_count == MAX_WRITERS) return false;
+        if (op->out[0]->storage != dx->storage)
+            continue;
+        if (op->kind != OP_matmul || !value_same_place(op->out[0], dx) ||
+            path->writer_count == MAX_WRITERS)
+            return false;
         path->writer[path->writer_count++] = op;
         members += is_member(b, path, op);
     }
-    if (members != 2 * b->count) return false;
+    if (members != 2 * b->count)
+        return false;
     path->dx = path->writer[path->writer_count - 1]->out[0];
     return true;
 }
@@ -62,9 +71,11 @@ static bool find_writers(const Graph *graph, const Border *b, Backpath *path) {
 static bool values_can_move(const Program *p, const Border *b, const Backpath *path) {
     for (int i = 0; i < b->count; i++) {
         const Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
-        if (!value_can_move(p, dy) || !value_can_move(p, v) || dy->role != ROLE_ACTIVATION) return false;
+        if (!value_can_move(p, dy) || !value_can_move(p, v) || dy->role != ROLE_ACTIVATION)
+            return false;
         for (int k = 0; k < i; k++)
-            if (path->site[k].v->in[0]->storage == dy->storage) return false;
+            if (path->site[k].v->in[0]->storage == dy->storage)
+                return false;
     }
     return true;
 }
@@ -72,7 +83,8 @@ static bool values_can_move(const Program *p, const Border *b, const Backpath *p
 static int first_v(const Border *b, const Backpath *path) {
     int first = path->site[0].v->id;
     for (int i = 1; i < b->count; i++)
-        if (path->site[i].v->id < first) first = path->site[i].v->id;
+        if (path->site[i].v->id < first)
+            first = path->site[i].v->id;
     return first;
 }
 
@@ -81,7 +93,8 @@ static bool in_order(const Graph *graph, const Border *b, const Backpath *path) 
     int first = first_v(b, path);
     for (int i = 0; i < b->count; i++) {
         const Op *producer = graph_producer(graph, path->site[i].v->in[0]);
-        if (!producer || producer->id >= first) return false;
+        if (!producer || producer->id >= first)
+            return false;
     }
     return true;
 }
@@ -89,7 +102,8 @@ static bool in_order(const Graph *graph, const Border *b, const Backpath *path) 
 static Value *place(Program *p, const Border *b, const Backpath *path) {
     const char *name = arena_printf(p->arena, "%s.dy_v", b->name);
     int64_t rows = value_rows(path->site[0].v->in[0]);
-    Value *dyv = value_2d(p, name, ROLE_ACTIVATION, p->activation, rows, b->out + b->side, b->x->pos);
+    Value *dyv =
+        value_2d(p, name, ROLE_ACTIVATION, p->activation, rows, b->out + b->side, b->x->pos);
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
@@ -101,9 +115,11 @@ static Value *place(Program *p, const Border *b, const Backpath *path) {
 
 static void add_v(Program *p, Graph *graph, const Border *b, Value *dyv) {
     const char *name = arena_printf(p->arena, "%s.v", b->name);
-    Value *dy = value_columns(p, dyv, 0, b->out, name), *v = value_columns(p, dyv, b->out, b->side, name);
+    Value *dy = value_columns(p, dyv, 0, b->out, name),
+          *v = value_columns(p, dyv, b->out, b->side, name);
     Value *sb = border_part(p, b, 0, b->out, b->in, b->side, "sB");
-    op_add_into(p, graph, OP_matmul, name, (Value *[]){dy, sb}, 2, &v, 1, (Attr){.alpha = 1}, b->x->pos);
+    op_add_into(p, graph, OP_matmul, name, (Value *[]){dy, sb}, 2, &v, 1, (Attr){.alpha = 1},
+                b->x->pos);
 }
 
 /* The chain of products that add up to dx, anew: those that stay, then the bordered one where the
@@ -132,7 +148,8 @@ static void rewrite_writer(Chain *c, const Op *op) {
         add_writer(c, op->name, op->in[0], op->in[1], op->attr, op->pos);
         return;
     }
-    if (--c->members_left > 0) return;
+    if (--c->members_left > 0)
+        return;
     const Border *b = c->border;
     Value *left = border_part(c->program, b, 0, b->out + b->side, 0, b->in, "W;A");
     add_writer(c, op->name, c->dyv, left, (Attr){.alpha = 1}, op->pos);
@@ -140,29 +157,43 @@ static void rewrite_writer(Chain *c, const Op *op) {
 
 static bool writes_dx(const Backpath *path, const Op *op) {
     for (int i = 0; i < path->writer_count; i++)
-        if (op == path->writer[i]) return true;
+        if (op == path->writer[i])
+            return true;
     return false;
 }
 
 static bool makes_v(const Border *b, const Backpath *path, const Op *op) {
     for (int i = 0; i < b->count; i++)
-        if (op == path->site[i].v) return true;
+        if (op == path->site[i].v)
+            return true;
     return false;
 }
 
 void border_backward(Program *p, Graph *graph, const Border *b) {
     Backpath path = {0};
-    if (!find_returns(graph, b, &path) || !find_writers(graph, b, &path)) return;
-    if (!values_can_move(p, b, &path) || !in_order(graph, b, &path)) return;
+    if (!find_returns(graph, b, &path) || !find_writers(graph, b, &path))
+        return;
+    if (!values_can_move(p, b, &path) || !in_order(graph, b, &path))
+        return;
     int count = graph->op_count, first = first_v(b, &path), members = 2 * b->count;
     Op **ops = graph->ops, *start = path.writer[0];
-    Chain c = {p, graph, b, &path, place(p, b, &path), start->attr.accumulate ? start->in[2] : NULL, members,
+    Chain c = {p,
+               graph,
+               b,
+               &path,
+               place(p, b, &path),
+               start->attr.accumulate ? start->in[2] : NULL,
+               members,
                path.writer_count - members};
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
-        if (i == first) add_v(p, graph, b, c.dyv);
-        if (makes_v(b, &path, ops[i])) continue;
-        if (writes_dx(&path, ops[i])) rewrite_writer(&c, ops[i]);
-        else graph_add(p, graph, ops[i]);
+        if (i == first)
+            add_v(p, graph, b, c.dyv);
+        if (makes_v(b, &path, ops[i]))
+            continue;
+        if (writes_dx(&path, ops[i]))
+            rewrite_writer(&c, ops[i]);
+        else
+            graph_add(p, graph, ops[i]);
     }
 }

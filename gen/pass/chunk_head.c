@@ -2,8 +2,8 @@
  *
  * Requires gradients, before lower. A chain logits = linear(x, W), cross_entropy(logits), its
  * gradient, and the products that read the gradient is row by row; where the gradient's other
- * operands are known beforehand, as they are for a loss, each chunk goes forward and backward in one
- * visit. The weight's gradient adds up over the chunks. */
+ * operands are known beforehand, as they are for a loss, each chunk goes forward and backward in
+ * one visit. The weight's gradient adds up over the chunks. */
 #include "pass/pass.h"
 
 enum { MAX_USERS = 8 };
@@ -18,8 +18,10 @@ typedef struct {
 static int readers(const Graph *graph, const Value *v, Op **out) {
     int count = 0;
     for (int i = 0; i < graph->op_count; i++) {
-        if (!op_reads(graph->ops[i], v)) continue;
-        if (count == MAX_USERS) return -1;
+        if (!op_reads(graph->ops[i], v))
+            continue;
+        if (count == MAX_USERS)
+            return -1;
         out[count++] = graph->ops[i];
     }
     return count;
@@ -29,23 +31,28 @@ static bool takes_gradient(Chain *c, const Graph *graph, Op *grad) {
     c->loss_grad = grad;
     c->user_count = readers(graph, grad->out[0], c->user);
     for (int i = 0; i < c->user_count; i++)
-        if (c->user[i]->kind != OP_matmul || c->user[i]->in[0] != grad->out[0]) return false;
+        if (c->user[i]->kind != OP_matmul || c->user[i]->in[0] != grad->out[0])
+            return false;
     return c->user_count >= 0;
 }
 
 static bool find_chain(const Graph *graph, Op *loss, Chain *c) {
     Op *reader[MAX_USERS];
     *c = (Chain){.loss = loss, .linear = graph_producer(graph, loss->in[0])};
-    if (!c->linear || c->linear->kind != OP_linear || c->linear->attr.accumulate) return false;
+    if (!c->linear || c->linear->kind != OP_linear || c->linear->attr.accumulate)
+        return false;
     int count = readers(graph, loss->in[0], reader);
-    if (count == 1) return true;
-    if (count != 2 || reader[1]->kind != OP_cross_entropy_grad) return false;
+    if (count == 1)
+        return true;
+    if (count != 2 || reader[1]->kind != OP_cross_entropy_grad)
+        return false;
     return takes_gradient(c, graph, reader[1]);
 }
 
 static bool in_chain(const Chain *c, const Op *op) {
     for (int i = 0; i < c->user_count; i++)
-        if (op == c->user[i]) return true;
+        if (op == c->user[i])
+            return true;
     return op == c->linear || op == c->loss || op == c->loss_grad;
 }
 
@@ -82,8 +89,10 @@ static Value *add_loss_grad(const Chunk *k, const Op *op, Value *logits) {
 /* dx: the chunk's rows of the result. */
 static void add_input_grad(const Chunk *k, const Op *op, Value *gradient) {
     Value *in[] = {gradient, op->in[1], NULL}, *out = rows_of(k, op->out[0]);
-    if (op->attr.accumulate) in[2] = rows_of(k, op->in[2]);
-    op_add_into(k->program, k->graph, OP_matmul, op->name, in, 2 + op->attr.accumulate, &out, 1, op->attr, op->pos);
+    if (op->attr.accumulate)
+        in[2] = rows_of(k, op->in[2]);
+    op_add_into(k->program, k->graph, OP_matmul, op->name, in, 2 + op->attr.accumulate, &out, 1,
+                op->attr, op->pos);
 }
 
 /* dW: all but the first chunk add to what is there. `sofar` is the sum of the earlier chunks. */
@@ -92,14 +101,16 @@ static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Val
     Value *in[] = {gradient, rows_of(k, op->in[1]), sofar ? sofar : op->in[2]};
     attr.accumulate |= sofar != NULL;
     Value *out = k->last ? op->out[0] : value_alias(k->program, op->out[0], op->out[0]->name);
-    op_add_into(k->program, k->graph, OP_matmul, op->name, in, 2 + attr.accumulate, &out, 1, attr, op->pos);
+    op_add_into(k->program, k->graph, OP_matmul, op->name, in, 2 + attr.accumulate, &out, 1, attr,
+                op->pos);
     return out;
 }
 
 static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
     Value *logits = add_linear(k, c->linear);
     add_loss(k, c->loss, logits);
-    if (!c->loss_grad) return;
+    if (!c->loss_grad)
+        return;
     Value *gradient = add_loss_grad(k, c->loss_grad, logits);
     for (int i = 0; i < c->user_count; i++) {
         if (c->user[i]->attr.transpose_a)
@@ -121,7 +132,8 @@ static void add_chunks(Program *p, Graph *graph, const Chain *c, int64_t size) {
 
 static Op *find_loss(const Graph *graph) {
     for (int i = 0; i < graph->op_count; i++)
-        if (graph->ops[i]->kind == OP_cross_entropy) return graph->ops[i];
+        if (graph->ops[i]->kind == OP_cross_entropy)
+            return graph->ops[i];
     return NULL;
 }
 
@@ -129,16 +141,20 @@ static void chunk(Program *p, Graph *graph, int64_t size) {
     Chain chain;
     Op *loss = find_loss(graph), **ops = graph->ops;
     int count = graph->op_count;
-    if (!loss || value_rows(loss->in[0]) <= size || !find_chain(graph, loss, &chain)) return;
+    if (!loss || value_rows(loss->in[0]) <= size || !find_chain(graph, loss, &chain))
+        return;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
-        if (ops[i] == chain.linear) add_chunks(p, graph, &chain, size);
-        if (!in_chain(&chain, ops[i])) graph_add(p, graph, ops[i]);
+        if (ops[i] == chain.linear)
+            add_chunks(p, graph, &chain, size);
+        if (!in_chain(&chain, ops[i]))
+            graph_add(p, graph, ops[i]);
     }
 }
 
 void pass_chunk_head(Program *p, const Spec *spec) {
-    if (!spec->compile.chunked_head) return;
+    if (!spec->compile.chunked_head)
+        return;
     chunk(p, &p->entry[ENTRY_MICRO_STEP], spec->compile.head_chunk_tokens);
     chunk(p, &p->entry[ENTRY_EVALUATE], spec->compile.head_chunk_tokens);
 }

@@ -1,5 +1,6 @@
 /* LoRA (Hu et al., arXiv 2106.09685): y = x W^T becomes y + s (dropout(x) A^T) B^T on the chosen
- * linears; the base is frozen. s = alpha / r, or alpha / sqrt(r) with use_rslora (arXiv 2312.03732).
+ * linears; the base is frozen. s = alpha / r, or alpha / sqrt(r) with use_rslora (arXiv
+ * 2312.03732).
  *
  * Requires forward graphs only. Names and initial values are PEFT's. Evaluation has no dropout. */
 #include "pass/pass.h"
@@ -15,14 +16,17 @@ static const char *last_part(const char *name) {
 
 /* "all-linear" is every linear but the head. */
 static bool target_matches(const char *target, const Op *op) {
-    if (!strcmp(target, "all-linear")) return strcmp(last_part(op->name), "lm_head") != 0;
+    if (!strcmp(target, "all-linear"))
+        return strcmp(last_part(op->name), "lm_head") != 0;
     return !strcmp(target, last_part(op->name)) || !strcmp(target, op->name);
 }
 
 static bool is_target(const Spec *spec, const Op *op) {
-    if (op->kind != OP_linear) return false;
+    if (op->kind != OP_linear)
+        return false;
     for (int i = 0; i < spec->adapter.target_modules.count; i++)
-        if (target_matches(spec->adapter.target_modules.items[i], op)) return true;
+        if (target_matches(spec->adapter.target_modules.items[i], op))
+            return true;
     return false;
 }
 
@@ -31,11 +35,13 @@ static void check_targets(const Program *p, const Spec *spec) {
     for (int i = 0; i < spec->adapter.target_modules.count; i++) {
         bool found = false;
         for (int k = 0; k < graph->op_count && !found; k++)
-            found = graph->ops[k]->kind == OP_linear && target_matches(spec->adapter.target_modules.items[i], graph->ops[k]);
+            found = graph->ops[k]->kind == OP_linear &&
+                    target_matches(spec->adapter.target_modules.items[i], graph->ops[k]);
         if (!found)
             user_error(spec->adapter.target_modules.at[i],
                        "use names such as \"q_proj\" or \"down_proj\", or \"all-linear\"",
-                       "target module \"%s\" matches no linear of this model", spec->adapter.target_modules.items[i]);
+                       "target module \"%s\" matches no linear of this model",
+                       spec->adapter.target_modules.items[i]);
     }
 }
 
@@ -48,50 +54,63 @@ static void freeze_base(Program *p) {
 
 static Value *find(const Program *p, const char *file_name) {
     for (int i = 0; i < p->param_count; i++)
-        if (!strcmp(p->params[i].file_name, file_name)) return p->params[i].weight;
+        if (!strcmp(p->params[i].file_name, file_name))
+            return p->params[i].weight;
     return NULL;
 }
 
-static Value *adapter_weight(Program *p, const Op *op, const char *which, int64_t rows, int64_t cols, int init,
-                             double scale, Pos pos) {
+static Value *adapter_weight(Program *p, const Op *op, const char *which, int64_t rows,
+                             int64_t cols, int init, double scale, Pos pos) {
     const char *file = arena_printf(p->arena, "base_model.model.%s.%s.weight", op->name, which);
     Value *weight = find(p, file);
-    if (weight) return weight;
+    if (weight)
+        return weight;
     const char *name = arena_printf(p->arena, "%s.%s.weight", op->name, which);
     weight = value_2d(p, name, ROLE_ADAPTER, p->activation, rows, cols, pos);
-    program_add_param(p, (Param){.weight = weight, .master = weight, .file_name = file, .init = init, .init_scale = scale});
+    program_add_param(p, (Param){.weight = weight,
+                                 .master = weight,
+                                 .file_name = file,
+                                 .init = init,
+                                 .init_scale = scale});
     return weight;
 }
 
 static Value *find_input(const Program *p, const char *name) {
     for (int i = 0; i < p->value_count; i++)
-        if (p->values[i]->role == ROLE_INPUT && !strcmp(p->values[i]->name, name)) return p->values[i];
+        if (p->values[i]->role == ROLE_INPUT && !strcmp(p->values[i]->name, name))
+            return p->values[i];
     ENSURE(false, "no input %s", name);
 }
 
 static Value *drop(Program *p, Graph *graph, const Spec *spec, const Op *op, Value *x) {
-    if (spec->adapter.lora_dropout == 0 || graph != &p->entry[ENTRY_MICRO_STEP]) return x;
+    if (spec->adapter.lora_dropout == 0 || graph != &p->entry[ENTRY_MICRO_STEP])
+        return x;
     const char *name = arena_printf(p->arena, "%s.lora_dropout", op->name);
     Attr attr = {.rate = spec->adapter.lora_dropout, .stream = stable_hash(name)};
     Value *in[] = {x, p->counters.seed, p->counters.step, find_input(p, "first_row")};
-    return op_add(p, graph, OP_dropout, name, in, 4, attr, spec_pos(spec, KEY_adapter_lora_dropout))->out[0];
+    return op_add(p, graph, OP_dropout, name, in, 4, attr, spec_pos(spec, KEY_adapter_lora_dropout))
+        ->out[0];
 }
 
 /* Appends the low-rank path behind `op`; returns the sum, which lies where op's result did. */
 static Value *add_path(Program *p, Graph *graph, const Spec *spec, Op *op) {
     Pos pos = spec_pos(spec, KEY_adapter_r);
     int64_t r = spec->adapter.r, features = value_cols(op->in[0]);
-    double scale = spec->adapter.lora_alpha / (spec->adapter.use_rslora ? sqrt((double)r) : (double)r);
+    double scale =
+        spec->adapter.lora_alpha / (spec->adapter.use_rslora ? sqrt((double)r) : (double)r);
     /* PEFT draws A as torch.nn.Linear does: uniform within 1 / sqrt(features). */
-    Value *a = adapter_weight(p, op, "lora_A", r, features, INIT_UNIFORM, 1 / sqrt((double)features), pos);
+    Value *a =
+        adapter_weight(p, op, "lora_A", r, features, INIT_UNIFORM, 1 / sqrt((double)features), pos);
     Value *b = adapter_weight(p, op, "lora_B", value_rows(op->in[1]), r, INIT_ZEROS, 0, pos);
     Value *x = drop(p, graph, spec, op, op->in[0]);
     const char *name_a = arena_printf(p->arena, "%s.lora_A", op->name);
     const char *name_b = arena_printf(p->arena, "%s.lora_B", op->name);
-    Value *u = op_add(p, graph, OP_linear, name_a, (Value *[]){x, a}, 2, (Attr){.alpha = 1}, pos)->out[0];
+    Value *u =
+        op_add(p, graph, OP_linear, name_a, (Value *[]){x, a}, 2, (Attr){.alpha = 1}, pos)->out[0];
     Value *sum = value_alias(p, op->out[0], op->out[0]->name);
     Attr attr = {.alpha = scale, .accumulate = true};
-    Op *up = op_add_into(p, graph, OP_linear, name_b, (Value *[]){u, b, op->out[0]}, 3, &sum, 1, attr, pos);
+    Op *up = op_add_into(p, graph, OP_linear, name_b, (Value *[]){u, b, op->out[0]}, 3, &sum, 1,
+                         attr, pos);
     up->observe = op->observe; /* what was to be seen is the sum */
     op->observe = NULL;
     return sum;
@@ -105,15 +124,18 @@ static void rewrite(Program *p, Graph *graph, const Spec *spec) {
     for (int i = 0; i < count; i++) {
         Op *op = ops[i];
         for (int k = 0; k < op->in_count; k++)
-            if (op->in[k]->id < values && now[op->in[k]->id]) op->in[k] = now[op->in[k]->id];
+            if (op->in[k]->id < values && now[op->in[k]->id])
+                op->in[k] = now[op->in[k]->id];
         graph_add(p, graph, op);
-        if (!is_target(spec, op)) continue;
+        if (!is_target(spec, op))
+            continue;
         now[op->out[0]->id] = add_path(p, graph, spec, op);
     }
 }
 
 void pass_lora(Program *p, const Spec *spec) {
-    if (spec->adapter.type != ADAPTER_LORA) return;
+    if (spec->adapter.type != ADAPTER_LORA)
+        return;
     check_targets(p, spec);
     freeze_base(p);
     rewrite(p, &p->entry[ENTRY_MICRO_STEP], spec);

@@ -7,7 +7,8 @@ void pass_lower(Program *p, const Spec *spec) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         for (int i = 0; i < p->entry[e].op_count; i++) {
             Op *op = p->entry[e].ops[i];
-            if (op->kind != OP_linear) continue;
+            if (op->kind != OP_linear)
+                continue;
             op->kind = OP_matmul;
             op->attr.transpose_b = true;
         }

@@ -21,21 +21,27 @@ const int pass_count = sizeof pass_list / sizeof *pass_list;
 
 static void check_dump(const char *dump) {
     StrBuf names = {0};
-    if (!strcmp(dump, "model")) return;
+    if (!strcmp(dump, "model"))
+        return;
     for (int i = 0; i < pass_count; i++) {
-        if (!strcmp(dump, pass_list[i].name)) return;
+        if (!strcmp(dump, pass_list[i].name))
+            return;
         sb_printf(&names, ", %s", pass_list[i].name);
     }
-    user_error((Pos){0}, "use --dump with one of the passes it names", "no pass \"%s\"; there are model%s", dump, names.text);
+    user_error((Pos){0}, "use --dump with one of the passes it names",
+               "no pass \"%s\"; there are model%s", dump, names.text);
 }
 
 void passes_run(Program *p, const Spec *spec, const char *dump, StrBuf *text) {
-    if (dump) check_dump(dump);
+    if (dump)
+        check_dump(dump);
     program_verify(p, STAGE_SEMANTIC, "model");
-    if (dump && !strcmp(dump, "model")) program_print(p, text);
+    if (dump && !strcmp(dump, "model"))
+        program_print(p, text);
     for (int i = 0; i < pass_count; i++) {
         pass_list[i].run(p, spec);
         program_verify(p, pass_list[i].leaves, pass_list[i].name);
-        if (dump && !strcmp(dump, pass_list[i].name)) program_print(p, text);
+        if (dump && !strcmp(dump, pass_list[i].name))
+            program_print(p, text);
     }
 }

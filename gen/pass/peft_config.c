@@ -1,4 +1,5 @@
-/* adapter_config.json of a LoRA adapter, with PEFT's keys, so that the exported folder loads there. */
+/* adapter_config.json of a LoRA adapter, with PEFT's keys, so that the exported folder loads there.
+ */
 #include "pass/peft_config.h"
 
 #include <jansson.h>
@@ -17,7 +18,8 @@ static json_t *adapted_modules(const Program *p) {
     for (int i = 0; i < p->param_count; i++) {
         const char *name = p->params[i].weight->name;
         size_t length = strlen(name), tail = sizeof suffix - 1;
-        if (length <= tail || strcmp(name + length - tail, suffix) != 0) continue;
+        if (length <= tail || strcmp(name + length - tail, suffix) != 0)
+            continue;
         char *module = strndup(name, length - tail);
         json_object_set_new(names, last_part(module), json_true());
         free(module);
@@ -25,27 +27,32 @@ static json_t *adapted_modules(const Program *p) {
     return names;
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static json_t *sorted_keys(json_t *object) {
     const char *keys[64], *key;
     json_t *value, *list = json_array();
     size_t count = 0;
     json_object_foreach(object, key, value) {
-        if (count < 64) keys[count++] = key;
+        if (count < 64)
+            keys[count++] = key;
     }
     qsort(keys, count, sizeof *keys, by_text);
-    for (size_t i = 0; i < count; i++) json_array_append_new(list, json_string(keys[i]));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_string(keys[i]));
     return list;
 }
 
 const char *peft_config(const Program *p, const Spec *spec) {
     json_t *modules = adapted_modules(p);
-    json_t *config = json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:b, s:o, s:n, s:b}", "peft_type", "LORA", "task_type",
-                               "CAUSAL_LM", "r", (json_int_t)spec->adapter.r, "lora_alpha", spec->adapter.lora_alpha,
-                               "lora_dropout", spec->adapter.lora_dropout, "bias", "none", "use_rslora",
-                               (int)spec->adapter.use_rslora, "target_modules", sorted_keys(modules),
-                               "base_model_name_or_path", "inference_mode", 0);
+    json_t *config =
+        json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:b, s:o, s:n, s:b}", "peft_type", "LORA",
+                  "task_type", "CAUSAL_LM", "r", (json_int_t)spec->adapter.r, "lora_alpha",
+                  spec->adapter.lora_alpha, "lora_dropout", spec->adapter.lora_dropout, "bias",
+                  "none", "use_rslora", (int)spec->adapter.use_rslora, "target_modules",
+                  sorted_keys(modules), "base_model_name_or_path", "inference_mode", 0);
     ENSURE(config, "adapter_config.json could not be made");
     char *text = json_dumps(config, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     const char *copy = arena_strdup(p->arena, text);

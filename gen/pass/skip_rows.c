@@ -11,7 +11,8 @@ typedef struct {
 
 static Op *find_loss(const Graph *graph) {
     for (int i = 0; i < graph->op_count; i++)
-        if (graph->ops[i]->kind == OP_cross_entropy) return graph->ops[i];
+        if (graph->ops[i]->kind == OP_cross_entropy)
+            return graph->ops[i];
     return NULL;
 }
 
@@ -28,7 +29,8 @@ static Value *gather(Program *p, Graph *graph, OpKind kind, Value *of, Choice c,
 }
 
 /* Builds head, loss and its sum again, on the chosen rows. */
-static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choice c, Value *logits, Pos pos) {
+static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choice c, Value *logits,
+                      Pos pos) {
     if (op == head) {
         Value *in[] = {gather(p, graph, OP_gather_rows, head->in[0], c, pos), head->in[1]};
         Op *made = op_add(p, graph, OP_linear, head->name, in, 2, head->attr, head->pos);
@@ -43,7 +45,8 @@ static void skip(Program *p, Graph *graph, Choice c, Pos pos) {
     Op *loss = find_loss(graph), *head = loss ? find_head(graph, loss) : NULL, **ops = graph->ops;
     Value *made = NULL, *losses = loss ? loss->out[0] : NULL;
     int count = graph->op_count;
-    if (!head) return;
+    if (!head)
+        return;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
         if (ops[i] == head || ops[i] == loss) {
@@ -51,14 +54,16 @@ static void skip(Program *p, Graph *graph, Choice c, Pos pos) {
             continue;
         }
         for (int k = 0; k < ops[i]->in_count; k++)
-            if (ops[i]->in[k] == losses) ops[i]->in[k] = made;
+            if (ops[i]->in[k] == losses)
+                ops[i]->in[k] = made;
         graph_add(p, graph, ops[i]);
     }
 }
 
 void pass_skip_rows(Program *p, const Spec *spec) {
     int64_t targets = spec->data.max_target_tokens;
-    if (!spec->compile.skip_ignored_rows || targets == 0 || targets >= p->tokens) return;
+    if (!spec->compile.skip_ignored_rows || targets == 0 || targets >= p->tokens)
+        return;
     Pos pos = spec_pos(spec, KEY_data_max_target_tokens);
     Choice c = {value_2d(p, "target_rows", ROLE_INPUT, DT_I32, targets, 1, pos),
                 value_2d(p, "target_places", ROLE_INPUT, DT_I32, p->tokens, 1, pos)};

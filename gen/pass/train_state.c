@@ -12,11 +12,13 @@ static int64_t round_up(int64_t n) { return (n + TRAIN_COLS - 1) / TRAIN_COLS * 
 static int64_t trained_elements(const Program *p) {
     int64_t n = 0;
     for (int i = 0; i < p->param_count; i++)
-        if (value_trains(p->params[i].weight)) n += round_up(value_elements(p->params[i].weight));
+        if (value_trains(p->params[i].weight))
+            n += round_up(value_elements(p->params[i].weight));
     return n;
 }
 
-static Value *part(Program *p, Value *run, int64_t offset, const Value *weight, const char *suffix) {
+static Value *part(Program *p, Value *run, int64_t offset, const Value *weight,
+                   const char *suffix) {
     const char *name = arena_printf(p->arena, "%s%s", weight->name, suffix);
     return value_at(p, run, offset, weight->rank, weight->dim, name);
 }
@@ -29,21 +31,25 @@ static void move_into(Value *weight, const Value *run, int64_t offset) {
 
 void pass_train_state(Program *p, const Spec *spec) {
     int64_t n = trained_elements(p);
-    if (!n) return;
+    if (!n)
+        return;
     Pos pos = spec_pos(spec, KEY_optimizer_name);
     int64_t rows = n / TRAIN_COLS, offset = 0;
     bool apart = p->activation != p->real; /* 16-bit weights have a master of their own */
     TrainState *s = &p->train;
     s->weight = value_2d(p, "trained", ROLE_WEIGHT, p->activation, rows, TRAIN_COLS, pos);
-    s->master = apart ? value_2d(p, "master", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos) : s->weight;
+    s->master =
+        apart ? value_2d(p, "master", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos) : s->weight;
     s->gradient = value_2d(p, "gradient", ROLE_GRADIENT, p->real, rows, TRAIN_COLS, pos);
     s->exp_avg = value_2d(p, "exp_avg", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
     s->exp_avg_sq = value_2d(p, "exp_avg_sq", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
     for (int i = p->param_count - 1; i >= 0; i--) {
         Param *param = &p->params[i];
-        if (!value_trains(param->weight)) continue;
+        if (!value_trains(param->weight))
+            continue;
         move_into(param->weight, s->weight, offset);
-        param->master = apart ? part(p, s->master, offset, param->weight, ".master") : param->weight;
+        param->master =
+            apart ? part(p, s->master, offset, param->weight, ".master") : param->weight;
         param->gradient = part(p, s->gradient, offset, param->weight, ".grad");
         param->exp_avg = part(p, s->exp_avg, offset, param->weight, ".exp_avg");
         param->exp_avg_sq = part(p, s->exp_avg_sq, offset, param->weight, ".exp_avg_sq");

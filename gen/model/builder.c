@@ -1,0 +1,44 @@
+/* What the model families build with. */
+#include "model/model.h"
+
+#include <string.h>
+
+const char *builder_name(Builder *b, const char *name) {
+    return arena_printf(b->program->arena, "%s%s", b->scope, name);
+}
+
+static Value *find_param(const Program *p, const char *name) {
+    for (int i = 0; i < p->param_count; i++)
+        if (!strcmp(p->params[i].file_name, name))
+            return p->params[i].weight;
+    return NULL;
+}
+
+Value *builder_param(Builder *b, const char *name, int rank, const int64_t *dim, int init,
+                     double scale, Pos pos) {
+    Program *p = b->program;
+    const char *full = builder_name(b, name);
+    Value *weight = find_param(p, full);
+    if (weight)
+        return weight;
+    weight = value_new(p, full, ROLE_WEIGHT, p->activation, rank, dim, pos);
+    program_add_param(p, (Param){.weight = weight,
+                                 .master = weight,
+                                 .file_name = full,
+                                 .init = init,
+                                 .init_scale = scale});
+    return weight;
+}
+
+Value *builder_op(Builder *b, OpKind kind, const char *name, Value *const *in, int in_count,
+                  Attr attr, Pos pos) {
+    return op_add(b->program, b->graph, kind, builder_name(b, name), in, in_count, attr, pos)
+        ->out[0];
+}
+
+Value *builder_linear(Builder *b, Value *x, const char *name, int64_t out_features, Pos pos) {
+    const char *weight_name = arena_printf(b->program->arena, "%s.weight", name);
+    Value *w = builder_param(b, weight_name, 2, (int64_t[]){out_features, value_cols(x)},
+                             INIT_NORMAL, b->spec->model.initializer_range, pos);
+    return builder_op(b, OP_linear, name, (Value *[]){x, w}, 2, (Attr){.alpha = 1}, pos);
+}

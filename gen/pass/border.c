@@ -1,0 +1,62 @@
+/* Finding the structure that bordering looks for, and the parts of a border. */
+#include "pass/bordered.h"
+
+static Op *reader_of(const Graph *graph, const Value *v, int operand) {
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *op = graph->ops[i];
+        if (op->kind == OP_linear && op->in_count > operand && op->in[operand] == v)
+            return op;
+    }
+    return NULL;
+}
+
+/* A site ends in a linear that accumulates onto a plain linear of a frozen weight. */
+static bool match_site(const Graph *graph, Op *base, Site *site) {
+    if (base->kind != OP_linear || base->attr.accumulate || base->attr.alpha != 1)
+        return false;
+    if (base->in[1]->role != ROLE_FROZEN)
+        return false;
+    Op *up = reader_of(graph, base->out[0], 2);
+    if (!up || !up->attr.accumulate || !value_trains(up->in[1]))
+        return false;
+    Op *down = graph_producer(graph, up->in[0]);
+    if (!down || down->kind != OP_linear || down->attr.accumulate || !value_trains(down->in[1]))
+        return false;
+    *site = (Site){.base = base, .down = down, .up = up, .out = value_rows(base->in[1])};
+    site->rank = value_cols(up->in[0]);
+    site->width = (site->rank + RANK_MULTIPLE - 1) / RANK_MULTIPLE * RANK_MULTIPLE;
+    return true;
+}
+
+static Border *group_of(Border *borders, int *count, int capacity, Op *base) {
+    for (int i = 0; i < *count; i++)
+        if (borders[i].x == base->in[0] && borders[i].count < MAX_SITES)
+            return &borders[i];
+    ENSURE(*count < capacity, "more borders than linears");
+    Border *b = &borders[(*count)++];
+    *b = (Border){.name = base->name, .x = base->in[0], .in = value_cols(base->in[0])};
+    return b;
+}
+
+int border_find(Program *p, const Graph *graph, Border *borders, int capacity) {
+    int count = 0;
+    (void)p;
+    for (int i = 0; i < graph->op_count; i++) {
+        Site site;
+        if (!match_site(graph, graph->ops[i], &site))
+            continue;
+        Border *b = group_of(borders, &count, capacity, site.base);
+        site.row = b->out;
+        site.side = b->side;
+        b->out += site.out;
+        b->side += site.width;
+        b->site[b->count++] = site;
+    }
+    return count;
+}
+
+Value *border_part(Program *p, const Border *b, int64_t row, int64_t rows, int64_t col,
+                   int64_t cols, const char *part) {
+    const char *name = arena_printf(p->arena, "%s.%s", b->border->name, part);
+    return value_columns(p, value_row_range(p, b->border, row, rows, name), col, cols, name);
+}
