@@ -1,0 +1,135 @@
+#!/bin/sh
+# What holds of every emitted program, shown on small ones: same spec, same bytes; 3 and 12 layers
+# share kernels; files that a person edited stay; errors leave earlier outputs alone; the C is clean;
+# the folder builds and runs elsewhere, alone.
+#
+#     tests/emit/run.sh [NAME...]     all tests, or those named
+#
+# GPUOPT_GEN names another compiler. SIM_OUT, where set, is a simulated device that is built already.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+gen=${GPUOPT_GEN:-./gpuopt-gen}
+case $gen in */*) gen=$(realpath "$gen") ;; esac
+top=$PWD
+work=$top/build/emit
+spec=tests/golden/lora.toml
+status=0
+rm -rf "$work"
+mkdir -p "$work"
+
+emit() { "$gen" "$@" >/dev/null 2>"$work/stderr"; }
+
+# Bytes of all files that the compiler wrote, in one hash.
+sum_of() { (cd "$1" && find . -type f ! -path './obj/*' | LC_ALL=C sort | xargs sha256sum | sha256sum); }
+
+same_bytes_everywhere() {
+    emit $spec -o "$work/here" || return 1
+    mkdir -p "$work/another folder" || return 1
+    cp $spec "$work/another folder/lora.toml"
+    (cd "$work/another folder" && LC_ALL=de_DE.UTF-8 TZ=Asia/Tokyo emit lora.toml -o "$work/there") || return 1
+    [ "$(sum_of "$work/here")" = "$(sum_of "$work/there")" ]
+}
+
+untouched_when_unchanged() {
+    emit $spec -o "$work/twice" || return 1
+    touch -d '2001-01-01' "$work/twice/program.c" "$work/twice/runtime/rt.h"
+    emit $spec -o "$work/twice" || return 1
+    [ -z "$(find "$work/twice/program.c" "$work/twice/runtime/rt.h" -newermt 2002-01-01)" ]
+}
+
+kernels_do_not_know_the_layers() {
+    for precision in fp32 bf16; do
+        for layers in 3 12; do
+            emit $spec --set model.num_hidden_layers=$layers --set precision.dtype=$precision \
+                -o "$work/layers$layers" || return 1
+        done
+        cmp "$work/layers3/kernels.cu" "$work/layers12/kernels.cu" || return 1
+    done
+}
+
+kernels_do_not_know_settings() {
+    emit $spec -o "$work/lr1" || return 1
+    emit $spec --set optimizer.lr=0.5 --set training.seed=7 --set training.steps=10 -o "$work/lr2" || return 1
+    cmp "$work/lr1/kernels.cu" "$work/lr2/kernels.cu" && ! cmp -s "$work/lr1/program.c" "$work/lr2/program.c"
+}
+
+edited_files_stay() {
+    emit $spec -o "$work/edited" || return 1
+    echo '// mine' >>"$work/edited/kernels.cu"
+    before=$(sum_of "$work/edited")
+    # Nothing is written, not even the files that nobody touched.
+    emit $spec --set optimizer.lr=0.5 -o "$work/edited" && return 1
+    grep -q 'kernels.cu: error: this file was edited' "$work/stderr" || return 1
+    [ "$before" = "$(sum_of "$work/edited")" ] || return 1
+    emit $spec --set optimizer.lr=0.5 --force -o "$work/edited" || return 1
+    ! grep -q mine "$work/edited/kernels.cu"
+}
+
+stale_files_go() {
+    emit $spec -o "$work/stale" || return 1
+    printf '%s  %s\n' "$(printf old | sha256sum | cut -d' ' -f1)" old.c >>"$work/stale/.generated"
+    printf '%s  %s\n' "$(printf old | sha256sum | cut -d' ' -f1)" kept.c >>"$work/stale/.generated"
+    printf old >"$work/stale/old.c"
+    printf new >"$work/stale/kept.c"
+    emit $spec -o "$work/stale" || return 1
+    [ ! -e "$work/stale/old.c" ] && [ -e "$work/stale/kept.c" ]
+}
+
+errors_leave_outputs_alone() {
+    emit $spec -o "$work/refused" || return 1
+    before=$(sum_of "$work/refused")
+    emit $spec --set activation_checkpoint.memory_budget_gib=0.001 -o "$work/refused" && return 1
+    grep -q 'the largest parts are' "$work/stderr" && grep -q 'hint: ' "$work/stderr" || return 1
+    emit $spec --set job.device=h100-sxn -o "$work/refused" && return 1
+    grep -q 'did you mean "h100-sxm"' "$work/stderr" || return 1
+    [ "$before" = "$(sum_of "$work/refused")" ]
+}
+
+exit_codes_of_plan() {
+    emit $spec --plan || return 1
+    emit $spec --set activation_checkpoint.memory_budget_gib=0.001 --plan
+    [ $? -eq 1 ] || return 1
+    emit $spec --set model.hidden_size=-1 --plan
+    [ $? -eq 2 ]
+}
+
+unwritable_folder() {
+    : >"$work/file"
+    emit $spec -o "$work/file/inside" && return 1
+    grep -q "$work/file/inside.*: error: cannot make the folder" "$work/stderr"
+}
+
+clean_c() {
+    for s in tests/golden/*.toml; do
+        emit "$s" -o "$work/clean" --force || return 1
+        for file in program.c values.c; do
+            gcc -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$work/clean" -fsyntax-only \
+                "$work/clean/$file" || return 1
+        done
+    done
+}
+
+# The copy is all there is: no generator, no repository.
+builds_alone() {
+    away=$(mktemp -d) || return 1
+    emit $spec -o "$work/alone" && cp -r "$work/alone" "$away/copy" &&
+        (cd "$away" && env -u RTLIB make -s -C copy DEVICE=sim ${SIM_OUT:+SIM_OUT="$SIM_OUT"} &&
+            GPUOPT_DEVICE=sim copy/run --steps 2 --out "$away/out") >"$work/alone.log" 2>&1
+    result=$?
+    [ $result -eq 0 ] || tail -n 20 "$work/alone.log"
+    rm -rf "$away"
+    return $result
+}
+
+all='same_bytes_everywhere untouched_when_unchanged kernels_do_not_know_the_layers
+    kernels_do_not_know_settings edited_files_stay stale_files_go errors_leave_outputs_alone
+    exit_codes_of_plan unwritable_folder clean_c builds_alone'
+for name in ${*:-$all}; do
+    if $name; then
+        echo "ok emit $name"
+    else
+        echo "FAIL emit $name"
+        status=1
+    fi
+done
+exit $status

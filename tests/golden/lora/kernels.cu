@@ -1,0 +1,782 @@
+/* The 25 kernels of lora.
+ *
+ * Every extent and stride is a constant. Matrices are row-major; a kernel's head names the ops it
+ * fuses, the spec key they come from, and for one launch the bytes that its threads ask for and
+ * its arithmetic. */
+#include "runtime/kernel.cuh"
+
+/* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
+ * that padding adds nothing to any dot product. PLACE_STEP and D_STEP lay the tile out either way. */
+template <int PLACES, int WIDTH, int PLACE_STEP, int D_STEP, class A, class T>
+static __device__ __forceinline__ void attention_load(A *tile, const T *tokens, int64_t stride,
+                                                      int places, int head_dim) {
+    for (int e = threadIdx.x; e < PLACES * WIDTH; e += blockDim.x) {
+        const int place = e / WIDTH, d = e % WIDTH;
+        const bool inside = place < places && d < head_dim;
+        tile[place * PLACE_STEP + d * D_STEP] =
+            inside ? convert<A>(tokens[place * stride + d]) : A(0);
+    }
+}
+
+/* dots[j] += own . tile[:, j] over CHUNK columns; both lie column by column. */
+template <int CHUNK, int OWN_STEP, int PITCH, int N, class A>
+static __device__ __forceinline__ void attention_dots(A (&dots)[N], const A *own, const A *tile) {
+#pragma unroll 4
+    for (int d = 0; d < CHUNK; d++) {
+        const A x = own[d * OWN_STEP];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            dots[j] = fma(x, tile[d * PITCH + j], dots[j]);
+    }
+}
+
+/* sums += weights . tile, one row of the tile (CHUNK columns of WIDTH) a weight. */
+template <int CHUNK, int WIDTH, int N, class A>
+static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], const A (&weights)[N],
+                                                          const A *tile) {
+#pragma unroll
+    for (int j = 0; j < N; j++)
+#pragma unroll
+        for (int d = 0; d < CHUNK; d++)
+            sums[d] = fma(weights[j], tile[j * WIDTH + d], sums[d]);
+}
+
+/* Where a row is split over PARTS threads, each brings its share of N dot products and all get the sums,
+ * added in the order of the parts. The caller's next barrier frees `swap` [PARTS][N][ROWS]. */
+template <int PARTS, int ROWS, int N, class A>
+static __device__ __forceinline__ void attention_combine(A (&dots)[N], A *swap, int part, int row) {
+    if constexpr (PARTS > 1) {
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            swap[(part * N + j) * ROWS + row] = dots[j];
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            dots[j] = swap[j * ROWS + row];
+            for (int other = 1; other < PARTS; other++)
+                dots[j] += swap[(other * N + j) * ROWS + row];
+        }
+    }
+}
+
+/* The CHUNK columns that start at `column`, times scale; columns past head_dim are padding. */
+template <int CHUNK, class T, class A>
+static __device__ __forceinline__ void attention_store(T *row, const A (&values)[CHUNK], A scale,
+                                                       int column, int head_dim) {
+#pragma unroll
+    for (int d = 0; d < CHUNK; d++)
+        if (column + d < head_dim)
+            row[column + d] = convert<T>(values[d] * scale);
+}
+
+/* rope_table */
+extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
+    const float *__restrict__ inv_freq, float *__restrict__ cos_values,
+    float *__restrict__ sin_values) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 8, col = i % 8;
+    const float t = static_cast<float>(row);
+    const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
+    Vec<float, 4> cos_values_v;
+    Vec<float, 4> sin_values_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t_2 = t * inv_freq_v[j];
+        cos_values_v[j] = cosf(t_2);
+        sin_values_v[j] = sinf(t_2);
+    }
+    store_vec(cos_values + row * 8 + col, cos_values_v);
+    store_vec(sin_values + row * 8 + col, sin_values_v);
+}
+
+/* embedding, rms_norm */
+extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
+    const int *__restrict__ input_ids, const float *__restrict__ weight,
+    const float *__restrict__ weight_2, float *__restrict__ embed_tokens,
+    float *__restrict__ input_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const int input_ids_row = input_ids[row];
+    float sum = 0;
+    const float weight_v = weight[input_ids_row * 32 + col];
+    embed_tokens[row * 32 + col] = weight_v;
+    sum += weight_v * weight_v;
+    sum = warp_sum(sum);
+    const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float weight_2_v = weight_2[col];
+    input_layernorm[row * 32 + col] = weight_v * t * weight_2_v;
+}
+
+/* rope */
+extern "C" __global__ void __launch_bounds__(256) rope_32x32(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ q_proj,
+    float *__restrict__ q_rope) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> q_proj_v = load_vec<4>(q_proj + row * 32 + col);
+    const Vec<float, 4> q_proj_v_2 = load_vec<4>(q_proj + row * 32 + (col ^ 8));
+    Vec<float, 4> q_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = q_proj_v[j] * cos_values_v[j];
+        const float t_2 = q_proj_v_2[j] * sin_values_v[j];
+        q_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
+    }
+    store_vec(q_rope + row * 32 + col, q_rope_v);
+}
+
+/* rope */
+extern "C" __global__ void __launch_bounds__(128) rope_32x16(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ k_proj,
+    float *__restrict__ k_rope) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 16, col = i % 16;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> k_proj_v = load_vec<4>(k_proj + row * 16 + col);
+    const Vec<float, 4> k_proj_v_2 = load_vec<4>(k_proj + row * 16 + (col ^ 8));
+    Vec<float, 4> k_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = k_proj_v[j] * cos_values_v[j];
+        const float t_2 = k_proj_v_2[j] * sin_values_v[j];
+        k_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
+    }
+    store_vec(k_rope + row * 16 + col, k_rope_v);
+}
+
+/* attention */
+extern "C" __global__ void __launch_bounds__(64) attention_forward_16x2x16(
+    const float *__restrict__ q, const float *__restrict__ k,
+    const float *__restrict__ v, const int *__restrict__ positions,
+    float *__restrict__ o, float *__restrict__ lse) {
+    using A = float;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
+    constexpr A SCALE = A(0.25);
+    constexpr int ROWS = 64, KEYS = 32;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int PITCH = KEYS + 16 / sizeof(A); /* fewer bank conflicts, rows still 16-byte aligned */
+    constexpr A MASKED = A(-2e30), LOWEST = A(-1e30); /* exp(MASKED - LOWEST) is exactly 0 */
+
+    DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
+    A *k_tile = q_tile + WIDTH * ROWS;        /* [WIDTH][PITCH] */
+    A *v_tile = k_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
+    A *swap = v_tile + KEYS * WIDTH;          /* [PARTS][KEYS][ROWS] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
+    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
+                                         Q_STRIDE, SEQ - first, HEAD_DIM);
+
+    A peak = LOWEST, sum = 0, out[CHUNK] = {};
+    const int earliest = first - positions[token + first];
+    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+        __syncthreads();
+        attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+                                              K_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, WIDTH, 1>(v_tile, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+                                              V_STRIDE, SEQ - base, HEAD_DIM);
+        __syncthreads();
+        A p[KEYS] = {};
+        attention_dots<CHUNK, ROWS, PITCH>(p, q_tile + part * CHUNK * ROWS + row,
+                                           k_tile + part * CHUNK * PITCH);
+        attention_combine<PARTS, ROWS>(p, swap, part, row);
+
+        A top = peak;
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const bool seen = base + j >= start && base + j <= query;
+            p[j] = seen ? p[j] * SCALE : MASKED;
+            top = MaxOf::of(top, p[j]);
+        }
+        const A shrink = exp(peak - top);
+        peak = top;
+        sum *= shrink;
+#pragma unroll
+        for (int d = 0; d < CHUNK; d++)
+            out[d] *= shrink;
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            p[j] = exp(p[j] - top);
+            sum += p[j];
+        }
+        attention_add_rows<CHUNK, WIDTH>(out, p, v_tile + part * CHUNK);
+    }
+    if (query < SEQ) {
+        attention_store(o + (token + query) * O_STRIDE + head * HEAD_DIM, out, A(1) / sum,
+                        part * CHUNK, HEAD_DIM);
+        if (part == 0)
+            lse[(token + query) * HEADS + head] = peak + log(sum);
+    }
+}
+
+/* add, rms_norm */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
+    const float *__restrict__ embed_tokens, const float *__restrict__ o_proj,
+    const float *__restrict__ weight, float *__restrict__ attn_residual, float *__restrict__ rstd,
+    float *__restrict__ post_attention_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float embed_tokens_v = embed_tokens[row * 32 + col];
+    const float o_proj_v = o_proj[row * 32 + col];
+    const float attn_residual_j = embed_tokens_v + o_proj_v;
+    attn_residual[row * 32 + col] = attn_residual_j;
+    sum += attn_residual_j * attn_residual_j;
+    sum = warp_sum(sum);
+    const float rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    if (lane == 0)
+        rstd[row] = rstd_row;
+    const float weight_v = weight[col];
+    post_attention_layernorm[row * 32 + col] = (embed_tokens_v + o_proj_v) * rstd_row * weight_v;
+}
+
+/* swiglu */
+extern "C" __global__ void __launch_bounds__(256) swiglu_32x48(
+    const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
+    float *__restrict__ act) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
+    const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
+    Vec<float, 4> act_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float act_j = gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
+        act_v[j] = act_j;
+    }
+    store_vec(act + i, act_v);
+}
+
+/* cross_entropy, cross_entropy_grad */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
+    const float *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
+    float *__restrict__ rows_values, float *__restrict__ lm_head_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane * 2;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    const float loss_grad_row = loss_grad[0];
+    const float t = loss_weight_row * loss_grad_row;
+    const bool t_2 = labels_row >= 0;
+    float max = -INFINITY;
+    float sum = 0;
+    const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        max = fmaxf(max, lm_head_v[j]);
+        sum += col + j == labels_row ? lm_head_v[j] : 0.0f;
+    }
+    max = warp_max(max);
+    sum = warp_sum(sum);
+    float sum_2 = 0;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        sum_2 += expf(lm_head_v[j] - max);
+    }
+    sum_2 = warp_sum(sum_2);
+    const float t_3 = max + logf(sum_2);
+    if (lane == 0)
+        rows_values[row] = labels_row >= 0 ? (t_3 - sum) * loss_weight_row : 0.0f;
+    Vec<float, 2> lm_head_grad_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float t_4 = expf(lm_head_v[j] - t_3);
+        lm_head_grad_v[j] = t_2 ? (col + j == labels_row ? t_4 - 1.0f : t_4) * t : 0.0f;
+    }
+    store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
+}
+
+/* sum */
+extern "C" __global__ void __launch_bounds__(32) sum_32(
+    const float *__restrict__ rows_values, float *__restrict__ loss) {
+    const int col = threadIdx.x;
+    float sum = 0;
+    const float rows_values_v = rows_values[col];
+    sum += rows_values_v;
+    sum = block_sum<32>(sum);
+    if (threadIdx.x == 0)
+        loss[0] = sum;
+}
+
+/* add */
+extern "C" __global__ void __launch_bounds__(1) add(
+    float *__restrict__ step_loss, const float *__restrict__ loss) {
+    const float step_loss_row = step_loss[0];
+    const float loss_row = loss[0];
+    step_loss[0] = step_loss_row + loss_row;
+}
+
+/* rms_norm_grad */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
+    const float *__restrict__ mlp_residual, const float *__restrict__ weight,
+    const float *__restrict__ rstd, const float *__restrict__ norm_grad,
+    float *__restrict__ mlp_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float rstd_row = rstd[row];
+    float sum = 0;
+    const float mlp_residual_v = mlp_residual[row * 32 + col];
+    const float weight_v = weight[col];
+    const float norm_grad_v = norm_grad[row * 32 + col];
+    sum += norm_grad_v * weight_v * (mlp_residual_v * rstd_row);
+    sum = warp_sum(sum);
+    const float t = sum * 0.03125f;
+    const float mlp_residual_grad_j = rstd_row * (norm_grad_v * weight_v - mlp_residual_v * rstd_row * t);
+    mlp_residual_grad[row * 32 + col] = mlp_residual_grad_j;
+}
+
+/* swiglu_grad */
+extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
+    const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
+    const float *__restrict__ act_grad, float *__restrict__ gate, float *__restrict__ up) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
+    const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
+    const Vec<float, 4> act_grad_v = load_vec<4>(act_grad + i);
+    Vec<float, 4> gate_v;
+    Vec<float, 4> up_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = 1.0f / (1.0f + expf(-gate_proj_v[j]));
+        const float gate_j = act_grad_v[j] * up_proj_v[j] * (t * (1.0f + gate_proj_v[j] * (1.0f - t)));
+        gate_v[j] = gate_j;
+        const float up_j = act_grad_v[j] * (gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))));
+        up_v[j] = up_j;
+    }
+    store_vec(gate + i, gate_v);
+    store_vec(up + i, up_v);
+}
+
+/* rms_norm_grad, add */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
+    const float *__restrict__ attn_residual, const float *__restrict__ weight,
+    const float *__restrict__ rstd, const float *__restrict__ post_attention_layernorm_grad,
+    const float *__restrict__ mlp_residual_grad, float *__restrict__ attn_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float rstd_row = rstd[row];
+    float sum = 0;
+    const float attn_residual_v = attn_residual[row * 32 + col];
+    const float weight_v = weight[col];
+    const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
+    const float t = post_attention_layernorm_grad_v * weight_v * (attn_residual_v * rstd_row);
+    sum += t;
+    sum = warp_sum(sum);
+    const float t_2 = sum * 0.03125f;
+    const float mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
+    const float t_3 = post_attention_layernorm_grad_v * weight_v - attn_residual_v * rstd_row * t_2;
+    attn_residual_grad[row * 32 + col] = mlp_residual_grad_v + rstd_row * t_3;
+}
+
+/* attention_grad */
+extern "C" __global__ void __launch_bounds__(64) attention_backward_q_16x2x16(
+    const float *__restrict__ q, const float *__restrict__ k,
+    const float *__restrict__ v, const int *__restrict__ positions,
+    const float *__restrict__ o, const float *__restrict__ lse,
+    const float *__restrict__ d_o, float *__restrict__ delta,
+    float *__restrict__ dq) {
+    using A = float;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
+    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 32;
+    constexpr A SCALE = A(0.25);
+    constexpr int ROWS = 64, KEYS = 32;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int PITCH = KEYS + 16 / sizeof(A);
+
+    DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
+    A *do_tile = q_tile + WIDTH * ROWS;       /* [WIDTH][ROWS] */
+    A *k_tile = do_tile + WIDTH * ROWS;       /* [WIDTH][PITCH] */
+    A *v_tile = k_tile + WIDTH * PITCH;       /* [WIDTH][PITCH] */
+    A *k_rows = v_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
+    A *swap = k_rows + KEYS * WIDTH;          /* 2 x [PARTS][KEYS][ROWS] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
+    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    const A row_lse = query < SEQ ? lse[(token + query) * HEADS + head] : A(0);
+    attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
+                                         Q_STRIDE, SEQ - first, HEAD_DIM);
+    attention_load<ROWS, WIDTH, 1, ROWS>(do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM,
+                                         DO_STRIDE, SEQ - first, HEAD_DIM);
+    __syncthreads();
+
+    A row_delta[1] = {};
+    const int columns = query < SEQ ? HEAD_DIM - part * CHUNK : 0; /* of this thread's part */
+    for (int d = 0; d < CHUNK && d < columns; d++) {
+        const int column = part * CHUNK + d;
+        const A out = convert<A>(o[(token + query) * O_STRIDE + head * HEAD_DIM + column]);
+        row_delta[0] = fma(do_tile[column * ROWS + row], out, row_delta[0]);
+    }
+    attention_combine<PARTS, ROWS>(row_delta, swap, part, row);
+
+    A sums[CHUNK] = {};
+    const int earliest = first - positions[token + first];
+    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+        const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
+        const auto *v_base = v + (token + base) * V_STRIDE + kv_head * HEAD_DIM;
+        __syncthreads();
+        attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k_base, K_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, 1, PITCH>(v_tile, v_base, V_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, WIDTH, 1>(k_rows, k_base, K_STRIDE, SEQ - base, HEAD_DIM);
+        __syncthreads();
+        A s[KEYS] = {}, ds[KEYS] = {};
+        attention_dots<CHUNK, ROWS, PITCH>(s, q_tile + part * CHUNK * ROWS + row,
+                                           k_tile + part * CHUNK * PITCH);
+        attention_dots<CHUNK, ROWS, PITCH>(ds, do_tile + part * CHUNK * ROWS + row,
+                                           v_tile + part * CHUNK * PITCH);
+        attention_combine<PARTS, ROWS>(s, swap, part, row);
+        attention_combine<PARTS, ROWS>(ds, swap + PARTS * KEYS * ROWS, part, row);
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const bool seen = base + j >= start && base + j <= query;
+            ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
+        }
+        attention_add_rows<CHUNK, WIDTH>(sums, ds, k_rows + part * CHUNK);
+    }
+    if (query < SEQ) {
+        attention_store(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, sums, SCALE, part * CHUNK,
+                        HEAD_DIM);
+        if (part == 0)
+            delta[(token + query) * HEADS + head] = row_delta[0];
+    }
+}
+
+/* attention_grad */
+extern "C" __global__ void __launch_bounds__(64) attention_backward_kv_16x2x16(
+    const float *__restrict__ q, const float *__restrict__ k,
+    const float *__restrict__ v, const int *__restrict__ positions,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const float *__restrict__ d_o, float *__restrict__ dk,
+    float *__restrict__ dv) {
+    using A = float;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1, GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t V_STRIDE = 16, DO_STRIDE = 32;
+    constexpr int64_t DK_STRIDE = 16, DV_STRIDE = 16;
+    constexpr A SCALE = A(0.25);
+    constexpr int ROWS = 64, QUERIES = 32;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int PITCH = QUERIES + 16 / sizeof(A);
+
+    DYNAMIC_SHARED(A, k_tile);                /* [WIDTH][ROWS] */
+    A *v_tile = k_tile + WIDTH * ROWS;        /* [WIDTH][ROWS] */
+    A *q_tile = v_tile + WIDTH * ROWS;        /* [WIDTH][PITCH] */
+    A *do_tile = q_tile + WIDTH * PITCH;      /* [WIDTH][PITCH] */
+    A *q_rows = do_tile + WIDTH * PITCH;      /* [QUERIES][WIDTH] */
+    A *do_rows = q_rows + QUERIES * WIDTH;    /* [QUERIES][WIDTH] */
+    A *swap = do_rows + QUERIES * WIDTH;      /* 2 x [PARTS][QUERIES][ROWS] */
+
+    const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
+    attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
+                                         K_STRIDE, SEQ - first, HEAD_DIM);
+    attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
+                                         V_STRIDE, SEQ - first, HEAD_DIM);
+
+    A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
+    for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
+        for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
+            if (base - positions[token + base] >= first + ROWS)
+                break; /* here begins a sample after all keys of this block */
+            const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
+            const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
+            __syncthreads();
+            attention_load<QUERIES, WIDTH, 1, PITCH>(q_tile, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, 1, PITCH>(do_tile, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, WIDTH, 1>(q_rows, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, WIDTH, 1>(do_rows, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            __syncthreads();
+            A p[QUERIES] = {}, ds[QUERIES] = {};
+            attention_dots<CHUNK, ROWS, PITCH>(p, k_tile + part * CHUNK * ROWS + row,
+                                               q_tile + part * CHUNK * PITCH);
+            attention_dots<CHUNK, ROWS, PITCH>(ds, v_tile + part * CHUNK * ROWS + row,
+                                               do_tile + part * CHUNK * PITCH);
+            attention_combine<PARTS, ROWS>(p, swap, part, row);
+            attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
+#pragma unroll
+            for (int i = 0; i < QUERIES; i++) {
+                const int query = base + i;
+                p[i] *= SCALE;
+                if (query < SEQ && key <= query && key >= query - positions[token + query]) {
+                    p[i] = exp(p[i] - lse[(token + query) * HEADS + head]);
+                    ds[i] = p[i] * (ds[i] - delta[(token + query) * HEADS + head]);
+                } else {
+                    p[i] = ds[i] = 0;
+                }
+            }
+            attention_add_rows<CHUNK, WIDTH>(dv_sums, p, do_rows + part * CHUNK);
+            attention_add_rows<CHUNK, WIDTH>(dk_sums, ds, q_rows + part * CHUNK);
+        }
+    if (key < SEQ) {
+        attention_store(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, dk_sums, SCALE,
+                        part * CHUNK, HEAD_DIM);
+        attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
+                        HEAD_DIM);
+    }
+}
+
+/* rope */
+extern "C" __global__ void __launch_bounds__(128) rope_32x16_v2(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ k,
+    float *__restrict__ k_proj_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 16, col = i % 16;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> k_v = load_vec<4>(k + row * 16 + col);
+    const Vec<float, 4> k_v_2 = load_vec<4>(k + row * 16 + (col ^ 8));
+    Vec<float, 4> k_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = k_v[j] * cos_values_v[j];
+        const float t_2 = k_v_2[j] * sin_values_v[j];
+        k_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
+    }
+    store_vec(k_proj_grad + row * 16 + col, k_proj_grad_v);
+}
+
+/* rope */
+extern "C" __global__ void __launch_bounds__(256) rope_32x32_v2(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ q,
+    float *__restrict__ q_proj_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> q_v = load_vec<4>(q + row * 32 + col);
+    const Vec<float, 4> q_v_2 = load_vec<4>(q + row * 32 + (col ^ 8));
+    Vec<float, 4> q_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = q_v[j] * cos_values_v[j];
+        const float t_2 = q_v_2[j] * sin_values_v[j];
+        q_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
+    }
+    store_vec(q_proj_grad + row * 32 + col, q_proj_grad_v);
+}
+
+/* sum_squares */
+extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
+    const float *__restrict__ gradient, float *__restrict__ partial_values, int64_t rows) {
+    const int64_t worker = blockIdx.x;
+    const int64_t share = (rows + 511) / 512, first = worker * share;
+    const int64_t end = first + share < rows ? first + share : rows;
+    const int col = threadIdx.x * 4;
+    Vec<float, 4> total = {};
+    for (int64_t row = first; row < end; row++) {
+        const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            total[j] += gradient_v[j] * gradient_v[j];
+        }
+    }
+    store_vec(partial_values + worker * 1024 + col, total);
+}
+
+/* sum_squares */
+extern "C" __global__ void __launch_bounds__(256) column_sum_512x1024(
+    const float *__restrict__ partial_values, float *__restrict__ columns) {
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
+    SHARED float share[8][32];
+    float sum = 0;
+    if (col < 1024)
+        for (int row = part; row < 512; row += 8)
+            sum += partial_values[row * 1024 + col];
+    share[part][lane] = sum;
+    __syncthreads();
+    if (part > 0 || col >= 1024)
+        return;
+    for (int other = 1; other < 8; other++)
+        sum += share[other][lane];
+    columns[col] = sum;
+}
+
+/* sum, clip_factor */
+extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
+    const float *__restrict__ columns, const int *__restrict__ step,
+    const int *__restrict__ bad_step, float *__restrict__ grad_norm,
+    float *__restrict__ clip_factor) {
+    const int col = threadIdx.x * 4;
+    const int step_row = step[0];
+    const int bad_step_row = bad_step[0];
+    float sum = 0;
+    const Vec<float, 4> columns_v = load_vec<4>(columns + col);
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        sum += columns_v[j];
+    }
+    sum = block_sum<256>(sum);
+    const float grad_norm_row = sqrtf(sum);
+    if (threadIdx.x == 0)
+        grad_norm[step_row] = grad_norm_row;
+    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    if (threadIdx.x == 0)
+        clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
+}
+
+/* adamw */
+extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
+    float *__restrict__ trained, const float *__restrict__ gradient, float *__restrict__ exp_avg,
+    float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
+    const int *__restrict__ step, const int *__restrict__ applied, const float *__restrict__ lr,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    int64_t rows) {
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
+    if (i >= rows * 1024)
+        return;
+    const float clip_factor_row = clip_factor[0];
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const float lr_row = lr[static_cast<int64_t>(step_row)];
+    const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
+    const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
+    const float t = 1.0f - lr_row * 0.01f;
+    const float t_2 = lr_row / bias_correction1_row;
+    const bool t_3 = 0.0f < clip_factor_row;
+    const Vec<float, 4> trained_v = load_vec<4>(trained + i);
+    const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
+    const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
+    const Vec<float, 4> exp_avg_sq_v = load_vec<4>(exp_avg_sq + i);
+    Vec<float, 4> new_trained_v;
+    Vec<float, 4> new_exp_avg_v;
+    Vec<float, 4> new_exp_avg_sq_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t_4 = gradient_v[j] * clip_factor_row;
+        const float t_5 = exp_avg_v[j] + 0.1f * (t_4 - exp_avg_v[j]);
+        const float t_6 = 0.999f * exp_avg_sq_v[j] + 0.001f * (t_4 * t_4);
+        const float t_7 = trained_v[j] * t - t_2 * (t_5 / (sqrtf(t_6) / bias_correction2_row + 1e-08f));
+        new_trained_v[j] = t_3 ? t_7 : trained_v[j];
+        new_exp_avg_v[j] = t_3 ? t_5 : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = t_3 ? t_6 : exp_avg_sq_v[j];
+    }
+    store_vec(trained + i, new_trained_v);
+    store_vec(exp_avg + i, new_exp_avg_v);
+    store_vec(exp_avg_sq + i, new_exp_avg_sq_v);
+}
+
+/* advance_step */
+extern "C" __global__ void __launch_bounds__(1) advance_step(
+    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
+    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
+    const float clip_factor_row = clip_factor[0];
+    const bool t = 0.0f < clip_factor_row;
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const int bad_step_row = bad_step[0];
+    const float step_loss_row = step_loss[0];
+    loss[step_row] = step_loss_row;
+    step[0] = step_row + 1;
+    applied[0] = t ? applied_row + 1 : applied_row;
+    bad_step[0] = t ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    step_loss[0] = 0.0f;
+}
+
+/* add, rms_norm */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
+    const float *__restrict__ embed_tokens, const float *__restrict__ o_proj,
+    const float *__restrict__ weight, float *__restrict__ attn_residual,
+    float *__restrict__ post_attention_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float embed_tokens_v = embed_tokens[row * 32 + col];
+    const float o_proj_v = o_proj[row * 32 + col];
+    const float attn_residual_j = embed_tokens_v + o_proj_v;
+    attn_residual[row * 32 + col] = attn_residual_j;
+    sum += attn_residual_j * attn_residual_j;
+    sum = warp_sum(sum);
+    const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float weight_v = weight[col];
+    post_attention_layernorm[row * 32 + col] = (embed_tokens_v + o_proj_v) * t * weight_v;
+}
+
+/* add, rms_norm */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
+    const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
+    const float *__restrict__ weight, float *__restrict__ norm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float attn_residual_v = attn_residual[row * 32 + col];
+    const float down_proj_v = down_proj[row * 32 + col];
+    const float t = attn_residual_v + down_proj_v;
+    sum += t * t;
+    sum = warp_sum(sum);
+    const float t_2 = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float weight_v = weight[col];
+    norm[row * 32 + col] = (attn_residual_v + down_proj_v) * t_2 * weight_v;
+}
+
+/* cross_entropy */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
+    const float *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, float *__restrict__ rows_values,
+    float *__restrict__ lse) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane * 2;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    float max = -INFINITY;
+    float sum = 0;
+    const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        max = fmaxf(max, lm_head_v[j]);
+        sum += col + j == labels_row ? lm_head_v[j] : 0.0f;
+    }
+    max = warp_max(max);
+    sum = warp_sum(sum);
+    float sum_2 = 0;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        sum_2 += expf(lm_head_v[j] - max);
+    }
+    sum_2 = warp_sum(sum_2);
+    const float lse_row = max + logf(sum_2);
+    if (lane == 0)
+        rows_values[row] = labels_row >= 0 ? (lse_row - sum) * loss_weight_row : 0.0f;
+    if (lane == 0)
+        lse[row] = lse_row;
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# What the compiler makes of two small specs, against what it made before: the graph after the last
+# pass, the plan, and the emitted sources. Any difference is shown; a change that is meant is taken
+# over with UPDATE=1 and read in the diff of the commit.
+#
+#     tests/golden/run.sh            compares
+#     UPDATE=1 tests/golden/run.sh   takes over
+#
+# GPUOPT_GEN names another compiler.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+gen=${GPUOPT_GEN:-./gpuopt-gen}
+work=build/golden
+status=0
+
+for spec in tests/golden/*.toml; do
+    name=$(basename "$spec" .toml)
+    kept=tests/golden/$name
+    made=$work/$name
+    rm -rf "$made"
+    if ! "$gen" "$spec" -o "$made" >/dev/null || ! "$gen" "$spec" --dump lower >"$made/graph.txt"; then
+        echo "FAIL golden $name: the compiler refuses it"
+        status=1
+        continue
+    fi
+    for file in graph.txt plan.txt program.c buffers.h kernels.cu; do
+        if [ -n "${UPDATE-}" ]; then
+            mkdir -p "$kept"
+            cmp -s "$made/$file" "$kept/$file" || cp "$made/$file" "$kept/$file"
+        elif diff -u "$kept/$file" "$made/$file" >"$made/$file.diff" 2>&1; then
+            echo "ok golden $name $file"
+        else
+            echo "FAIL golden $name $file (UPDATE=1 tests/golden/run.sh takes it over)"
+            head -n 30 "$made/$file.diff"
+            status=1
+        fi
+    done
+done
+exit $status
