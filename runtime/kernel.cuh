@@ -1,10 +1,10 @@
-/* The one device header of every kernels.cu: conversions, vector accesses, warp and block reductions,
- * random numbers, and the tensor-core instructions that CUDA C++ has no name for.
+/* The one device header of every kernels.cu: conversions, vector accesses, warp and block
+ * reductions, random numbers, and the tensor-core instructions that CUDA C++ has no name for.
  *
- * Compiles with nvcc and NVRTC (sm_80 and later) and, where GPUOPT_SIM is defined, with the host C++
- * compiler of the simulated device. Where an instruction is inline PTX, its simulated body stands beside
- * it. All shapes of fragments are those of the PTX ISA, sections "Matrix Fragments for mma.m16n8k16",
- * "mma.m16n8k8" and "ldmatrix". Nothing here is approximate: no fast-math names.
+ * Compiles with nvcc and NVRTC (sm_80 and later) and, where GPUOPT_SIM is defined, with the host
+ * C++ compiler of the simulated device. Where an instruction is inline PTX, its simulated body
+ * stands beside it. All shapes of fragments are those of the PTX ISA, sections "Matrix Fragments
+ * for mma.m16n8k16", "mma.m16n8k8" and "ldmatrix". Nothing here is approximate: no fast-math names.
  */
 #ifndef GPUOPT_KERNEL_CUH
 #define GPUOPT_KERNEL_CUH
@@ -27,7 +27,8 @@ using int64_t = long long;
 
 #define SHARED __shared__
 
-/* DYNAMIC_SHARED(float, tile): a pointer to the launch's dynamic shared memory, aligned to 128 bytes. */
+/* DYNAMIC_SHARED(float, tile): a pointer to the launch's dynamic shared memory, aligned to 128
+ * bytes. */
 #ifdef GPUOPT_SIM
 #define DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(sim_dynamic_shared())
 #else
@@ -35,7 +36,7 @@ extern __shared__ __align__(128) unsigned char gpuopt_dynamic_shared[];
 #define DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(gpuopt_dynamic_shared)
 #endif
 
-/* ---- Conversions: convert<To>(x), round to nearest even --------------------------------------- */
+/* ---- Conversions: convert<To>(x), round to nearest even ---------------------------------- */
 
 /* Types without a direct conversion go through float, which holds every 16-bit value exactly. */
 template <class To, class From> struct Conversion {
@@ -87,7 +88,7 @@ template <class To, class From> __device__ __forceinline__ To convert(From x) {
     return Conversion<To, From>::of(x);
 }
 
-/* ---- Vector accesses -------------------------------------------------------------------------- */
+/* ---- Vector accesses --------------------------------------------------------------------- */
 
 /* N elements of T that move as one access of up to 16 bytes (as several for wider ones). */
 template <class T, int N> struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vec {
@@ -125,7 +126,7 @@ template <int N, class T> __device__ __forceinline__ void store_vec(T *p, const 
         reinterpret_cast<Word *>(p)[i] = words[i];
 }
 
-/* ---- Warps: every lane of a full warp must call these ----------------------------------------- */
+/* ---- Warps: every lane of a full warp must call these ------------------------------------ */
 
 #ifdef GPUOPT_SIM
 template <class T> __device__ __forceinline__ T warp_shfl_xor(T v, int mask) {
@@ -152,8 +153,8 @@ struct MaxOf {
     static __device__ __forceinline__ int of(int a, int b) { return a > b ? a : b; }
 };
 
-/* A butterfly: all lanes add the same pairs, so all hold the same bits. The simulated body adds the same
- * pairs in one visit of the warp instead of five. */
+/* A butterfly: all lanes add the same pairs, so all hold the same bits. The simulated body adds the
+ * same pairs in one visit of the warp instead of five. */
 template <class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
 #ifdef GPUOPT_SIM
     return sim_butterfly<Op>(v);
@@ -168,10 +169,10 @@ template <class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
 template <class T> __device__ __forceinline__ T warp_sum(T v) { return warp_reduce<SumOf>(v); }
 template <class T> __device__ __forceinline__ T warp_max(T v) { return warp_reduce<MaxOf>(v); }
 
-/* ---- Blocks: every thread of a one-dimensional block of THREADS (a multiple of 32) ------------- */
+/* ---- Blocks: every thread of a one-dimensional block of THREADS (a multiple of 32) ------- */
 
-/* The warps' results are combined in the order of the warps by every thread, so all threads of every run
- * get the same bits. The last barrier lets the caller call again at once. */
+/* The warps' results are combined in the order of the warps by every thread, so all threads of
+ * every run get the same bits. The last barrier lets the caller call again at once. */
 template <class Op, int THREADS, class T> __device__ __forceinline__ T block_reduce(T v) {
     static_assert(THREADS % 32 == 0 && THREADS <= 1024, "a block is whole warps");
     v = warp_reduce<Op>(v);
@@ -196,24 +197,23 @@ template <int THREADS, class T> __device__ __forceinline__ T block_max(T v) {
     return block_reduce<MaxOf, THREADS>(v);
 }
 
-/* ---- Random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) -------------------------- */
+/* ---- Random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) -------------------- */
 
 __device__ __forceinline__ uint4 philox4x32(uint2 key, uint4 counter) {
     for (int round = 0; round < 10; round++) {
         const uint64_t a = static_cast<uint64_t>(0xD2511F53u) * counter.x;
         const uint64_t b = static_cast<uint64_t>(0xCD9E8D57u) * counter.z;
-        counter = make_uint4(static_cast<uint32_t>(b >> 32) ^ counter.y ^ key.x,
-                             static_cast<uint32_t>(b),
-                             static_cast<uint32_t>(a >> 32) ^ counter.w ^ key.y,
-                             static_cast<uint32_t>(a));
+        counter = make_uint4(
+            static_cast<uint32_t>(b >> 32) ^ counter.y ^ key.x, static_cast<uint32_t>(b),
+            static_cast<uint32_t>(a >> 32) ^ counter.w ^ key.y, static_cast<uint32_t>(a));
         key.x += 0x9E3779B9u;
         key.y += 0xBB67AE85u;
     }
     return counter;
 }
 
-/* A uniform number in (0, 1] for element `index` of random stream `stream` at `step`. The counter is
- * (index / 4, step, stream); the four words of one block serve four neighbouring elements. */
+/* A uniform number in (0, 1] for element `index` of random stream `stream` at `step`. The counter
+ * is (index / 4, step, stream); the four words of one block serve four neighbouring elements. */
 __device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, uint32_t stream,
                                                 uint64_t index) {
     const uint64_t block = index / 4;
@@ -225,9 +225,10 @@ __device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, ui
     return static_cast<float>((bits >> 8) + 1) * 0x1p-24f;
 }
 
-/* ---- Asynchronous copies from global to shared memory ------------------------------------------ */
+/* ---- Asynchronous copies from global to shared memory ------------------------------------ */
 
-/* Copies 16 bytes, or writes 16 zero bytes where !valid (gmem is then not read). Both aligned to 16. */
+/* Copies 16 bytes, or writes 16 zero bytes where !valid (gmem is then not read). Both aligned
+ * to 16. */
 __device__ __forceinline__ void cp_async_16(void *smem, const void *gmem, bool valid) {
 #ifdef GPUOPT_SIM
     sim_cp_async(smem, gmem, valid ? 16 : 0);
@@ -247,8 +248,8 @@ __device__ __forceinline__ void cp_async_commit() {
 #endif
 }
 
-/* Waits until at most N of this thread's groups are under way. Other threads see the data only after a
- * barrier that follows. */
+/* Waits until at most N of this thread's groups are under way. Other threads see the data only
+ * after a barrier that follows. */
 template <int N> __device__ __forceinline__ void cp_async_wait() {
 #ifdef GPUOPT_SIM
     sim_cp_async_wait(N);
@@ -257,7 +258,7 @@ template <int N> __device__ __forceinline__ void cp_async_wait() {
 #endif
 }
 
-/* ---- Matrix fragments --------------------------------------------------------------------------- */
+/* ---- Matrix fragments -------------------------------------------------------------------- */
 
 #ifdef GPUOPT_SIM
 
@@ -266,14 +267,15 @@ struct LdmatrixLane {
     unsigned *out;
 };
 
-/* Lane 8i + r brought row r of matrix i; lane l takes elements 2 (l % 4) and the next of row l / 4. */
+/* Lane 8i + r brought row r of matrix i; lane l takes elements 2 (l % 4) and the next of row l / 4.
+ */
 template <bool TRANSPOSED> static void ldmatrix_warp(void **lanes) {
     LdmatrixLane *const *lane = reinterpret_cast<LdmatrixLane *const *>(lanes);
     for (int l = 0; l < 32; l++)
         for (int i = 0; i < 4; i++) {
             const int row = l / 4, column = l % 4 * 2;
-            const unsigned low = TRANSPOSED ? lane[8 * i + column]->row[row]
-                                            : lane[8 * i + row]->row[column];
+            const unsigned low =
+                TRANSPOSED ? lane[8 * i + column]->row[row] : lane[8 * i + row]->row[column];
             const unsigned high = TRANSPOSED ? lane[8 * i + column + 1]->row[row]
                                              : lane[8 * i + row]->row[column + 1];
             lane[l]->out[i] = low | high << 16;
@@ -357,7 +359,8 @@ static inline void mma_1688_tf32_warp(void **lanes) {
 
 #else
 
-template <bool TRANSPOSED> __device__ __forceinline__ void ldmatrix(unsigned r[4], const void *row) {
+template <bool TRANSPOSED>
+__device__ __forceinline__ void ldmatrix(unsigned r[4], const void *row) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
     if constexpr (TRANSPOSED)
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];\n"
@@ -373,8 +376,9 @@ template <bool TRANSPOSED> __device__ __forceinline__ void ldmatrix(unsigned r[4
 
 #endif
 
-/* Four 8 x 8 matrices of 16-bit elements: lane 8i + r passes the address of row r of matrix i (16 bytes,
- * aligned); r[i] is this lane's fragment of matrix i. _trans gives the fragments of the transposes. */
+/* Four 8 x 8 matrices of 16-bit elements: lane 8i + r passes the address of row r of matrix i (16
+ * bytes, aligned); r[i] is this lane's fragment of matrix i. _trans gives the fragments of the
+ * transposes. */
 __device__ __forceinline__ void ldmatrix_x4(unsigned r[4], const void *smem_row) {
     ldmatrix<false>(r, smem_row);
 }
@@ -382,18 +386,19 @@ __device__ __forceinline__ void ldmatrix_x4_trans(unsigned r[4], const void *sme
     ldmatrix<true>(r, smem_row);
 }
 
-/* c (16 x 8, fp32) += a (16 x 16, row-major) b (16 x 8, column-major) by one warp; the tag's type is the
- * operands'. */
+/* c (16 x 8, fp32) += a (16 x 16, row-major) b (16 x 8, column-major) by one warp; the tag's type
+ * is the operands'. */
 __device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const unsigned b[2],
                                           __nv_bfloat16) {
 #ifdef GPUOPT_SIM
     MmaLane lane = {c, a, b};
     sim_warp(&lane, mma_16816_warp<__nv_bfloat16>, "mma");
 #else
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-                 "{%8,%9}, {%0,%1,%2,%3};\n"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+        "{%8,%9}, {%0,%1,%2,%3};\n"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
 }
 
@@ -411,7 +416,8 @@ __device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const
 }
 
 /* c (16 x 8, fp32) += a (16 x 8, row-major) b (8 x 8, column-major), operands from to_tf32. */
-__device__ __forceinline__ void mma_1688_tf32(float c[4], const unsigned a[4], const unsigned b[2]) {
+__device__ __forceinline__ void mma_1688_tf32(float c[4], const unsigned a[4],
+                                              const unsigned b[2]) {
 #ifdef GPUOPT_SIM
     MmaLane lane = {c, a, b};
     sim_warp(&lane, mma_1688_tf32_warp, "mma");

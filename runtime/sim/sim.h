@@ -1,8 +1,8 @@
-/* What the parts of the simulated driver (libcuda.so.1) share: settings, the device heap, streams of
- * operations, graphs, the running kernel, counts. The API's own functions are in sim_cuda_*.c.
+/* What the parts of the simulated driver (libcuda.so.1) share: settings, the device heap, streams
+ * of operations, graphs, the running kernel, counts. The API's own functions are in sim_cuda_*.c.
  *
- * One lock serves the whole driver, and whoever holds it executes: an operation runs inside the call that
- * makes the host wait for it, never on a thread of its own.
+ * One lock serves the whole driver, and whoever holds it executes: an operation runs inside the
+ * call that makes the host wait for it, never on a thread of its own.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -14,15 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Settings (sim_settings.c), read once from the environment ------------------------------------ */
+/* ---- Settings (sim_settings.c), read once from the environment --------------------------- */
 
 typedef enum { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM } SimOrder;
 typedef enum { QUEUE_LAZY, QUEUE_SEEDED, QUEUE_EAGER } SimQueue;
 
 typedef struct SimSettings {
-    SimOrder order;      /* SIM_ORDER=forward|reverse|random:SEED, of threads and blocks */
+    SimOrder order; /* SIM_ORDER=forward|reverse|random:SEED, of threads and blocks */
     uint64_t order_state;
-    SimQueue queue;      /* SIM_QUEUE=lazy[:SEED]|eager */
+    SimQueue queue; /* SIM_QUEUE=lazy[:SEED]|eager */
     uint64_t queue_state;
     size_t memory_bytes; /* SIM_MEMORY_GIB, a device */
     int devices;         /* SIM_DEVICES */
@@ -35,7 +35,7 @@ void sim_settings_read(void);
 uint32_t sim_random(uint64_t *state, uint32_t bound);
 uint64_t sim_now(void); /* nanoseconds of the monotonic clock */
 
-/* ---- Objects of the API ------------------------------------------------------------------------------ */
+/* ---- Objects of the API ------------------------------------------------------------------ */
 
 typedef struct Op Op;
 typedef struct Mark Mark;
@@ -68,16 +68,16 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     Op *first, **last;
-    Capture *capture;           /* the capture under way on it, or null */
-    CUgraphNode *frontier;      /* captured nodes that the next one depends on */
+    Capture *capture;      /* the capture under way on it, or null */
+    CUgraphNode *frontier; /* captured nodes that the next one depends on */
     size_t frontier_count;
     CUstream next;
 };
 
 struct CUevent_st {
     unsigned flags;
-    Mark *mark;                 /* the last record, null before the first */
-    Capture *capture;           /* where the last record was captured */
+    Mark *mark;       /* the last record, null before the first */
+    Capture *capture; /* where the last record was captured */
     CUgraphNode *frontier;
     size_t frontier_count;
 };
@@ -90,10 +90,18 @@ struct Mark {
     CUstream stream;
 };
 
-/* ---- Operations (sim_op.c) ---------------------------------------------------------------------------- */
+/* ---- Operations (sim_op.c) --------------------------------------------------------------- */
 
 typedef enum {
-    OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_CUSTOM, OP_RECORD, OP_WAIT, OP_GRAPH, OP_EMPTY
+    OP_KERNEL,
+    OP_COPY,
+    OP_SET,
+    OP_HOST,
+    OP_CUSTOM,
+    OP_RECORD,
+    OP_WAIT,
+    OP_GRAPH,
+    OP_EMPTY
 } OpKind;
 
 typedef struct GraphRun GraphRun;
@@ -107,7 +115,7 @@ struct Op {
             CUfunction function;
             SimDim grid, block;
             unsigned shared_bytes;
-            void **arguments;   /* one block with the values behind the pointers */
+            void **arguments; /* one block with the values behind the pointers */
         } kernel;
         struct {
             void *to;
@@ -115,7 +123,7 @@ struct Op {
             size_t bytes;
             SimCopyKind kind;
             bool pinned;
-            void *staged;       /* a copy of pageable source bytes, owned, or null */
+            void *staged; /* a copy of pageable source bytes, owned, or null */
         } copy;
         struct {
             void *to;
@@ -128,15 +136,15 @@ struct Op {
             void *data;
         } host;
         struct {
-            int (*run)(void *argument);
-            void *argument;     /* owned copy */
+            void (*run)(const void *argument);
+            void *argument; /* owned copy */
             size_t bytes;
             const char *name;
         } custom;
         Mark *mark;
         struct {
             CUgraphExec exec;
-            GraphRun *run;      /* null until the first node ran */
+            GraphRun *run; /* null until the first node ran */
         } graph;
     };
 };
@@ -147,19 +155,20 @@ void **op_copy_arguments(const SimKernel *kernel, void *const *from);
 /* A copy that may run as well as its original (a graph's replays). */
 Op *op_clone(const Op *op);
 void op_free(Op *op);
-/* Runs an operation; false if it must be tried again (a collective, a graph with nodes left). */
+/* Runs an operation; false where a graph has nodes left to run. */
 bool op_run(Op *op, CUstream stream);
 
 Mark *mark_new(CUstream stream);
 void mark_release(Mark *mark);
 
-/* ---- Streams (sim_stream.c) --------------------------------------------------------------------------- */
+/* ---- Streams (sim_stream.c) -------------------------------------------------------------- */
 
 CUstream stream_new(CUcontext context, unsigned flags, int priority);
 void stream_free(CUstream stream);
 /* A capture has ended: no stream is in it any more. */
 void streams_leave(const Capture *capture);
-/* The stream a handle stands for: 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are the legacy stream. */
+/* The stream a handle stands for: 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are the legacy
+ * stream. */
 CUstream stream_of(CUstream handle);
 /* Hands an operation to a stream, or to the capture under way there. Owns `op`. */
 CUresult stream_push(CUstream stream, Op *op);
@@ -172,7 +181,7 @@ CUresult drain_all(void);
 /* One operation towards the stream's end, so that a polling host gets on. */
 void stream_progress(CUstream stream);
 
-/* ---- Capture and graphs (sim_graph.c) ------------------------------------------------------------------- */
+/* ---- Capture and graphs (sim_graph.c) ---------------------------------------------------- */
 
 struct CUgraphNode_st {
     Op *op;
@@ -204,7 +213,8 @@ struct Capture {
 CUresult capture_push(CUstream stream, Op *op);
 void capture_record(CUstream stream, CUevent event);
 CUresult capture_wait(CUstream stream, CUevent event);
-/* The error of a call that no capture allows, marking that capture invalid; CUDA_SUCCESS without one. */
+/* The error of a call that no capture allows, marking that capture invalid; CUDA_SUCCESS without
+ * one. */
 CUresult capture_forbids(CUstream stream);
 CUresult capture_forbids_unsafe(void);
 CUresult capture_forbids_legacy(void);
@@ -213,7 +223,7 @@ bool graph_run_step(Op *op, CUstream stream);
 void graph_exec_release(CUgraphExec exec);
 void graph_run_free(GraphRun *run);
 
-/* ---- Memory (sim_memory.c) -------------------------------------------------------------------------------- */
+/* ---- Memory (sim_memory.c) --------------------------------------------------------------- */
 
 CUresult memory_allocate(int device, size_t bytes, CUdeviceptr *out);
 CUresult memory_free(CUdeviceptr pointer);
@@ -230,7 +240,7 @@ bool host_is_pinned(const void *p, size_t bytes);
 extern unsigned char *memory_heap; /* the devices' address range */
 extern size_t memory_heap_bytes;
 
-/* ---- Kernels (sim_launch.c, sim_block.c, sim_fiber.c, sim_race.c) ------------------------------------------ */
+/* ---- Kernels (sim_launch.c, sim_block.c, sim_fiber.c, sim_race.c) ------------------------ */
 
 /* Runs a grid; an error is the launch's, told on stderr with the kernel's name. */
 CUresult launch_run(CUfunction function, SimDim grid, SimDim block, unsigned shared_bytes,
@@ -259,7 +269,7 @@ void race_block(unsigned block);
 void race_end(void);
 void race_access(const void *p, size_t bytes, bool write, bool atomic);
 
-/* ---- Counts and traces (sim_counts.c) ---------------------------------------------------------------------- */
+/* ---- Counts and traces (sim_counts.c) ---------------------------------------------------- */
 
 void counts_launch(CUfunction function);
 void counts_graph_launch(void);
@@ -278,12 +288,12 @@ struct SimKernelCount {
 };
 SimKernelCount *counts_kernel(const char *name);
 extern SimTracer sim_tracer;
-uint32_t sim_correlation(void);   /* of the API call under way on this thread */
+uint32_t sim_correlation(void); /* of the API call under way on this thread */
 
-/* ---- Calls (sim_call.c) --------------------------------------------------------------------------------------- */
+/* ---- Calls (sim_call.c) ------------------------------------------------------------------ */
 
-/* Every API function opens with CALL: it takes the lock until the function returns, and counts and traces
- * the call under its public name. */
+/* Every API function opens with CALL: it takes the lock until the function returns, and counts and
+ * traces the call under its public name. */
 typedef struct SimCall {
     const char *name;
     uint64_t start;
@@ -294,16 +304,17 @@ SimCall call_enter(const char *name);
 void call_leave(SimCall *call);
 #define CALL(name) SimCall call __attribute__((cleanup(call_leave), unused)) = call_enter(name)
 
-/* Set by the first failed kernel: from then on every call returns it, as a corrupted context does. */
+/* Set by the first failed kernel: from then on every call returns it, as a corrupted context does.
+ */
 extern CUresult sim_sticky;
 extern _Thread_local CUcontext sim_context;
 /* Returns from the calling function when there is no usable context. */
-#define NEED_CONTEXT()                                                                             \
-    do {                                                                                           \
-        if (!sim_context)                                                                          \
-            return CUDA_ERROR_INVALID_CONTEXT;                                                     \
-        if (sim_sticky)                                                                            \
-            return sim_sticky;                                                                     \
+#define NEED_CONTEXT()                         \
+    do {                                       \
+        if (!sim_context)                      \
+            return CUDA_ERROR_INVALID_CONTEXT; \
+        if (sim_sticky)                        \
+            return sim_sticky;                 \
     } while (0)
 
 void *sim_need(void *p); /* p, or the end of the process when memory ran out */

@@ -1,9 +1,9 @@
 /* One block of a kernel whose threads may wait for each other.
  *
- * A fiber starts one thread after the other until one of them waits; only then another fiber goes on. So
- * threads that never wait cost no switch. A warp's operation is computed by its last lane to arrive. When
- * nobody can go on and threads still wait, the kernel is wrong, and the launch ends with a line that says
- * who waits where.
+ * A fiber starts one thread after the other until one of them waits; only then another fiber goes
+ * on. So threads that never wait cost no switch. A warp's operation is computed by its last lane to
+ * arrive. When nobody can go on and threads still wait, the kernel is wrong, and the launch ends
+ * with a line that says who waits where.
  */
 #include "sim.h"
 #include "sim_fiber.h"
@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / 32, MAX_DYNAMIC = 227 << 10, SHARED_GUARD = 4096 };
+enum {
+    MAX_THREADS = 1024,
+    MAX_WARPS = MAX_THREADS / 32,
+    MAX_DYNAMIC = 227 << 10,
+    SHARED_GUARD = 4096
+};
 
 __attribute__((weak)) void __asan_poison_memory_region(const volatile void *p, size_t bytes);
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *p, size_t bytes);
@@ -84,7 +89,7 @@ void order_fill(uint32_t *order, unsigned count) {
     }
 }
 
-/* ---- Who runs next ----------------------------------------------------------------------------------- */
+/* ---- Who runs next ----------------------------------------------------------------------- */
 
 static void push_ready(Fiber *fiber) {
     block.ready[(block.ready_first + block.ready_count++) % MAX_THREADS] = fiber;
@@ -97,8 +102,8 @@ static Fiber *pop_ready(void) {
     return fiber;
 }
 
-/* Threads that can go on come before threads that have not begun, so that a warp runs as far ahead of the
- * others as the kernel's barriers let it; in random order a coin decides. */
+/* Threads that can go on come before threads that have not begun, so that a warp runs as far ahead
+ * of the others as the kernel's barriers let it; in random order a coin decides. */
 static bool start_another(void) {
     if (block.started == block.threads)
         return false;
@@ -110,12 +115,15 @@ static bool start_another(void) {
 static _Noreturn void fault_waiting(void) {
     for (unsigned w = 0; w < (block.threads + 31) / 32; w++)
         if (block.warps[w].arrived)
-            launch_fault(CUDA_ERROR_LAUNCH_FAILED,
-                         "divergent warp: %u of 32 lanes of warp %u wait at a %s, the others do not "
-                         "come", block.warps[w].arrived, w, block.warps[w].what);
-    launch_fault(CUDA_ERROR_LAUNCH_FAILED,
-                 "divergent barrier: %u of %u threads wait at the barrier of line %d, %u have ended",
-                 block.at_barrier, block.threads, block.barrier_line, block.ended);
+            launch_fault(
+                CUDA_ERROR_LAUNCH_FAILED,
+                "divergent warp: %u of 32 lanes of warp %u wait at a %s, the others do not "
+                "come",
+                block.warps[w].arrived, w, block.warps[w].what);
+    launch_fault(
+        CUDA_ERROR_LAUNCH_FAILED,
+        "divergent barrier: %u of %u threads wait at the barrier of line %d, %u have ended",
+        block.at_barrier, block.threads, block.barrier_line, block.ended);
 }
 
 /* Leaves the current fiber, which waits or has no thread left to run. */
@@ -158,7 +166,7 @@ static void fiber_main(void) {
     }
 }
 
-/* ---- Waiting -------------------------------------------------------------------------------------------- */
+/* ---- Waiting ----------------------------------------------------------------------------- */
 
 static Fiber *waiting_fiber(const char *what) {
     if (!block.current)
@@ -170,9 +178,11 @@ static Fiber *waiting_fiber(const char *what) {
 void sim_barrier(int line) {
     waiting_fiber("barrier");
     if (block.at_barrier && block.barrier_line != line)
-        launch_fault(CUDA_ERROR_LAUNCH_FAILED,
-                     "divergent barrier: %u threads wait at the barrier of line %d, thread %d at that "
-                     "of line %d", block.at_barrier, block.barrier_line, block_thread(), line);
+        launch_fault(
+            CUDA_ERROR_LAUNCH_FAILED,
+            "divergent barrier: %u threads wait at the barrier of line %d, thread %d at that "
+            "of line %d",
+            block.at_barrier, block.barrier_line, block_thread(), line);
     block.barrier_line = line;
     if (++block.at_barrier < block.threads) {
         go_on();
@@ -215,12 +225,12 @@ void sim_warp(void *lane, void (*all)(void **lanes), const char *what) {
     }
 }
 
-/* ---- Asynchronous copies: issued now, landing as late as the thread's wait allows ------------------------ */
+/* ---- Asynchronous copies: issued now, landing as late as the thread's wait allows -------- */
 
 void sim_cp_async(void *smem, const void *gmem, int bytes) {
     if (((uintptr_t)smem | (bytes ? (uintptr_t)gmem : 0)) % 16)
-        launch_fault(CUDA_ERROR_MISALIGNED_ADDRESS, "cp.async from %p to %p: not aligned to 16 bytes",
-                     gmem, smem);
+        launch_fault(CUDA_ERROR_MISALIGNED_ADDRESS,
+                     "cp.async from %p to %p: not aligned to 16 bytes", gmem, smem);
     if (!block_owns_shared(smem, 16))
         launch_fault(CUDA_ERROR_ILLEGAL_ADDRESS, "cp.async to %p, outside shared memory", smem);
     if (bytes && !memory_covers(gmem, (size_t)bytes))
@@ -272,7 +282,7 @@ static void land_all(PendingCopies *mine) {
 
 void *sim_dynamic_shared(void) { return dynamic_shared; }
 
-/* ---- Blocks ------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------ */
 
 static void fill_nan(unsigned char *p, size_t bytes) {
     __asm__ volatile("rep stosb" : "+D"(p), "+c"(bytes) : "a"(0xff) : "memory");

@@ -63,6 +63,4 @@ void sim_trace_pause(void) {
     pthread_mutex_lock(&lock);
 }
 
-void sim_trace_resume(void) {
-    pthread_mutex_unlock(&lock);
-}
+void sim_trace_resume(void) { pthread_mutex_unlock(&lock); }

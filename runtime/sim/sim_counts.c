@@ -1,4 +1,5 @@
-/* Exact counts of everything the host asked for, written as JSON to the file SIM_COUNTS at the end. */
+/* Exact counts of everything the host asked for, written as JSON to the file SIM_COUNTS at the end.
+ */
 #include "sim.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static void count_name(Named *table, const char *name) {
 void counts_call(const char *name) { count_name(counts.calls, name); }
 void counts_custom(const char *name) { count_name(counts.custom, name); }
 
-/* ---- The file ------------------------------------------------------------------------------------------------ */
+/* ---- The file ---------------------------------------------------------------------------- */
 
 static void write_tally(FILE *f, const char *name, Tally t, const char *end) {
     fprintf(f, "\"%s\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64 "}%s", name, t.count, t.bytes,
@@ -114,9 +115,9 @@ static bool any_call(const char *name) { return name != NULL; }
 
 /* The calls that keep the host waiting. */
 static bool waiting_call(const char *name) {
-    static const char *const names[] = {"cuCtxSynchronize", "cuStreamSynchronize",
-                                        "cuEventSynchronize", "cuMemcpy", "cuMemcpyHtoD",
-                                        "cuMemcpyDtoH"};
+    static const char *const names[] = {"cuCtxSynchronize",   "cuStreamSynchronize",
+                                        "cuEventSynchronize", "cuMemcpy",
+                                        "cuMemcpyHtoD",       "cuMemcpyDtoH"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
             return true;

@@ -1,5 +1,6 @@
-/* The simulated libcublasLt.so.13: descriptors, checks, and cublasLtMatmul as one operation of a stream.
- * Anything beyond matrix products with an optional bias is refused with CUBLAS_STATUS_NOT_SUPPORTED.
+/* The simulated libcublasLt.so.13: descriptors, checks, and cublasLtMatmul as one operation of a
+ * stream. Anything beyond matrix products with an optional bias is refused with
+ * CUBLAS_STATUS_NOT_SUPPORTED.
  */
 #include "sim_cublaslt.h"
 #include "sim_enqueue.h"
@@ -103,7 +104,7 @@ static cublasStatus_t destroy(const void *handle) {
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* ---- Handles and descriptors ------------------------------------------------------------------- */
+/* ---- Handles and descriptors ------------------------------------------------------------- */
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) { return create(handle, "", 1); }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return destroy(handle); }
@@ -176,7 +177,9 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDa
     return create(layout, &initial, sizeof initial);
 }
 
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) { return destroy(layout); }
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+    return destroy(layout);
+}
 
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
                                                 cublasLtMatrixLayoutAttribute_t id,
@@ -211,13 +214,14 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
                                      : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/* ---- Products ------------------------------------------------------------------------------------- */
+/* ---- Products ---------------------------------------------------------------------------- */
 
 static Matrix matrix_of(const Layout *layout, const void *data, bool transpose) {
     const bool columns = layout->order == CUBLASLT_ORDER_COL;
-    Matrix m = {(void *)(uintptr_t)data, (cudaDataType_t)layout->type, (int64_t)layout->rows,
-                (int64_t)layout->columns, columns ? 1 : layout->leading,
-                columns ? layout->leading : 1, layout->batch_stride};
+    Matrix m = {(void *)(uintptr_t)data,       (cudaDataType_t)layout->type,
+                (int64_t)layout->rows,         (int64_t)layout->columns,
+                columns ? 1 : layout->leading, columns ? layout->leading : 1,
+                layout->batch_stride};
     if (transpose) {
         Matrix t = m;
         t.rows = m.columns, t.columns = m.rows;
@@ -277,15 +281,15 @@ static cublasStatus_t describe(const Desc *d, const Layout *const layouts[4],
     const bool shapes = g->a.rows == g->d.rows && g->b.columns == g->d.columns &&
                         g->a.columns == g->b.rows && g->c.rows == g->d.rows &&
                         g->c.columns == g->d.columns && layouts[2]->order == layouts[3]->order;
-    const bool limits = g->d.rows <= INT32_MAX && g->d.columns <= INT32_MAX &&
-                        g->a.columns <= INT32_MAX;
+    const bool limits =
+        g->d.rows <= INT32_MAX && g->d.columns <= INT32_MAX && g->a.columns <= INT32_MAX;
     return shapes && limits ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 /* As far as the matrix reaches, with its gaps. */
 static bool reachable(const Matrix *m, int batches) {
-    const int64_t elements = (m->rows - 1) * m->row_stride + (m->columns - 1) * m->column_stride + 1 +
-                             (batches - 1) * m->batch_stride;
+    const int64_t elements = (m->rows - 1) * m->row_stride + (m->columns - 1) * m->column_stride +
+                             1 + (batches - 1) * m->batch_stride;
     return sim_covers(m->data, (size_t)elements * type_bytes(m->type));
 }
 
@@ -315,9 +319,12 @@ static cublasStatus_t check_memory(const Gemm *g) {
 
 static const char *name_of(const Gemm *g) {
     switch (g->a.type) {
-    case CUDA_R_64F: return "sim_gemm_f64";
-    case CUDA_R_16F: return "sim_gemm_f16";
-    case CUDA_R_16BF: return "sim_gemm_bf16";
+    case CUDA_R_64F:
+        return "sim_gemm_f64";
+    case CUDA_R_16F:
+        return "sim_gemm_f16";
+    case CUDA_R_16BF:
+        return "sim_gemm_bf16";
     default:
         return g->compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? "sim_gemm_tf32" : "sim_gemm_f32";
     }
@@ -327,8 +334,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                               const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
                               cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
                               cublasLtMatrixLayout_t c_layout, void *d,
-                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algorithm,
-                              void *workspace, size_t workspace_bytes, cudaStream_t stream) {
+                              cublasLtMatrixLayout_t d_layout,
+                              const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                              size_t workspace_bytes, cudaStream_t stream) {
     (void)algorithm;
     const Layout *const layouts[4] = {(const Layout *)a_layout, (const Layout *)b_layout,
                                       (const Layout *)c_layout, (const Layout *)d_layout};
@@ -352,7 +360,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                : CUBLAS_STATUS_SUCCESS;
 }
 
-/* ---- Algorithms: there is one, and it takes all the workspace it is allowed -------------------------- */
+/* ---- Algorithms: there is one, and it takes all the workspace it is allowed -------------- */
 
 static cublasStatus_t only_algorithm(cublasLtMatmulDesc_t desc, const Layout *const layouts[4],
                                      size_t workspace_bytes, cublasLtMatmulHeuristicResult_t *out) {
@@ -365,11 +373,12 @@ static cublasStatus_t only_algorithm(cublasLtMatmulDesc_t desc, const Layout *co
     return out->state;
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
-    cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
-    cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-    cublasLtMatmulPreference_t preference, int wanted, cublasLtMatmulHeuristicResult_t results[],
-    int *found) {
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int wanted,
+                                              cublasLtMatmulHeuristicResult_t results[],
+                                              int *found) {
     const Layout *const layouts[4] = {(const Layout *)a, (const Layout *)b, (const Layout *)c,
                                       (const Layout *)d};
     if (!handle || wanted < 1 || !results || !found)
@@ -389,7 +398,8 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDe
     const Layout *const layouts[4] = {(const Layout *)a, (const Layout *)b, (const Layout *)c,
                                       (const Layout *)d};
     (void)algorithm;
-    return handle && result ? only_algorithm(desc, layouts, 0, result) : CUBLAS_STATUS_INVALID_VALUE;
+    return handle && result ? only_algorithm(desc, layouts, 0, result)
+                            : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algorithm,

@@ -32,7 +32,7 @@ typedef struct Gemm {
 
 size_t type_bytes(cudaDataType_t type); /* 0 for a type we do not have */
 
-/* A stream operation over a Gemm; always 0. */
-int gemm_run(void *gemm);
+/* A stream operation over a Gemm. */
+void gemm_run(const void *gemm);
 
 #endif

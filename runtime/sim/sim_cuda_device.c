@@ -145,7 +145,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
     return peer && peer != sim_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* ---- Contexts: only primary ones ------------------------------------------------------------------------------ */
+/* ---- Contexts: only primary ones --------------------------------------------------------- */
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     CALL("cuDevicePrimaryCtxRetain");
@@ -233,7 +233,7 @@ CUresult cuProfilerStop(void) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Errors ---------------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------ */
 
 static const struct {
     CUresult code;
@@ -301,7 +301,7 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
     return error_text(error, text, false);
 }
 
-/* ---- Names ------------------------------------------------------------------------------------------------------ */
+/* ---- Names ------------------------------------------------------------------------------- */
 
 /* The newest version of a function is the one that cuda.h names. */
 CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags,
@@ -311,8 +311,8 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuui
     static const char *const suffixes[] = {"_v4", "_v3", "_v2", ""};
     Dl_info self;
     *function = NULL;
-    void *library = dladdr(&sim_settings, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD)
-                                                 : NULL;
+    void *library =
+        dladdr(&sim_settings, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
     for (size_t i = 0; library && !*function && i < sizeof suffixes / sizeof *suffixes; i++) {
         char name[128];
         snprintf(name, sizeof name, "%s%s", symbol, suffixes[i]);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     CALL("cuMemGetInfo");
     NEED_CONTEXT();
@@ -88,7 +87,7 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *device, void *host, unsigned fla
     return host_is_pinned(host, 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- Copies --------------------------------------------------------------------------------------------------------- */
+/* ---- Copies ------------------------------------------------------------------------------ */
 
 static SimCopyKind kind_of(const void *to, const void *from) {
     if (memory_is_device(to))
@@ -114,8 +113,8 @@ static CUresult push_copy(CUstream stream, CUdeviceptr to, CUdeviceptr from, siz
     return stream_push(stream, op);
 }
 
-/* An asynchronous copy of pageable memory is no such thing: the driver has read the source, or written the
- * target, before it returns. Under capture the addresses alone are noted. */
+/* An asynchronous copy of pageable memory is no such thing: the driver has read the source, or
+ * written the target, before it returns. Under capture the addresses alone are noted. */
 static CUresult copy_async(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle) {
     if (!bytes)
         return CUDA_SUCCESS;
@@ -124,8 +123,7 @@ static CUresult copy_async(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
     CUstream stream = stream_of(handle);
     const bool capturing = stream->capture != NULL;
     const CUresult error = push_copy(stream, to, from, bytes, !capturing);
-    const bool to_pageable =
-        !memory_is_device((void *)to) && !host_is_pinned((void *)to, bytes);
+    const bool to_pageable = !memory_is_device((void *)to) && !host_is_pinned((void *)to, bytes);
     return error || capturing || !to_pageable ? error : drain_stream(stream);
 }
 
@@ -214,9 +212,10 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
     return copy_async(to, from, bytes, stream);
 }
 
-/* ---- Fills ------------------------------------------------------------------------------------------------------------ */
+/* ---- Fills ------------------------------------------------------------------------------- */
 
-static CUresult fill(CUdeviceptr to, unsigned value, unsigned width, size_t count, CUstream handle) {
+static CUresult fill(CUdeviceptr to, unsigned value, unsigned width, size_t count,
+                     CUstream handle) {
     NEED_CONTEXT();
     if (!count)
         return CUDA_SUCCESS;

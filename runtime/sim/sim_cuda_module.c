@@ -1,4 +1,5 @@
-/* The driver API: modules, functions, launches. A module is the x86 shared object that simcc made. */
+/* The driver API: modules, functions, launches. A module is the x86 shared object that simcc made.
+ */
 #include "sim.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -151,7 +152,7 @@ CUresult cuModuleGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUmodule module,
     return CUDA_ERROR_NOT_FOUND;
 }
 
-/* ---- Functions --------------------------------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------- */
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
     CALL("cuFuncSetAttribute");
@@ -168,13 +169,18 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
     CALL("cuFuncGetAttribute");
     switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)function->kernel->max_threads; break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = (int)function->kernel->max_threads;
+        break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *value = function->dynamic_shared_limit;
         break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = 90; break;
-    default: *value = 0;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+        *value = 90;
+        break;
+    default:
+        *value = 0;
     }
     return CUDA_SUCCESS;
 }
@@ -197,9 +203,10 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
     return CUDA_SUCCESS;
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------------------------ */
+/* ---- Launches ---------------------------------------------------------------------------- */
 
-static CUresult check_launch(CUfunction function, SimDim grid, SimDim block, unsigned shared_bytes) {
+static CUresult check_launch(CUfunction function, SimDim grid, SimDim block,
+                             unsigned shared_bytes) {
     const unsigned long threads = (unsigned long)block.x * block.y * block.z;
     const unsigned long blocks = (unsigned long)grid.x * grid.y * grid.z;
     if (!threads || !blocks || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > 1024 ||

@@ -83,7 +83,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Events -------------------------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------ */
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
     CALL("cuEventCreate");
@@ -152,10 +152,10 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Other libraries -------------------------------------------------------------------------------------------------------- */
+/* ---- Other libraries --------------------------------------------------------------------- */
 
-CUresult sim_enqueue(CUstream stream, int (*run)(void *argument), const void *argument, size_t bytes,
-                     const char *name) {
+CUresult sim_enqueue(CUstream stream, void (*run)(const void *argument), const void *argument,
+                     size_t bytes, const char *name) {
     CALL(name);
     NEED_CONTEXT();
     Op *op = op_new(OP_CUSTOM);

@@ -1,5 +1,6 @@
-/* The simulated libcupti.so.13: activity records of what the simulated driver did, with real times. Records
- * are written by the driver's tracer, inside the driver's lock, into the buffers the program gives.
+/* The simulated libcupti.so.13: activity records of what the simulated driver did, with real times.
+ * Records are written by the driver's tracer, inside the driver's lock, into the buffers the
+ * program gives.
  */
 #include "sim_trace.h"
 #include <cupti.h>
@@ -27,9 +28,10 @@ static struct {
     size_t dropped;
 } cupti;
 
-/* ---- The driver's functions --------------------------------------------------------------------- */
+/* ---- The driver's functions -------------------------------------------------------------- */
 
-#define CBID(name, symbol) {#name, #symbol, CUPTI_DRIVER_TRACE_CBID_##symbol}
+#define CBID(name, symbol) \
+    { #name, #symbol, CUPTI_DRIVER_TRACE_CBID_##symbol }
 
 static const struct {
     const char *name, *symbol;
@@ -111,7 +113,7 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
     return CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-/* ---- Buffers ---------------------------------------------------------------------------------------- */
+/* ---- Buffers ----------------------------------------------------------------------------- */
 
 static void hand_back(void) {
     if (!cupti.buffer)
@@ -145,12 +147,18 @@ static void append(const void *record, size_t bytes) {
 static size_t record_bytes(CUpti_ActivityKind kind) {
     switch (kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(KernelRecord);
-    case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(CopyRecord);
-    case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(SetRecord);
-    case CUPTI_ACTIVITY_KIND_DRIVER: return sizeof(CUpti_ActivityAPI);
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return sizeof(SyncRecord);
-    default: return 0;
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return sizeof(KernelRecord);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return sizeof(CopyRecord);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return sizeof(SetRecord);
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        return sizeof(CUpti_ActivityAPI);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+        return sizeof(SyncRecord);
+    default:
+        return 0;
     }
 }
 
@@ -170,7 +178,7 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes,
     return CUPTI_SUCCESS;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------- */
 
 static void add_kernel(const SimRecord *r) {
     const bool concurrent = cupti.enabled[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL];
@@ -204,9 +212,10 @@ static uint8_t memory_kind(const SimRecord *r, bool device) {
 }
 
 static void add_copy(const SimRecord *r) {
-    static const uint8_t kinds[] = {
-        [COPY_H2D] = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, [COPY_D2H] = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
-        [COPY_D2D] = CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, [COPY_H2H] = CUPTI_ACTIVITY_MEMCPY_KIND_HTOH};
+    static const uint8_t kinds[] = {[COPY_H2D] = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD,
+                                    [COPY_D2H] = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
+                                    [COPY_D2D] = CUPTI_ACTIVITY_MEMCPY_KIND_DTOD,
+                                    [COPY_H2H] = CUPTI_ACTIVITY_MEMCPY_KIND_HTOH};
     CopyRecord c;
     memset(&c, 0, sizeof c);
     c.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
@@ -280,7 +289,9 @@ static void add_sync(const SimRecord *r) {
 
 static void on_record(const SimRecord *r) {
     switch (r->kind) {
-    case TRACE_KERNEL: add_kernel(r); break;
+    case TRACE_KERNEL:
+        add_kernel(r);
+        break;
     case TRACE_COPY:
         if (cupti.enabled[CUPTI_ACTIVITY_KIND_MEMCPY])
             add_copy(r);
@@ -298,7 +309,7 @@ static void on_record(const SimRecord *r) {
     }
 }
 
-/* ---- The API ------------------------------------------------------------------------------------------ */
+/* ---- The API ----------------------------------------------------------------------------- */
 
 CUptiResult cuptiGetVersion(uint32_t *version) {
     *version = CUPTI_API_VERSION;

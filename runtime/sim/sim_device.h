@@ -1,9 +1,10 @@
-/* CUDA's device language for the host's C++ compiler. simcc force-includes this file before a kernels.cu
- * and lists the kernels behind it with SIM_KERNEL.
+/* CUDA's device language for the host's C++ compiler. simcc force-includes this file before a
+ * kernels.cu and lists the kernels behind it with SIM_KERNEL.
  *
- * The threads of a block run one after the other on fibers; threadIdx is therefore three file-static
- * scalars (an addressable struct would keep loops from being vectorised), saved around each call that may
- * switch fibers. Only full warps and full masks are simulated: anything else ends the launch.
+ * The threads of a block run one after the other on fibers; threadIdx is therefore three
+ * file-static scalars (an addressable struct would keep loops from being vectorised), saved around
+ * each call that may switch fibers. Only full warps and full masks are simulated: anything else
+ * ends the launch.
  */
 #ifndef SIM_DEVICE_H
 #define SIM_DEVICE_H
@@ -50,7 +51,7 @@
 #define __launch_bounds__(...)
 #endif
 
-/* ---- Indices ------------------------------------------------------------------------------------ */
+/* ---- Indices ----------------------------------------------------------------------------- */
 
 static unsigned sim_thread_x, sim_thread_y, sim_thread_z;
 static SimDim sim_grid, sim_block, sim_index;
@@ -72,7 +73,7 @@ template <class Wait> static inline void sim_waiting(Wait wait) {
     sim_thread_x = x, sim_thread_y = y, sim_thread_z = z;
 }
 
-/* ---- Barriers and warps -------------------------------------------------------------------------- */
+/* ---- Barriers and warps ------------------------------------------------------------------ */
 
 /* The line tells one barrier from another: all threads must wait at the same one. */
 static inline void __syncthreads(int line = __builtin_LINE()) {
@@ -160,9 +161,7 @@ static inline int __all_sync(unsigned mask, bool vote) {
 }
 
 /* All lanes' reduction with the pairs of an xor butterfly. */
-template <class T> struct SimReduction {
-    T value;
-};
+template <class T> struct SimReduction { T value; };
 
 template <class Op, class T> static void sim_butterfly_warp(void **lanes) {
     SimReduction<T> **lane = reinterpret_cast<SimReduction<T> **>(lanes);
@@ -185,7 +184,7 @@ template <class Op, class T> static inline T sim_butterfly(T value) {
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
 
-/* ---- Arithmetic ----------------------------------------------------------------------------------- */
+/* ---- Arithmetic -------------------------------------------------------------------------- */
 
 static inline unsigned __float_as_uint(float x) {
     unsigned bits;
@@ -240,7 +239,8 @@ static inline float min(float a, float b) { return fminf(a, b); }
 static inline double max(double a, double b) { return fmax(a, b); }
 static inline double min(double a, double b) { return fmin(a, b); }
 
-/* Blocks run one after the other, so these are atomic; the builtins show them to the race flavour. */
+/* Blocks run one after the other, so these are atomic; the builtins show them to the race flavour.
+ */
 template <class T> static inline T atomicAdd(T *p, T v) {
     static_assert(std::is_integral<T>::value, "no float atomics: their order is not defined");
     return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
@@ -270,7 +270,7 @@ static inline void __trap() { sim_trap("__trap"); }
 #define __sinf(x) sinf(x)
 #define __cosf(x) cosf(x)
 
-/* ---- Kernels and the module ------------------------------------------------------------------------ */
+/* ---- Kernels and the module -------------------------------------------------------------- */
 
 template <auto KERNEL> struct SimEntry;
 template <class... Arguments, void (*KERNEL)(Arguments...)> struct SimEntry<KERNEL> {
@@ -324,10 +324,16 @@ extern "C" unsigned char __stop_sim_shared[] __attribute__((visibility("hidden")
 
 #define SIM_KERNEL(name, blocks, ...) sim_kernel<&name, blocks>(#name, sim_bounds(__VA_ARGS__)),
 #define SIM_VARIABLE(name) {#name, (void *)&name, sizeof(name)},
-#define SIM_MODULE(flavour)                                                                        \
-    extern "C" __attribute__((visibility("default"))) const SimModule sim_module = {               \
-        SIM_ABI,     flavour,   sizeof sim_kernels / sizeof *sim_kernels - 1,                      \
-        sizeof sim_variables / sizeof *sim_variables - 1,                                          \
-        sim_kernels, sim_variables, sim_place, __start_sim_shared, __stop_sim_shared};
+#define SIM_MODULE(flavour)                                                         \
+    extern "C" __attribute__((visibility("default")))                               \
+    const SimModule sim_module = {SIM_ABI,                                          \
+                                  flavour,                                          \
+                                  sizeof sim_kernels / sizeof *sim_kernels - 1,     \
+                                  sizeof sim_variables / sizeof *sim_variables - 1, \
+                                  sim_kernels,                                      \
+                                  sim_variables,                                    \
+                                  sim_place,                                        \
+                                  __start_sim_shared,                               \
+                                  __stop_sim_shared};
 
 #endif

@@ -1,4 +1,5 @@
-/* What the other simulated libraries ask of the driver; libcuda.so.1 exports these names beside the API.
+/* What the other simulated libraries ask of the driver; libcuda.so.1 exports these names beside the
+ * API.
  */
 #ifndef SIM_ENQUEUE_H
 #define SIM_ENQUEUE_H
@@ -7,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Queues (or captures) one operation. `run` gets a copy of the `bytes` at `argument` when the stream's turn
- * comes, and again at each replay of a graph; it returns 0 when done and 1 to be called again later. `name`
- * must live for ever; counts and traces show it. */
-CUresult sim_enqueue(CUstream stream, int (*run)(void *argument), const void *argument, size_t bytes,
-                     const char *name);
+/* Queues (or captures) one operation. `run` gets a copy of the `bytes` at `argument` when the
+ * stream's turn comes, and again at each replay of a graph. `name` must live for ever; counts and
+ * traces show it. */
+CUresult sim_enqueue(CUstream stream, void (*run)(const void *argument), const void *argument,
+                     size_t bytes, const char *name);
 
 /* Whether [p, p + bytes) lies in one device allocation and no byte of it is guarded. */
 int sim_covers(const void *p, size_t bytes);

@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 
 /* AddressSanitizer's runtime, where the process has one. */
-__attribute__((weak)) void __sanitizer_start_switch_fiber(void **save, const void *low, size_t bytes);
+__attribute__((weak)) void __sanitizer_start_switch_fiber(void **save, const void *low,
+                                                          size_t bytes);
 __attribute__((weak)) void __sanitizer_finish_switch_fiber(void *save, const void **low,
                                                            size_t *bytes);
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *p, size_t bytes);
@@ -40,8 +41,8 @@ static char *stacks;
 
 static void map_stacks(void) {
     const size_t bytes = (size_t)STACK_BYTES * FIBER_COUNT;
-    stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                  0);
+    stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
     if (stacks == MAP_FAILED) {
         fprintf(stderr, "simulated device: no memory for the threads' stacks\n");
         abort();

@@ -12,7 +12,7 @@ typedef struct Fiber {
     void *fake_stack; /* AddressSanitizer's */
     char *low;        /* the stack */
     size_t bytes;
-    int thread;       /* the block's thread it runs */
+    int thread; /* the block's thread it runs */
 } Fiber;
 
 /* Makes all fibers start in `entry`, which must never return. */

@@ -1,6 +1,6 @@
-/* The arithmetic of the simulated cuBLASLt: operands are converted to float (or stay double), multiplied by
- * OpenBLAS, scaled, and rounded once into the result's type. The workspace is filled with NaN, so that a
- * program that keeps something there sees it.
+/* The arithmetic of the simulated cuBLASLt: operands are converted to float (or stay double),
+ * multiplied by OpenBLAS, scaled, and rounded once into the result's type. The workspace is filled
+ * with NaN, so that a program that keeps something there sees it.
  */
 #include "sim_cublaslt.h"
 #include <cblas.h>
@@ -12,15 +12,19 @@
 
 size_t type_bytes(cudaDataType_t type) {
     switch (type) {
-    case CUDA_R_64F: return 8;
-    case CUDA_R_32F: return 4;
+    case CUDA_R_64F:
+        return 8;
+    case CUDA_R_32F:
+        return 4;
     case CUDA_R_16F:
-    case CUDA_R_16BF: return 2;
-    default: return 0;
+    case CUDA_R_16BF:
+        return 2;
+    default:
+        return 0;
     }
 }
 
-/* ---- Scalars -------------------------------------------------------------------------------- */
+/* ---- Scalars ----------------------------------------------------------------------------- */
 
 static float float_of_bits(uint32_t bits) {
     float x;
@@ -82,7 +86,7 @@ static void store_row(void *to, const float *from, int64_t count, cudaDataType_t
             narrow[i] = type == CUDA_R_16BF ? to_bfloat16(from[i]) : to_half(from[i]);
 }
 
-/* ---- Matrices -------------------------------------------------------------------------------- */
+/* ---- Matrices ---------------------------------------------------------------------------- */
 
 /* Buffers that only grow; the driver's lock keeps them ours. */
 typedef struct Buffer {
@@ -109,7 +113,9 @@ static void *batch_of(const Matrix *m, int batch) {
 }
 
 static bool column_major(const Matrix *m) { return m->row_stride == 1; }
-static int64_t leading(const Matrix *m) { return column_major(m) ? m->column_stride : m->row_stride; }
+static int64_t leading(const Matrix *m) {
+    return column_major(m) ? m->column_stride : m->row_stride;
+}
 static int64_t inner(const Matrix *m) { return column_major(m) ? m->rows : m->columns; }
 static int64_t outer(const Matrix *m) { return column_major(m) ? m->columns : m->rows; }
 
@@ -150,15 +156,14 @@ static CBLAS_TRANSPOSE transposed(const Matrix *m, bool columns) {
     return column_major(m) == columns ? CblasNoTrans : CblasTrans;
 }
 
-/* ---- Products -------------------------------------------------------------------------------- */
+/* ---- Products ---------------------------------------------------------------------------- */
 
 static void multiply_floats(const Matrix *a, const Matrix *b, const Matrix *d, float alpha,
                             float beta) {
     const bool columns = column_major(d);
     cblas_sgemm(columns ? CblasColMajor : CblasRowMajor, transposed(a, columns),
                 transposed(b, columns), (int)d->rows, (int)d->columns, (int)a->columns, alpha,
-                a->data, blas_leading(a), b->data, blas_leading(b), beta, d->data,
-                blas_leading(d));
+                a->data, blas_leading(a), b->data, blas_leading(b), beta, d->data, blas_leading(d));
 }
 
 static float bias_at(const Gemm *g, int64_t row) {
@@ -175,7 +180,8 @@ static void add_bias(const Gemm *g, const Matrix *d) {
             data[i * d->row_stride + j * d->column_stride] += bias_at(g, i);
 }
 
-/* Where the product is summed: in place where the result is float and beta's term is there already. */
+/* Where the product is summed: in place where the result is float and beta's term is there already.
+ */
 static Matrix sums_of(const Gemm *g, int batch, Buffer *buffer) {
     if (g->beta != 0 && (g->c.data != g->d.data || g->d.type != CUDA_R_32F))
         return floats_of(&g->c, batch, buffer, false);
@@ -224,7 +230,7 @@ static void gemm_double(const Gemm *g, int batch) {
             d[i * g->d.row_stride + j * g->d.column_stride] += bias[i];
 }
 
-int gemm_run(void *gemm) {
+void gemm_run(const void *gemm) {
     const Gemm *g = gemm;
     if (g->workspace_bytes)
         memset(g->workspace, 0xff, g->workspace_bytes);
@@ -234,5 +240,4 @@ int gemm_run(void *gemm) {
         else
             gemm_float(g, batch);
     }
-    return 0;
 }

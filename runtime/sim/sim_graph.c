@@ -1,6 +1,7 @@
-/* Capture and graphs. A capture writes operations down as nodes with the nodes they depend on: those that
- * came before in the stream, and those an event brings from another stream. A launched graph runs its nodes
- * in any order that these dependencies allow: a dependency that the program forgot then shows.
+/* Capture and graphs. A capture writes operations down as nodes with the nodes they depend on:
+ * those that came before in the stream, and those an event brings from another stream. A launched
+ * graph runs its nodes in any order that these dependencies allow: a dependency that the program
+ * forgot then shows.
  */
 #include "sim.h"
 #include <pthread.h>
@@ -10,7 +11,7 @@
 static Capture *captures;
 static uint64_t last_id;
 
-/* ---- Nodes --------------------------------------------------------------------------------------------------------- */
+/* ---- Nodes ------------------------------------------------------------------------------- */
 
 static CUgraphNode graph_add(CUgraph graph, Op *op, CUgraphNode const *after, size_t count) {
     CUgraphNode node = sim_need(calloc(1, sizeof *node));
@@ -38,7 +39,7 @@ static void graph_free(CUgraph graph) {
     free(graph);
 }
 
-/* ---- Capture --------------------------------------------------------------------------------------------------------- */
+/* ---- Capture ----------------------------------------------------------------------------- */
 
 static void set_frontier(CUstream stream, CUgraphNode const *nodes, size_t count) {
     CUgraphNode *copy = sim_need(malloc((count + 1) * sizeof *copy));
@@ -55,8 +56,7 @@ CUresult capture_push(CUstream stream, Op *op) {
         op_free(op);
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
-    CUgraphNode node =
-        graph_add(capture->graph, op, stream->frontier, stream->frontier_count);
+    CUgraphNode node = graph_add(capture->graph, op, stream->frontier, stream->frontier_count);
     set_frontier(stream, &node, 1);
     return CUDA_SUCCESS;
 }
@@ -80,7 +80,8 @@ static bool holds(CUgraphNode const *nodes, size_t count, CUgraphNode node) {
 /* The stream joins the event's capture, if it was in none, and depends on the event's nodes too. */
 CUresult capture_wait(CUstream stream, CUevent event) {
     if (stream->capture && stream->capture != event->capture)
-        return event->capture ? CUDA_ERROR_STREAM_CAPTURE_MERGE : CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+        return event->capture ? CUDA_ERROR_STREAM_CAPTURE_MERGE
+                              : CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
     if (event->capture->invalid)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (!stream->capture) {
@@ -134,8 +135,9 @@ CUresult cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
     if (stream->capture)
         return CUDA_ERROR_ILLEGAL_STATE;
     Capture *capture = sim_need(calloc(1, sizeof *capture));
-    *capture = (Capture){stream, mode, ++last_id, false, pthread_self(),
-                         sim_need(calloc(1, sizeof *capture->graph)), captures};
+    *capture = (Capture){stream,  mode,           ++last_id,
+                         false,   pthread_self(), sim_need(calloc(1, sizeof *capture->graph)),
+                         captures};
     captures = capture;
     stream->capture = capture;
     set_frontier(stream, NULL, 0);
@@ -238,7 +240,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, 
 }
 #endif
 
-/* ---- Graphs ------------------------------------------------------------------------------------------------------------ */
+/* ---- Graphs ------------------------------------------------------------------------------ */
 
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
     CALL("cuGraphGetNodes");
@@ -331,7 +333,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
     return stream_push(stream, op);
 }
 
-/* ---- Replay ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Replay ------------------------------------------------------------------------------ */
 
 /* Which nodes of a launched graph have run, and which can run now. */
 struct GraphRun {
@@ -341,7 +343,8 @@ struct GraphRun {
     size_t *after, *after_start; /* the nodes that wait for each node */
 };
 
-/* Afterwards the followers of node i are after[after_start[i]] up to after[after_start[i + 1] - 1]. */
+/* Afterwards the followers of node i are after[after_start[i]] up to after[after_start[i + 1] - 1].
+ */
 static void list_followers(GraphRun *run, const struct CUgraph_st *graph) {
     const size_t count = graph->count;
     size_t edges = 0;

@@ -1,5 +1,6 @@
-/* What a simulated module (the shared object that takes a cubin's place) and the simulated driver know of
- * each other. C and C++: the module's side is sim_device.h, the driver's side sim_block.c and sim_race.c.
+/* What a simulated module (the shared object that takes a cubin's place) and the simulated driver
+ * know of each other. C and C++: the module's side is sim_device.h, the driver's side sim_block.c
+ * and sim_race.c.
  */
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
@@ -19,8 +20,8 @@ typedef struct SimDim {
 typedef struct SimKernel {
     const char *name;
     void (*thread)(void **arguments, unsigned thread); /* one thread, by its linear number */
-    void (*loop)(void **arguments);                    /* all threads of a block; null if it blocks */
-    unsigned max_threads;                              /* of __launch_bounds__; 1024 without */
+    void (*loop)(void **arguments); /* all threads of a block; null if it blocks */
+    unsigned max_threads;           /* of __launch_bounds__; 1024 without */
     unsigned argument_count;
     const unsigned *argument_bytes;
 } SimKernel;
@@ -43,8 +44,8 @@ typedef struct SimModule {
     unsigned char *shared_begin, *shared_end;               /* the module's static __shared__ */
 } SimModule;
 
-/* The driver's side, called by the threads of a kernel. The three waiting calls return when the other
- * threads have arrived; until then other threads run. */
+/* The driver's side, called by the threads of a kernel. The three waiting calls return when the
+ * other threads have arrived; until then other threads run. */
 void sim_barrier(int line);
 void sim_warp(void *lane, void (*all)(void **lanes), const char *what);
 void sim_cp_async(void *smem, const void *gmem, int bytes);

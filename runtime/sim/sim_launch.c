@@ -30,11 +30,9 @@ _Noreturn void launch_fault(CUresult error, const char *format, ...) {
     siglongjmp(escape, 1);
 }
 
-void sim_trap(const char *message) {
-    launch_fault(CUDA_ERROR_LAUNCH_FAILED, "%s", message);
-}
+void sim_trap(const char *message) { launch_fault(CUDA_ERROR_LAUNCH_FAILED, "%s", message); }
 
-/* ---- Illegal addresses -------------------------------------------------------------------------------- */
+/* ---- Illegal addresses ------------------------------------------------------------------- */
 
 static struct sigaction older[2];
 
@@ -56,8 +54,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
         siglongjmp(escape, 1);
 }
 
-/* A stack overflow of a fiber needs another stack to be told on. AddressSanitizer tells more than we do,
- * so where it runs it keeps the signal. */
+/* A stack overflow of a fiber needs another stack to be told on. AddressSanitizer tells more than
+ * we do, so where it runs it keeps the signal. */
 static void catch_signals(void) {
     static bool caught;
     if (caught || __asan_init)
@@ -71,7 +69,7 @@ static void catch_signals(void) {
     sigaction(SIGBUS, &action, &older[1]);
 }
 
-/* ---- Grids ----------------------------------------------------------------------------------------------- */
+/* ---- Grids ------------------------------------------------------------------------------- */
 
 static uint32_t *block_order(unsigned count) {
     if (sim_settings.order != ORDER_RANDOM)
@@ -82,13 +80,13 @@ static uint32_t *block_order(unsigned count) {
 }
 
 static SimDim block_index(unsigned i, unsigned count, const uint32_t *order) {
-    const unsigned at = order ? order[i]
-                              : sim_settings.order == ORDER_REVERSE ? count - 1 - i : i;
+    const unsigned at = order ? order[i] : sim_settings.order == ORDER_REVERSE ? count - 1 - i : i;
     const SimDim g = running_grid;
     return (SimDim){at % g.x, at / g.x % g.y, at / g.x / g.y};
 }
 
-static void run_blocks(const uint32_t *order, SimDim block, unsigned shared_bytes, void **arguments) {
+static void run_blocks(const uint32_t *order, SimDim block, unsigned shared_bytes,
+                       void **arguments) {
     const SimModule *module = running->module->module;
     const SimKernel *kernel = running->kernel;
     const unsigned count = running_grid.x * running_grid.y * running_grid.z;
@@ -106,7 +104,8 @@ static void run_blocks(const uint32_t *order, SimDim block, unsigned shared_byte
     }
 }
 
-static void run_guarded(const uint32_t *order, SimDim block, unsigned shared_bytes, void **arguments) {
+static void run_guarded(const uint32_t *order, SimDim block, unsigned shared_bytes,
+                        void **arguments) {
     if (!sigsetjmp(escape, 1))
         run_blocks(order, block, shared_bytes, arguments);
 }

@@ -1,6 +1,6 @@
-/* Device memory: one reserved address range for all devices, of which only allocations can be touched, so
- * that a stray access or one after cuMemFree faults. Fresh memory is filled with 0xff, a NaN in every float
- * type. Page-locked host memory is ordinary memory in a list.
+/* Device memory: one reserved address range for all devices, of which only allocations can be
+ * touched, so that a stray access or one after cuMemFree faults. Fresh memory is filled with 0xff,
+ * a NaN in every float type. Page-locked host memory is ordinary memory in a list.
  */
 #include "sim.h"
 #include <stdio.h>
@@ -35,8 +35,8 @@ static bool open_heap(void) {
         return true;
     /* Twice the memory: guard pages and fragmentation take addresses, not memory. */
     memory_heap_bytes = 2 * (size_t)sim_settings.devices * sim_settings.memory_bytes + (64 << 20);
-    void *heap = mmap(NULL, memory_heap_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
+    void *heap = mmap(NULL, memory_heap_bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (heap == MAP_FAILED)
         return false;
     memory_heap = heap;
@@ -143,7 +143,8 @@ bool memory_range(CUdeviceptr p, CUdeviceptr *base, size_t *bytes) {
     return true;
 }
 
-/* A test guards parts of an arena with these: with AddressSanitizer a touch of a poisoned byte is told. */
+/* A test guards parts of an arena with these: with AddressSanitizer a touch of a poisoned byte is
+ * told. */
 void sim_poison(void *p, size_t bytes);
 void sim_unpoison(void *p, size_t bytes);
 
@@ -157,7 +158,7 @@ void sim_unpoison(void *p, size_t bytes) {
         __asan_unpoison_memory_region(p, bytes);
 }
 
-/* ---- Page-locked host memory ---------------------------------------------------------------------------- */
+/* ---- Page-locked host memory ------------------------------------------------------------- */
 
 typedef struct Pinned {
     unsigned char *p;

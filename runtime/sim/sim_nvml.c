@@ -1,6 +1,6 @@
-/* The simulated libnvidia-ml.so.1: memory of the simulated devices; clocks, power and temperature do not
- * exist and are said to be unsupported. The toolkit has no nvml.h on every machine, so the few names and
- * numbers of it that matter are written down here.
+/* The simulated libnvidia-ml.so.1: memory of the simulated devices; clocks, power and temperature
+ * do not exist and are said to be unsupported. The toolkit has no nvml.h on every machine, so the
+ * few names and numbers of it that matter are written down here.
  */
 #include "sim_enqueue.h"
 #include <stdio.h>
@@ -35,8 +35,8 @@ static int device_count(void) {
     return count;
 }
 
-#define EXPORT(name, ...)                                                                          \
-    int name(__VA_ARGS__);                                                                         \
+#define EXPORT(name, ...)  \
+    int name(__VA_ARGS__); \
     int name(__VA_ARGS__)
 
 EXPORT(nvmlInit_v2, void) { return NVML_SUCCESS; }
@@ -45,11 +45,16 @@ EXPORT(nvmlShutdown, void) { return NVML_SUCCESS; }
 const char *nvmlErrorString(int result);
 const char *nvmlErrorString(int result) {
     switch (result) {
-    case NVML_SUCCESS: return "Success";
-    case NVML_ERROR_INVALID_ARGUMENT: return "Invalid Argument";
-    case NVML_ERROR_NOT_SUPPORTED: return "Not Supported";
-    case NVML_ERROR_NOT_FOUND: return "Not Found";
-    default: return "Unknown Error";
+    case NVML_SUCCESS:
+        return "Success";
+    case NVML_ERROR_INVALID_ARGUMENT:
+        return "Invalid Argument";
+    case NVML_ERROR_NOT_SUPPORTED:
+        return "Not Supported";
+    case NVML_ERROR_NOT_FOUND:
+        return "Not Found";
+    default:
+        return "Unknown Error";
     }
 }
 
@@ -92,20 +97,20 @@ EXPORT(nvmlDeviceGetMemoryInfo_v2, void *device, Memory2 *memory) {
     return result;
 }
 
-#define UNSUPPORTED(name, T)                                                                       \
-    EXPORT(name, void *device, T *value) {                                                         \
-        (void)device, (void)value;                                                                 \
-        return NVML_ERROR_NOT_SUPPORTED;                                                           \
+#define UNSUPPORTED(name, T)               \
+    EXPORT(name, void *device, T *value) { \
+        (void)device, (void)value;         \
+        return NVML_ERROR_NOT_SUPPORTED;   \
     }
 UNSUPPORTED(nvmlDeviceGetPowerManagementLimit, unsigned)
 UNSUPPORTED(nvmlDeviceGetPowerUsage, unsigned)
 UNSUPPORTED(nvmlDeviceGetCurrentClocksEventReasons, unsigned long long)
 UNSUPPORTED(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long)
 
-#define UNSUPPORTED_OF(name)                                                                       \
-    EXPORT(name, void *device, int which, unsigned *value) {                                       \
-        (void)device, (void)which, (void)value;                                                    \
-        return NVML_ERROR_NOT_SUPPORTED;                                                           \
+#define UNSUPPORTED_OF(name)                                 \
+    EXPORT(name, void *device, int which, unsigned *value) { \
+        (void)device, (void)which, (void)value;              \
+        return NVML_ERROR_NOT_SUPPORTED;                     \
     }
 UNSUPPORTED_OF(nvmlDeviceGetClockInfo)
 UNSUPPORTED_OF(nvmlDeviceGetMaxClockInfo)

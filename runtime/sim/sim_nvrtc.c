@@ -30,10 +30,13 @@ struct _nvrtcProgram {
     char *header_names[MAX_HEADERS];
 };
 
-static const char *const result_names[] = {
-    "NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
-    "NVRTC_ERROR_INVALID_INPUT", "NVRTC_ERROR_INVALID_PROGRAM", "NVRTC_ERROR_INVALID_OPTION",
-    "NVRTC_ERROR_COMPILATION"};
+static const char *const result_names[] = {"NVRTC_SUCCESS",
+                                           "NVRTC_ERROR_OUT_OF_MEMORY",
+                                           "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+                                           "NVRTC_ERROR_INVALID_INPUT",
+                                           "NVRTC_ERROR_INVALID_PROGRAM",
+                                           "NVRTC_ERROR_INVALID_OPTION",
+                                           "NVRTC_ERROR_COMPILATION"};
 
 const char *nvrtcGetErrorString(nvrtcResult result) {
     const size_t count = sizeof result_names / sizeof *result_names;
@@ -58,7 +61,7 @@ nvrtcResult nvrtcGetSupportedArchs(int *architectures) {
     return NVRTC_SUCCESS;
 }
 
-/* ---- Programs ------------------------------------------------------------------------------- */
+/* ---- Programs ---------------------------------------------------------------------------- */
 
 static Text text_of(const char *from) {
     Text text = {strdup(from), strlen(from)};
@@ -101,7 +104,7 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const 
     return NVRTC_SUCCESS;
 }
 
-/* ---- Files ----------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------- */
 
 static bool write_text(const char *path, Text text) {
     FILE *f = fopen(path, "w");
@@ -153,7 +156,7 @@ static void remove_sources(nvrtcProgram p, const char *folder) {
     rmdir(folder);
 }
 
-/* ---- Compiling ------------------------------------------------------------------------------- */
+/* ---- Compiling --------------------------------------------------------------------------- */
 
 typedef struct Words {
     char *at[MAX_WORDS + 1];
@@ -169,7 +172,8 @@ static void add(Words *words, const char *prefix, const char *rest) {
     }
 }
 
-/* Folders and macros go on to simcc; what speaks of architectures and rounding has one answer here. */
+/* Folders and macros go on to simcc; what speaks of architectures and rounding has one answer here.
+ */
 static void add_options(Words *words, int count, const char *const *options) {
     static const struct {
         const char *spelled, *passed;
@@ -187,7 +191,8 @@ static void add_options(Words *words, int count, const char *const *options) {
         }
 }
 
-/* The CUDA version's own folder of headers may be given with -I; simcc finds it by itself as well. */
+/* The CUDA version's own folder of headers may be given with -I; simcc finds it by itself as well.
+ */
 static bool find_simcc(char *path, size_t bytes) {
     Dl_info self;
     if (!dladdr(result_names, &self) || !strrchr(self.dli_fname, '/'))
@@ -204,8 +209,7 @@ static bool run(Words *words, const char *log) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_adddup2(&actions, 2, 1);
-    const bool started =
-        !posix_spawn(&child, words->at[0], &actions, NULL, words->at, environ);
+    const bool started = !posix_spawn(&child, words->at[0], &actions, NULL, words->at, environ);
     posix_spawn_file_actions_destroy(&actions);
     return started && waitpid(child, &status, 0) == child && status == 0;
 }
@@ -248,7 +252,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *con
     return result;
 }
 
-/* ---- Results ----------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------- */
 
 /* Logs end with a NUL that the size counts; images do not. */
 static nvrtcResult size_of(const Text *text, bool terminated, size_t *bytes) {

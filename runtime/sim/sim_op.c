@@ -64,7 +64,7 @@ void op_free(Op *op) {
     free(op);
 }
 
-/* ---- Marks --------------------------------------------------------------------------------------------------- */
+/* ---- Marks ------------------------------------------------------------------------------- */
 
 Mark *mark_new(CUstream stream) {
     Mark *mark = sim_need(calloc(1, sizeof *mark));
@@ -78,7 +78,7 @@ void mark_release(Mark *mark) {
         free(mark);
 }
 
-/* ---- Running --------------------------------------------------------------------------------------------------- */
+/* ---- Running ----------------------------------------------------------------------------- */
 
 static void run_kernel(const Op *op, SimRecord *record) {
     CUfunction function = op->kernel.function;
@@ -117,15 +117,13 @@ static void run_set(const Op *op, SimRecord *record) {
     counts_set(record->bytes);
 }
 
-static bool run_custom(const Op *op, SimRecord *record) {
-    if (op->custom.run(op->custom.argument))
-        return false;
+static void run_custom(const Op *op, SimRecord *record) {
+    op->custom.run(op->custom.argument);
     counts_custom(op->custom.name);
     record->kind = TRACE_KERNEL;
     record->name = op->custom.name;
     for (int i = 0; i < 3; i++)
         record->grid[i] = record->block[i] = 1;
-    return true;
 }
 
 static void trace(SimRecord *record, const Op *op, CUstream stream, uint64_t start) {
@@ -140,13 +138,21 @@ static void trace(SimRecord *record, const Op *op, CUstream stream, uint64_t sta
 bool op_run(Op *op, CUstream stream) {
     SimRecord record = {.kind = TRACE_CALL};
     const uint64_t start = sim_tracer ? sim_now() : 0;
-    bool done = true;
     switch (op->kind) {
-    case OP_KERNEL: run_kernel(op, &record); break;
-    case OP_COPY: run_copy(op, &record); break;
-    case OP_SET: run_set(op, &record); break;
-    case OP_CUSTOM: done = run_custom(op, &record); break;
-    case OP_GRAPH: return graph_run_step(op, stream);
+    case OP_KERNEL:
+        run_kernel(op, &record);
+        break;
+    case OP_COPY:
+        run_copy(op, &record);
+        break;
+    case OP_SET:
+        run_set(op, &record);
+        break;
+    case OP_CUSTOM:
+        run_custom(op, &record);
+        break;
+    case OP_GRAPH:
+        return graph_run_step(op, stream);
     case OP_HOST:
         counts_host_function();
         op->host.function(op->host.data);
@@ -155,10 +161,12 @@ bool op_run(Op *op, CUstream stream) {
         op->mark->done = true;
         op->mark->time = sim_now();
         break;
-    case OP_WAIT: return op->mark->done;
-    case OP_EMPTY: break;
+    case OP_WAIT:
+        return op->mark->done;
+    case OP_EMPTY:
+        break;
     }
-    if (done && sim_tracer && start && record.kind != TRACE_CALL)
+    if (sim_tracer && start && record.kind != TRACE_CALL)
         trace(&record, op, stream, start);
-    return done;
+    return true;
 }

@@ -1,8 +1,8 @@
-/* The race flavour: kernels compiled with gcc's -fsanitize=thread call these functions at each access, and
- * we, not libtsan, answer them. For every byte of global and shared memory we keep its last writer and two
- * readers; two accesses conflict when one writes and neither a barrier, a __syncwarp nor the end of the
- * launch lies between them. So a race is found in every order of the threads. Global bytes are counted on
- * the way.
+/* The race flavour: kernels compiled with gcc's -fsanitize=thread call these functions at each
+ * access, and we, not libtsan, answer them. For every byte of global and shared memory we keep its
+ * last writer and two readers; two accesses conflict when one writes and neither a barrier, a
+ * __syncwarp nor the end of the launch lies between them. So a race is found in every order of the
+ * threads. Global bytes are counted on the way.
  */
 #include "sim.h"
 #include "sim_fiber.h"
@@ -33,7 +33,7 @@ typedef struct Chunk {
 static struct {
     CUfunction function; /* null where no instrumented kernel runs */
     uint32_t launch, block_life, block;
-    Chunk *chunks;       /* a hash table of the pages touched */
+    Chunk *chunks; /* a hash table of the pages touched */
     size_t count, capacity;
     Chunk last;
 } race;
@@ -52,7 +52,7 @@ void race_block(unsigned block) {
 
 void race_end(void) { race.function = NULL; }
 
-/* ---- Shadow memory ---------------------------------------------------------------------------------------- */
+/* ---- Shadow memory ----------------------------------------------------------------------- */
 
 static Chunk *slot_of(uintptr_t page) {
     size_t i = (size_t)(page * 0x9E3779B97F4A7C15u >> 20) & (race.capacity - 1);
@@ -87,7 +87,7 @@ static Cell *cell_of(const unsigned char *p) {
     return &race.last.cells[(uintptr_t)p % CHUNK];
 }
 
-/* ---- Conflicts ----------------------------------------------------------------------------------------------- */
+/* ---- Conflicts --------------------------------------------------------------------------- */
 
 static Access access_now(void) {
     return (Access){race.block * 1024 + (uint32_t)block_thread() + 1, block_warp_epoch(),
@@ -111,17 +111,18 @@ static _Noreturn void report(const void *p, Access before, Access now, const cha
                              const void *from) {
     Dl_info info = {0};
     dladdr(from, &info);
-    launch_fault(CUDA_ERROR_LAUNCH_FAILED,
-                 "race on %s memory at %p: %s by block %u thread %u and block %u thread %u without a "
-                 "barrier between them (second at %s+0x%zx)",
-                 memory_is_device(p) ? "global" : "shared", p, what, (before.who - 1) / 1024,
-                 (before.who - 1) % 1024, (now.who - 1) / 1024, (now.who - 1) % 1024,
-                 info.dli_fname ? info.dli_fname : "?",
-                 (size_t)((const char *)from - (const char *)info.dli_fbase) - 1);
+    launch_fault(
+        CUDA_ERROR_LAUNCH_FAILED,
+        "race on %s memory at %p: %s by block %u thread %u and block %u thread %u without a "
+        "barrier between them (second at %s+0x%zx)",
+        memory_is_device(p) ? "global" : "shared", p, what, (before.who - 1) / 1024,
+        (before.who - 1) % 1024, (now.who - 1) / 1024, (now.who - 1) % 1024,
+        info.dli_fname ? info.dli_fname : "?",
+        (size_t)((const char *)from - (const char *)info.dli_fbase) - 1);
 }
 
-/* Two readers suffice: of two different ones at least one conflicts with any writer. A reader that the
- * new one follows in its own block says nothing more than the new one does. */
+/* Two readers suffice: of two different ones at least one conflicts with any writer. A reader that
+ * the new one follows in its own block says nothing more than the new one does. */
 static void note_reader(Cell *cell, Access now) {
     for (int i = 0; i < 2; i++) {
         const Access reader = cell->readers[i];
@@ -170,17 +171,17 @@ void race_access(const void *p, size_t bytes, bool write, bool atomic) {
     check(p, bytes, write, atomic, __builtin_return_address(0));
 }
 
-/* ---- What gcc calls -------------------------------------------------------------------------------------------- */
+/* ---- What gcc calls ---------------------------------------------------------------------- */
 
 #define HERE __builtin_return_address(0)
-#define ACCESSES(bytes)                                                                            \
-    void __tsan_read##bytes(void *p);                                                              \
-    void __tsan_write##bytes(void *p);                                                             \
-    void __tsan_unaligned_read##bytes(void *p);                                                    \
-    void __tsan_unaligned_write##bytes(void *p);                                                   \
-    void __tsan_read##bytes(void *p) { check(p, bytes, false, false, HERE); }                      \
-    void __tsan_write##bytes(void *p) { check(p, bytes, true, false, HERE); }                      \
-    void __tsan_unaligned_read##bytes(void *p) { check(p, bytes, false, false, HERE); }            \
+#define ACCESSES(bytes)                                                                 \
+    void __tsan_read##bytes(void *p);                                                   \
+    void __tsan_write##bytes(void *p);                                                  \
+    void __tsan_unaligned_read##bytes(void *p);                                         \
+    void __tsan_unaligned_write##bytes(void *p);                                        \
+    void __tsan_read##bytes(void *p) { check(p, bytes, false, false, HERE); }           \
+    void __tsan_write##bytes(void *p) { check(p, bytes, true, false, HERE); }           \
+    void __tsan_unaligned_read##bytes(void *p) { check(p, bytes, false, false, HERE); } \
     void __tsan_unaligned_write##bytes(void *p) { check(p, bytes, true, false, HERE); }
 ACCESSES(1)
 ACCESSES(2)
@@ -196,34 +197,28 @@ ACCESSES(16)
     T __tsan_atomic##bits##_fetch_add(T *p, T v, int order);                                       \
     T __tsan_atomic##bits##_fetch_or(T *p, T v, int order);                                        \
     int __tsan_atomic##bits##_compare_exchange_strong(T *p, T *seen, T v, int order, int failed);  \
-    T __tsan_atomic##bits##_load(const T *p, int order)                                            \
-    {                                                                                              \
+    T __tsan_atomic##bits##_load(const T *p, int order) {                                          \
         (void)order;                                                                               \
         check(p, sizeof *p, false, true, HERE);                                                    \
         return *p;                                                                                 \
     }                                                                                              \
-    void __tsan_atomic##bits##_store(T *p, T v, int order)                                         \
-    {                                                                                              \
+    void __tsan_atomic##bits##_store(T *p, T v, int order) {                                       \
         (void)order;                                                                               \
         check(p, sizeof *p, true, true, HERE);                                                     \
         *p = v;                                                                                    \
     }                                                                                              \
-    T __tsan_atomic##bits##_exchange(T *p, T v, int order)                                         \
-    {                                                                                              \
+    T __tsan_atomic##bits##_exchange(T *p, T v, int order) {                                       \
         const T old = *p;                                                                          \
         __tsan_atomic##bits##_store(p, v, order);                                                  \
         return old;                                                                                \
     }                                                                                              \
-    T __tsan_atomic##bits##_fetch_add(T *p, T v, int order)                                        \
-    {                                                                                              \
+    T __tsan_atomic##bits##_fetch_add(T *p, T v, int order) {                                      \
         return __tsan_atomic##bits##_exchange(p, *p + v, order);                                   \
     }                                                                                              \
-    T __tsan_atomic##bits##_fetch_or(T *p, T v, int order)                                         \
-    {                                                                                              \
+    T __tsan_atomic##bits##_fetch_or(T *p, T v, int order) {                                       \
         return __tsan_atomic##bits##_exchange(p, *p | v, order);                                   \
     }                                                                                              \
-    int __tsan_atomic##bits##_compare_exchange_strong(T *p, T *seen, T v, int order, int failed)   \
-    {                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_strong(T *p, T *seen, T v, int order, int failed) { \
         (void)failed;                                                                              \
         const T old = *p;                                                                          \
         const int equal = old == *seen;                                                            \

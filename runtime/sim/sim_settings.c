@@ -1,5 +1,6 @@
-/* The simulated device's settings: environment variables, so that an unchanged program can be run in every
- * mode. A value that makes no sense ends the process, for a test must not run in another mode than asked.
+/* The simulated device's settings: environment variables, so that an unchanged program can be run
+ * in every mode. A value that makes no sense ends the process, for a test must not run in another
+ * mode than asked.
  */
 #include "sim.h"
 #include <stdio.h>

@@ -1,12 +1,11 @@
 /* Streams: queues of operations that run as late as the host lets them.
  *
- * Nothing runs when it is handed over (but with SIM_QUEUE=eager). When the host waits for a stream, that
- * stream's operations run, and those of other streams only where an event demands it: a missing wait then
- * reads what is not there yet. With SIM_QUEUE=lazy:SEED any stream that can go on may do so, in an order
- * that the seed decides.
+ * Nothing runs when it is handed over (but with SIM_QUEUE=eager). When the host waits for a stream,
+ * that stream's operations run, and those of other streams only where an event demands it: a
+ * missing wait then reads what is not there yet. With SIM_QUEUE=lazy:SEED any stream that can go on
+ * may do so, in an order that the seed decides.
  */
 #include "sim.h"
-#include <sched.h>
 #include <stdlib.h>
 
 static CUstream streams; /* all of the process */
@@ -14,8 +13,8 @@ static unsigned last_id;
 
 CUstream stream_new(CUcontext context, unsigned flags, int priority) {
     CUstream stream = sim_need(calloc(1, sizeof *stream));
-    *stream = (struct CUstream_st){.context = context, .id = ++last_id, .flags = flags,
-                                   .priority = priority, .next = streams};
+    *stream = (struct CUstream_st){
+        .context = context, .id = ++last_id, .flags = flags, .priority = priority, .next = streams};
     stream->last = &stream->first;
     streams = stream;
     return stream;
@@ -102,23 +101,22 @@ CUresult stream_push(CUstream stream, Op *op) {
     return sim_settings.queue == QUEUE_EAGER ? drain_stream(stream) : CUDA_SUCCESS;
 }
 
-/* ---- Draining --------------------------------------------------------------------------------------------------- */
+/* ---- Draining ---------------------------------------------------------------------------- */
 
 static bool can_run(CUstream stream) {
     const Op *op = stream->first;
     return op && !(op->kind == OP_WAIT && !op->mark->done);
 }
 
-/* Runs the stream's first operation; false if it could not end. */
-static bool run_first(CUstream stream) {
+/* A graph stays first until all of its nodes have run, one a visit. */
+static void run_first(CUstream stream) {
     Op *op = stream->first;
     if (!op_run(op, stream))
-        return op->kind == OP_GRAPH;
+        return;
     stream->first = op->next;
     if (!stream->first)
         stream->last = &stream->first;
     op_free(op);
-    return true;
 }
 
 /* The stream that must move for `stream` to get on. */
@@ -137,21 +135,10 @@ static CUstream any_that_can_run(void) {
     return chosen;
 }
 
-/* Collectives end when other ranks come: meanwhile the other streams move. */
-static void run_others(CUstream stream) {
-    bool moved = false;
-    for (CUstream s = streams; s; s = s->next)
-        if (s != stream && can_run(s))
-            moved |= run_first(s);
-    if (!moved)
-        sched_yield();
-}
-
 void stream_progress(CUstream stream) {
-    CUstream next =
-        sim_settings.queue == QUEUE_SEEDED ? any_that_can_run() : blocker(stream);
-    if (next && next->first && !run_first(next))
-        run_others(next);
+    CUstream next = sim_settings.queue == QUEUE_SEEDED ? any_that_can_run() : blocker(stream);
+    if (next && next->first)
+        run_first(next);
 }
 
 CUresult drain_stream(CUstream stream) {

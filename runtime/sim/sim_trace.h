@@ -1,5 +1,5 @@
-/* What the simulated driver tells a profiler: libcupti registers one function here. Times are nanoseconds
- * of CLOCK_MONOTONIC.
+/* What the simulated driver tells a profiler: libcupti registers one function here. Times are
+ * nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
@@ -14,15 +14,15 @@ typedef enum { TRACE_KERNEL, TRACE_COPY, TRACE_SET, TRACE_CALL } SimTraceKind;
 
 typedef struct SimRecord {
     SimTraceKind kind;
-    const char *name;          /* of the kernel or the API function */
+    const char *name; /* of the kernel or the API function */
     uint64_t start, end;
     uint32_t correlation;
-    uint32_t stream;           /* 0 for calls */
+    uint32_t stream; /* 0 for calls */
     int device;
-    unsigned long thread;      /* the host thread of a call */
+    unsigned long thread; /* the host thread of a call */
     unsigned grid[3], block[3], shared_bytes;
     size_t bytes;
-    unsigned value;            /* of a memset */
+    unsigned value; /* of a memset */
     SimCopyKind copy;
     bool pinned;
 } SimRecord;

@@ -1,11 +1,11 @@
-/* simcc: the simulated device's compiler driver. It turns a kernels.cu into an x86 shared object that takes
- * the cubin's place, with the host's C++ compiler and CUDA's headers:
+/* simcc: the simulated device's compiler driver. It turns a kernels.cu into an x86 shared object
+ * that takes the cubin's place, with the host's C++ compiler and CUDA's headers:
  *
  *     simcc [--flavour release|asan|race] [-I DIR]... [-D NAME]... kernels.cu -o kernels.sim
  *
- * sim_device.h lies in include/ beside this program, libcuda.so.1 beside it. CUDA_HOME says where CUDA's
- * headers are; without it, /usr/local/cuda and nvcc's place are tried. SIM_FLAVOUR gives the flavour where
- * the option does not, SIM_CXX another compiler than g++.
+ * sim_device.h lies in include/ beside this program, libcuda.so.1 beside it. CUDA_HOME says where
+ * CUDA's headers are; without it, /usr/local/cuda and nvcc's place are tried. SIM_FLAVOUR gives the
+ * flavour where the option does not, SIM_CXX another compiler than g++.
  */
 #include "simcc_scan.h"
 #include <limits.h>
@@ -71,7 +71,7 @@ static char *text_of(const char *format, ...) {
 
 static bool exists(const char *path) { return access(path, R_OK) == 0; }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Places ------------------------------------------------------------------------------ */
 
 static void find_here(void) {
     const ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
@@ -118,7 +118,7 @@ static char *cuda_include(void) {
     return found;
 }
 
-/* ---- Running the compiler --------------------------------------------------------------------- */
+/* ---- Running the compiler ---------------------------------------------------------------- */
 
 static void add(Command *command, const char *word) {
     if (command->count == MAX_ARGUMENTS)
@@ -146,15 +146,27 @@ static void run(Command *command) {
     }
 }
 
-static const char *const common_flags[] = {"-x", "c++", "-std=c++17", "-ffp-contract=off",
-                                           "-fno-strict-aliasing", "-fno-threadsafe-statics",
-                                           "-fno-math-errno", "-fno-exceptions", "-fPIC",
-                                           "-fvisibility=hidden", "-w", NULL};
+static const char *const common_flags[] = {"-x",
+                                           "c++",
+                                           "-std=c++17",
+                                           "-ffp-contract=off",
+                                           "-fno-strict-aliasing",
+                                           "-fno-threadsafe-statics",
+                                           "-fno-math-errno",
+                                           "-fno-exceptions",
+                                           "-fPIC",
+                                           "-fvisibility=hidden",
+                                           "-w",
+                                           NULL};
 static const char *const release_flags[] = {"-O3", NULL};
-static const char *const asan_flags[] = {"-O1", "-g", "-fno-omit-frame-pointer",
-                                         "-fsanitize=address,undefined", "-fno-sanitize=vptr",
+static const char *const asan_flags[] = {"-O1",
+                                         "-g",
+                                         "-fno-omit-frame-pointer",
+                                         "-fsanitize=address,undefined",
+                                         "-fno-sanitize=vptr",
                                          "-fno-sanitize-recover=all",
-                                         "-fsanitize-sections=sim_shared", NULL};
+                                         "-fsanitize-sections=sim_shared",
+                                         NULL};
 static const char *const race_flags[] = {"-O1", "-g1", "-fsanitize=thread", NULL};
 
 static const struct {
@@ -194,7 +206,7 @@ static Command compiler(const Options *options) {
     return command;
 }
 
-/* ---- The two steps: scan, compile ---------------------------------------------------------------- */
+/* ---- The two steps: scan, compile -------------------------------------------------------- */
 
 static char *read_file(const char *path) {
     FILE *f = fopen(path, "rb");
@@ -233,7 +245,8 @@ static char *write_wrapper(const Options *options, const Scan *found, int flavou
     FILE *f = fopen(path, "w");
     if (!f || !source)
         fail("cannot write %s", path);
-    /* The unnamed namespace makes everything local, and with it the sections of all __shared__ alike. */
+    /* The unnamed namespace makes everything local, and with it the sections of all __shared__
+     * alike. */
     fprintf(f, "namespace {\n#include \"%s\"\n}\n", source);
     fprintf(f, "static const SimKernel sim_kernels[] = {\n");
     for (size_t i = 0; i < found->kernel_count; i++) {
@@ -279,7 +292,7 @@ static void link_module(const Options *options, int flavour, const char *object)
         fail("cannot write %s", options->output);
 }
 
-/* ---- Command line ------------------------------------------------------------------------------------ */
+/* ---- Command line ------------------------------------------------------------------------ */
 
 static const char *value_of(int count, char **words, int *i) {
     if (*i + 1 >= count)
@@ -309,12 +322,14 @@ static Options read_options(int count, char **words) {
             pass(&o, text_of("%s%s", word, value_of(count, words, &i)));
         else if (word[0] == '-' || o.source)
             fail("unexpected argument %s\nusage: simcc [--flavour release|asan|race] [-I DIR] "
-                 "[-D NAME] kernels.cu -o kernels.sim", word);
+                 "[-D NAME] kernels.cu -o kernels.sim",
+                 word);
         else
             o.source = word;
     }
     if (!o.source || !o.output)
-        fail("usage: simcc [--flavour release|asan|race] [-I DIR] [-D NAME] kernels.cu -o kernels.sim");
+        fail("usage: simcc [--flavour release|asan|race] [-I DIR] [-D NAME] kernels.cu -o "
+             "kernels.sim");
     if (!o.flavour || !*o.flavour)
         o.flavour = "release";
     return o;

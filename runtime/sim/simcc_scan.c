@@ -1,9 +1,9 @@
 /* Finds the kernels of a preprocessed kernels.cu, and which of them may wait.
  *
- * The text is cut into top-level definitions, each a name and the identifiers of its body. A definition
- * blocks if its body names a waiting primitive or another definition that blocks. Overloads share one name,
- * so the answer errs towards waiting, which costs time and no correctness; the run-time checks the other
- * side. Text of system headers is skipped.
+ * The text is cut into top-level definitions, each a name and the identifiers of its body. A
+ * definition blocks if its body names a waiting primitive or another definition that blocks.
+ * Overloads share one name, so the answer errs towards waiting, which costs time and no
+ * correctness; the run-time checks the other side. Text of system headers is skipped.
  */
 #include "simcc_scan.h"
 #include <ctype.h>
@@ -64,7 +64,7 @@ static bool is_name(Token t) {
     return t.length && (isalpha((unsigned char)*t.text) || *t.text == '_');
 }
 
-/* ---- Tokens --------------------------------------------------------------------------------- */
+/* ---- Tokens ------------------------------------------------------------------------------ */
 
 static void push_token(Tokens *tokens, const char *text, size_t length) {
     if (tokens->count == tokens->capacity) {
@@ -118,7 +118,7 @@ static void tokenize(const char *p, Tokens *tokens) {
     }
 }
 
-/* ---- Definitions ---------------------------------------------------------------------------- */
+/* ---- Definitions ------------------------------------------------------------------------- */
 
 /* The token behind the one that closes the group opened at `i`. */
 static size_t skip_group(const Tokens *tokens, size_t i, const char *open, const char *close) {
@@ -137,7 +137,7 @@ static bool is_attribute(Token t) {
 }
 
 typedef struct Head {
-    Token name;       /* of the function or type; empty for others */
+    Token name; /* of the function or type; empty for others */
     Token last_name;
     Token bounds_first, bounds_last;
     bool global, device, is_extern_c, is_template, is_function, is_type, initialises;
@@ -189,8 +189,8 @@ static Head read_head(const Tokens *tokens, size_t first, size_t end) {
 }
 
 static void add_variable(Scan *scan, Token name) {
-    scan->variables = need(realloc(scan->variables,
-                                   (scan->variable_count + 1) * sizeof *scan->variables));
+    scan->variables =
+        need(realloc(scan->variables, (scan->variable_count + 1) * sizeof *scan->variables));
     scan->variables[scan->variable_count++] = copy_text(name.text, name.length);
 }
 
@@ -203,13 +203,17 @@ static void add_definition(Source *source, const Head *head, size_t first, size_
     }
     if (head->global && !head->is_template && !extern_c)
         source->error = "a __global__ function is not extern \"C\"";
-    source->definitions[source->count++] =
-        (Definition){head->name,  first, last, false, head->global && !head->is_template,
-                     head->bounds_first, head->bounds_last};
+    source->definitions[source->count++] = (Definition){head->name,
+                                                        first,
+                                                        last,
+                                                        false,
+                                                        head->global && !head->is_template,
+                                                        head->bounds_first,
+                                                        head->bounds_last};
 }
 
-/* Reads one declaration or definition, or one end of a namespace or extern "C" block; returns the place
- * behind it. `*extern_depth` counts the open blocks, of which C ones matter to us alone. */
+/* Reads one declaration or definition, or one end of a namespace or extern "C" block; returns the
+ * place behind it. `*extern_depth` counts the open blocks, of which C ones matter to us alone. */
 static size_t read_item(Source *source, size_t first, bool *extern_c) {
     const Tokens *tokens = &source->tokens;
     size_t i = first;
@@ -237,12 +241,12 @@ static size_t read_item(Source *source, size_t first, bool *extern_c) {
     return i + 1;
 }
 
-/* ---- Who waits ------------------------------------------------------------------------------ */
+/* ---- Who waits --------------------------------------------------------------------------- */
 
 static bool waits_by_itself(Token t) {
-    static const char *const primitives[] = {"sim_barrier", "sim_warp", "sim_warp_waiting",
-                                             "sim_cp_async", "sim_cp_async_commit",
-                                             "sim_cp_async_wait"};
+    static const char *const primitives[] = {"sim_barrier",         "sim_warp",
+                                             "sim_warp_waiting",    "sim_cp_async",
+                                             "sim_cp_async_commit", "sim_cp_async_wait"};
     for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
         if (is(t, primitives[i]))
             return true;
@@ -285,10 +289,9 @@ static void list_kernels(const Source *source) {
             continue;
         const char *from = d->bounds_first.text;
         const char *to = from ? d->bounds_last.text + d->bounds_last.length : from;
-        scan->kernels[scan->kernel_count++] =
-            (ScannedKernel){copy_text(d->name.text, d->name.length),
-                            from ? copy_text(from, (size_t)(to - from)) : copy_text("", 0),
-                            d->blocks};
+        scan->kernels[scan->kernel_count++] = (ScannedKernel){
+            copy_text(d->name.text, d->name.length),
+            from ? copy_text(from, (size_t)(to - from)) : copy_text("", 0), d->blocks};
     }
 }
 

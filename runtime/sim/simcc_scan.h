@@ -18,8 +18,8 @@ typedef struct Scan {
     size_t variable_count;
 } Scan;
 
-/* Scans preprocessed text (with line markers). The result lives until the process ends. Returns null, or
- * what is wrong. */
+/* Scans preprocessed text (with line markers). The result lives until the process ends. Returns
+ * null, or what is wrong. */
 const char *scan_source(const char *text, Scan *scan);
 
 #endif

@@ -1,4 +1,5 @@
-/* Wrong kernels, each with one fault that the simulated device must find; the fault stands in a comment. */
+/* Wrong kernels, each with one fault that the simulated device must find; the fault stands in a
+ * comment. */
 #include "runtime/kernel.cuh"
 
 /* A barrier that some threads do not reach. */

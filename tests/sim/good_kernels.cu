@@ -1,5 +1,5 @@
-/* Right kernels: whatever the order of threads and in every flavour, they must give the same results and no
- * complaint. */
+/* Right kernels: whatever the order of threads and in every flavour, they must give the same
+ * results and no complaint. */
 #include "runtime/kernel.cuh"
 
 extern "C" __global__ void axpy(float *y, const float *x, float a, int n) {
@@ -57,7 +57,8 @@ extern "C" __global__ void uniforms(float *out, unsigned long long seed, unsigne
 }
 
 /* Everything through a 16-bit type and back. */
-extern "C" __global__ void conversions(float *bf16, float *half, int *whole, const double *x, int n) {
+extern "C" __global__ void conversions(float *bf16, float *half, int *whole, const double *x,
+                                       int n) {
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
         bf16[i] = convert<float>(convert<__nv_bfloat16>(x[i]));
         half[i] = convert<float>(convert<__half>(x[i]));
@@ -73,7 +74,7 @@ extern "C" __global__ void vectors(__nv_bfloat16 *to, const __nv_bfloat16 *from)
     store_vec<8>(to + 8 * threadIdx.x, v);
 }
 
-/* ---- Fragments, filled element by element as the PTX ISA's tables say ---------------------------- */
+/* ---- Fragments, filled element by element as the PTX ISA's tables say -------------------- */
 
 template <class T> __device__ unsigned pack(T low, T high) {
     unsigned short a, b;
@@ -127,7 +128,8 @@ extern "C" __global__ void product_tf32(float *c, const float *a, const float *b
 }
 
 /* The fragments ldmatrix gives of four 8 x 8 matrices of 16-bit numbers. */
-extern "C" __global__ void fragments(unsigned *plain, unsigned *transposed, const unsigned short *in) {
+extern "C" __global__ void fragments(unsigned *plain, unsigned *transposed,
+                                     const unsigned short *in) {
     __shared__ __align__(16) unsigned short tile[4][8][8];
     for (int i = threadIdx.x; i < 256; i += 32)
         tile[i / 64][i / 8 % 8][i % 8] = in[i];
@@ -142,7 +144,8 @@ extern "C" __global__ void fragments(unsigned *plain, unsigned *transposed, cons
 }
 
 /* Two stages of tiles, as pipelined kernels have them: y = 2 x, with zeros beyond n. */
-extern "C" __global__ void __launch_bounds__(64) pipeline(float *y, const float *x, int n, int tiles) {
+extern "C" __global__ void __launch_bounds__(64)
+    pipeline(float *y, const float *x, int n, int tiles) {
     DYNAMIC_SHARED(float, stage);
     const int t = threadIdx.x;
     for (int i = 0; i < tiles + 1; i++) {

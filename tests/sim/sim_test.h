@@ -1,5 +1,5 @@
-/* What the tests of the simulated device share: a context, modules that run.sh has compiled, and running a
- * case in a process of its own, because a failed kernel spoils its whole process.
+/* What the tests of the simulated device share: a context, modules that run.sh has compiled, and
+ * running a case in a process of its own, because a failed kernel spoils its whole process.
  */
 #ifndef SIM_TEST_H
 #define SIM_TEST_H
@@ -62,7 +62,8 @@ typedef struct TestRun {
     char text[8192]; /* of stderr */
 } TestRun;
 
-/* Runs this program again with `word` as its only argument and the environment NAME=VALUE,... set. */
+/* Runs this program again with `word` as its only argument and the environment NAME=VALUE,... set.
+ */
 static inline TestRun test_again(const char *word, const char *environment) {
     TestRun run = {0};
     int ends[2], status;

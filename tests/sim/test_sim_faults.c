@@ -1,6 +1,7 @@
-/* Each wrong kernel is caught: by the scheduler, by a permuted order (a wrong result), by AddressSanitizer or
- * by the race flavour. Each case runs in a process of its own and ends with
- *     0  the result is right and nothing was told,    3  the result is wrong,    4  the device told an error.
+/* Each wrong kernel is caught: by the scheduler, by a permuted order (a wrong result), by
+ * AddressSanitizer or by the race flavour. Each case runs in a process of its own and ends with 0
+ * the result is right and nothing was told,    3  the result is wrong,    4  the device told an
+ * error.
  */
 #include "sim_test.h"
 
@@ -9,7 +10,7 @@ enum { RIGHT = 0, WRONG = 3, TOLD = 4 };
 typedef struct Case {
     const char *name;
     unsigned blocks, threads, shared_bytes;
-    int number;    /* the second argument where it is an int */
+    int number; /* the second argument where it is an int */
     float (*want)(int i, const float *x);
     int results;
 } Case;
@@ -36,6 +37,7 @@ static const Case cases[] = {
     {"missing_async_wait", 1, 32, 0, -1, same, 32},
     {"missing_async_barrier", 1, 32, 0, -1, mirrored_by_four, 32},
     {"overrun_global", 1, 1, 0, 1000, NULL, 0},
+    {"guarded", 1, 1, 0, 500, NULL, 0},
     {"underrun_global", 1, 1, 0, -1, NULL, 0},
     {"overrun_shared", 1, 32, 0, 1, NULL, 0},
     {"overrun_dynamic", 1, 32, 128, 1, NULL, 0},
@@ -44,7 +46,7 @@ static const Case cases[] = {
     {"trap", 1, 1, 0, -1, NULL, 0},
 };
 
-/* ---- Inside the process of a case ------------------------------------------------------------ */
+/* ---- Inside the process of a case -------------------------------------------------------- */
 
 static int wrong_results(const Case *c, const float *y, const float *x) {
     for (int i = 0; i < c->results; i++)
@@ -52,6 +54,13 @@ static int wrong_results(const Case *c, const float *y, const float *x) {
             return WRONG;
     return RIGHT;
 }
+
+/* A guarded part inside an allocation is overrun by the same kernel as its end. */
+static const char *kernel_of(const Case *c) {
+    return strcmp(c->name, "guarded") ? c->name : "overrun_global";
+}
+
+void sim_poison(void *p, size_t bytes); /* the simulated driver's own */
 
 static int run_case(const Case *c) {
     float x[256], y[1000];
@@ -65,21 +74,22 @@ static int run_case(const Case *c) {
         x[i] = (float)(i + 1);
     snprintf(path, sizeof path, "%s/bad_kernels.%s", getenv("SIM_TESTS"), getenv("FLAVOUR"));
     if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
-        cuModuleLoad(&module, path) || cuModuleGetFunction(&function, module, c->name) ||
-        cuMemAlloc(&dx, sizeof x) || cuMemAlloc(&dy, sizeof y) ||
-        cuMemcpyHtoD(dx, x, sizeof x))
+        cuModuleLoad(&module, path) || cuModuleGetFunction(&function, module, kernel_of(c)) ||
+        cuMemAlloc(&dx, sizeof x) || cuMemAlloc(&dy, sizeof y) || cuMemcpyHtoD(dx, x, sizeof x))
         return 2;
+    if (!strcmp(c->name, "guarded"))
+        sim_poison((char *)dy + 4 * number, 16);
     void *second = number < 0 ? (void *)&dx : (void *)&number;
     void *arguments[] = {&dy, second};
-    if (cuLaunchKernel(function, c->blocks, 1, 1, c->threads, 1, 1, c->shared_bytes, NULL, arguments,
-                       NULL))
+    if (cuLaunchKernel(function, c->blocks, 1, 1, c->threads, 1, 1, c->shared_bytes, NULL,
+                       arguments, NULL))
         return 2;
     if (cuCtxSynchronize() || cuMemcpyDtoH(y, dy, sizeof y))
         return TOLD;
     return wrong_results(c, y, x);
 }
 
-/* ---- The tests ---------------------------------------------------------------------------------- */
+/* ---- The tests --------------------------------------------------------------------------- */
 
 static const char *sanitizer(void) {
     static char text[1024];
@@ -102,7 +112,7 @@ static void divergence_is_told(void **state) {
                                          "FLAVOUR=release,SIM_ORDER=reverse",
                                          "FLAVOUR=release,SIM_ORDER=random:1"};
     for (int i = 0; i < 3; i++) {
-        told("divergent_barrier", orders[i], "40 of 64 threads wait at the barrier of line 7");
+        told("divergent_barrier", orders[i], "40 of 64 threads wait at the barrier of line 8");
         told("two_barriers", orders[i], "divergent barrier");
         told("divergent_warp", orders[i], "16 of 32 lanes");
     }
@@ -153,11 +163,11 @@ static void overruns_are_told(void **state) {
     static const struct {
         const char *name, *words;
     } overruns[] = {
-        {"overrun_global", "bad_kernels.cu"},   {"underrun_global", "bad_kernels.cu"},
-        {"overrun_shared", "bad_kernels.cu"},   {"overrun_dynamic", "bad_kernels.cu"},
-        {"misaligned", "misaligned address"},
+        {"overrun_global", "bad_kernels.cu"},  {"guarded", "use-after-poison"},
+        {"underrun_global", "bad_kernels.cu"}, {"overrun_shared", "bad_kernels.cu"},
+        {"overrun_dynamic", "bad_kernels.cu"}, {"misaligned", "misaligned address"},
     };
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         const TestRun run = test_again(overruns[i].name, sanitizer());
         if (run.status == RIGHT || run.status == WRONG || run.status == 2)
             fail_msg("%s ended with %d: %s", overruns[i].name, run.status, run.text);

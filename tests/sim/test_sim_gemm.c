@@ -1,5 +1,5 @@
-/* cublasLtMatmul against a plain triple loop: types, transposes, orders, strides, batches, bias, accumulation,
- * and as part of a graph.
+/* cublasLtMatmul against a plain triple loop: types, transposes, orders, strides, batches, bias,
+ * accumulation, and as part of a graph.
  */
 #include "sim_test.h"
 #include <cublasLt.h>
@@ -39,10 +39,17 @@ static void put(void *array, cudaDataType_t type, size_t i, double value) {
     const Half h = (Half)f;
     const uint16_t bf16 = (uint16_t)(bits >> 16);
     switch (type) {
-    case CUDA_R_64F: ((double *)array)[i] = value; break;
-    case CUDA_R_32F: ((float *)array)[i] = f; break;
-    case CUDA_R_16BF: memcpy((char *)array + 2 * i, &bf16, 2); break;
-    default: memcpy((char *)array + 2 * i, &h, 2);
+    case CUDA_R_64F:
+        ((double *)array)[i] = value;
+        break;
+    case CUDA_R_32F:
+        ((float *)array)[i] = f;
+        break;
+    case CUDA_R_16BF:
+        memcpy((char *)array + 2 * i, &bf16, 2);
+        break;
+    default:
+        memcpy((char *)array + 2 * i, &h, 2);
     }
 }
 
@@ -92,15 +99,19 @@ static Array array_of(cudaDataType_t type, int rows, int columns, bool row_major
     a.device = test_upload(a.host, a.elements * bytes_of(type));
     const int32_t order = row_major ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL, batches = BATCHES;
     const int64_t stride = (int64_t)(a.elements / BATCHES);
-    assert_int_equal(cublasLtMatrixLayoutCreate(&a.layout, type, (uint64_t)rows, (uint64_t)columns,
-                                                a.leading), 0);
-    assert_int_equal(cublasLtMatrixLayoutSetAttribute(a.layout, CUBLASLT_MATRIX_LAYOUT_ORDER, &order,
-                                                      sizeof order), 0);
+    assert_int_equal(
+        cublasLtMatrixLayoutCreate(&a.layout, type, (uint64_t)rows, (uint64_t)columns, a.leading),
+        0);
+    assert_int_equal(cublasLtMatrixLayoutSetAttribute(a.layout, CUBLASLT_MATRIX_LAYOUT_ORDER,
+                                                      &order, sizeof order),
+                     0);
     assert_int_equal(cublasLtMatrixLayoutSetAttribute(a.layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
-                                                      &batches, sizeof batches), 0);
-    assert_int_equal(cublasLtMatrixLayoutSetAttribute(
-                         a.layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                         sizeof stride), 0);
+                                                      &batches, sizeof batches),
+                     0);
+    assert_int_equal(cublasLtMatrixLayoutSetAttribute(a.layout,
+                                                      CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                      &stride, sizeof stride),
+                     0);
     return a;
 }
 
@@ -115,7 +126,8 @@ static cublasLtMatmulDesc_t describe(const Shape *s, CUdeviceptr bias) {
     const cublasOperation_t t = CUBLAS_OP_T;
     const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
     const bool wide = s->compute == CUBLAS_COMPUTE_64F;
-    assert_int_equal(cublasLtMatmulDescCreate(&desc, s->compute, wide ? CUDA_R_64F : CUDA_R_32F), 0);
+    assert_int_equal(cublasLtMatmulDescCreate(&desc, s->compute, wide ? CUDA_R_64F : CUDA_R_32F),
+                     0);
     if (s->transpose_a)
         cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &t, sizeof t);
     if (s->transpose_b)
@@ -124,14 +136,15 @@ static cublasLtMatmulDesc_t describe(const Shape *s, CUdeviceptr bias) {
         cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
                                        sizeof epilogue);
         assert_int_equal(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                                                        &bias, sizeof bias), 0);
+                                                        &bias, sizeof bias),
+                         0);
     }
     return desc;
 }
 
 static cublasStatus_t multiply(const Shape *s, cublasLtMatmulDesc_t desc, const Array *a,
-                               const Array *b, const Array *c, const Array *d, CUdeviceptr workspace,
-                               CUstream stream) {
+                               const Array *b, const Array *c, const Array *d,
+                               CUdeviceptr workspace, CUstream stream) {
     const float alpha = (float)s->alpha, beta = (float)s->beta;
     const bool wide = s->compute == CUBLAS_COMPUTE_64F;
     return cublasLtMatmul(handle, desc, wide ? (const void *)&s->alpha : &alpha, (void *)a->device,
@@ -150,12 +163,13 @@ static void compare(const Shape *s, const Array *a, const Array *b, const Array 
             for (int j = 0; j < N; j++) {
                 double want = s->beta ? s->beta * at(c, batch, i, j) : 0;
                 for (int k = 0; k < K; k++)
-                    want += s->alpha *
-                            (s->transpose_a ? at(a, batch, k, i) : at(a, batch, i, k)) *
+                    want += s->alpha * (s->transpose_a ? at(a, batch, k, i) : at(a, batch, i, k)) *
                             (s->transpose_b ? at(b, batch, j, k) : at(b, batch, k, j));
                 want += s->bias ? get(bias, s->out, (size_t)i) : 0;
                 const double got = get(result, d->type, place(d, batch, i, j));
-                const double unit = d->type == CUDA_R_16BF ? 0x1p-8 : d->type == CUDA_R_16F ? 0x1p-11 : 0;
+                const double unit = d->type == CUDA_R_16BF  ? 0x1p-8
+                                    : d->type == CUDA_R_16F ? 0x1p-11
+                                                            : 0;
                 if (!(fabs(got - want) <= unit * fabs(want)))
                     fail_msg("(%d,%d,%d) is %g, not %g", batch, i, j, got, want);
             }
@@ -204,8 +218,9 @@ static void products_match_a_triple_loop(void **state) {
                  {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F}};
     for (int t = 0; t < 6; t++)
         for (int bits = 0; bits < 32; bits++) {
-            const Shape s = {types[t].in, types[t].out,  types[t].compute, bits & 1, bits & 2,
-                             bits & 4,    bits & 8,      bits & 8 ? 0.5 : 1, bits & 16 ? 1 : 0};
+            const Shape s = {types[t].in, types[t].out,       types[t].compute,
+                             bits & 1,    bits & 2,           bits & 4,
+                             bits & 8,    bits & 8 ? 0.5 : 1, bits & 16 ? 1 : 0};
             check(&s, false);
             check(&s, true);
         }
@@ -224,7 +239,8 @@ static void tf32_has_ten_bits(void **state) {
         float got;
         CUdeviceptr a = test_upload(&x[i], 4), b = test_upload(&one, 4), d = test_upload(NULL, 4);
         assert_int_equal(cublasLtMatmul(handle, desc, &one, (void *)a, l, (void *)b, l, &zero,
-                                        (void *)d, l, (void *)d, l, NULL, NULL, 0, NULL), 0);
+                                        (void *)d, l, (void *)d, l, NULL, NULL, 0, NULL),
+                         0);
         OK(cuMemcpyDtoH(&got, d, 4));
         assert_true(got == want[i]);
     }
@@ -241,10 +257,13 @@ static void what_is_not_there_is_refused(void **state) {
     uint64_t limit = 1 << 20;
     int found = 0;
     assert_int_equal(cublasLtMatmulPreferenceCreate(&preference), 0);
-    assert_int_equal(cublasLtMatmulPreferenceSetAttribute(
-                         preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit), 0);
+    assert_int_equal(cublasLtMatmulPreferenceSetAttribute(preference,
+                                                          CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                          &limit, sizeof limit),
+                     0);
     assert_int_equal(cublasLtMatmulAlgoGetHeuristic(handle, desc, a.layout, b.layout, c.layout,
-                                                    c.layout, preference, 1, &result, &found), 0);
+                                                    c.layout, preference, 1, &result, &found),
+                     0);
     assert_int_equal(found, 1);
     assert_int_equal(result.workspaceSize, limit);
     assert_int_equal(multiply(&s, desc, &a, &b, &c, &bad, 0, NULL), CUBLAS_STATUS_INVALID_VALUE);

@@ -1,5 +1,5 @@
-/* Right kernels give right results, in the order and flavour that the environment asks for: run.sh runs this
- * program in all of them.
+/* Right kernels give right results, in the order and flavour that the environment asks for: run.sh
+ * runs this program in all of them.
  */
 #include "sim_test.h"
 #include <math.h>
@@ -134,12 +134,23 @@ static void uniforms_are_uniform(void **state) {
 /* Ties to even, the smallest and the greatest, and what one rounding gives that two do not. */
 static void conversions_round_once(void **state) {
     (void)state;
-    static const double x[] = {1.0,  1.00390625,  1.01171875, -2.5, 0.5, 1.5, 65504, 65520,
-                               1e-7, 3.3895314e38, 1.00390625 + 0x1p-40, 1 + 0x1p-11 + 0x1p-40};
-    static const float bf16[] = {1.0f,     1.0f,          1.015625f, -2.5f, 0.5f, 1.5f, 65536.0f, 65536.0f,
-                                 1.0012e-7f, 3.3895314e38f, 1.0078125f, 1.0f};
-    static const float half[] = {1.0f,    1.00390625f, 1.01171875f, -2.5f, 0.5f, 1.5f, 65504.0f, INFINITY,
-                                 1.1920929e-7f, INFINITY, 1.00390625f, 1.0009765625f};
+    static const double x[] = {1.0,
+                               1.00390625,
+                               1.01171875,
+                               -2.5,
+                               0.5,
+                               1.5,
+                               65504,
+                               65520,
+                               1e-7,
+                               3.3895314e38,
+                               1.00390625 + 0x1p-40,
+                               1 + 0x1p-11 + 0x1p-40};
+    static const float bf16[] = {1.0f,     1.0f,     1.015625f,  -2.5f,         0.5f,       1.5f,
+                                 65536.0f, 65536.0f, 1.0012e-7f, 3.3895314e38f, 1.0078125f, 1.0f};
+    static const float half[] = {1.0f,          1.00390625f, 1.01171875f, -2.5f,
+                                 0.5f,          1.5f,        65504.0f,    INFINITY,
+                                 1.1920929e-7f, INFINITY,    1.00390625f, 1.0009765625f};
     static const int whole[] = {1, 1, 1, -2, 0, 2, 65504, 65520, 0, 0, 1, 1};
     enum { N = 12 };
     float b[N], h[N];
@@ -246,12 +257,12 @@ static void atomics_do_not_race(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axpy_reaches_each_element), cmocka_unit_test(globals_keep_their_values),
-        cmocka_unit_test(reductions_are_exact),      cmocka_unit_test(shuffles_move_values),
+        cmocka_unit_test(axpy_reaches_each_element),  cmocka_unit_test(globals_keep_their_values),
+        cmocka_unit_test(reductions_are_exact),       cmocka_unit_test(shuffles_move_values),
         cmocka_unit_test(philox_gives_known_answers), cmocka_unit_test(uniforms_are_uniform),
-        cmocka_unit_test(conversions_round_once),    cmocka_unit_test(vectors_move_whole),
-        cmocka_unit_test(mma_is_a_matrix_product),   cmocka_unit_test(ldmatrix_gives_fragments),
-        cmocka_unit_test(pipelines_land_in_time),    cmocka_unit_test(atomics_do_not_race),
+        cmocka_unit_test(conversions_round_once),     cmocka_unit_test(vectors_move_whole),
+        cmocka_unit_test(mma_is_a_matrix_product),    cmocka_unit_test(ldmatrix_gives_fragments),
+        cmocka_unit_test(pipelines_land_in_time),     cmocka_unit_test(atomics_do_not_race),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -21,13 +21,14 @@ static void the_device_is_known(void **state) {
     assert_string_equal(name, "Simulated device (CPU)");
     OK(cuGetProcAddress("cuMemAlloc", &function, 12000, 0, NULL));
     assert_true(function == dlsym(self, "cuMemAlloc_v2"));
-    assert_int_equal(cuGetProcAddress("cuNothing", &function, 12000, 0, NULL), CUDA_ERROR_NOT_FOUND);
+    assert_int_equal(cuGetProcAddress("cuNothing", &function, 12000, 0, NULL),
+                     CUDA_ERROR_NOT_FOUND);
     const char *word;
     OK(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &word));
     assert_string_equal(word, "CUDA_ERROR_OUT_OF_MEMORY");
 }
 
-/* ---- NVRTC ------------------------------------------------------------------------------------ */
+/* ---- NVRTC ------------------------------------------------------------------------------- */
 
 static nvrtcResult compile(const char *source, char **image, char *log, size_t log_bytes) {
     nvrtcProgram program;
@@ -53,8 +54,9 @@ static void nvrtc_compiles(void **state) {
     char *image;
     CUmodule module;
     float value = 0;
-    assert_int_equal(compile("extern \"C\" __global__ void jit(float *y) { *y = FACTOR; }", &image, log,
-                             sizeof log), NVRTC_SUCCESS);
+    assert_int_equal(compile("extern \"C\" __global__ void jit(float *y) { *y = FACTOR; }", &image,
+                             log, sizeof log),
+                     NVRTC_SUCCESS);
     OK(cuModuleLoadData(&module, image));
     CUdeviceptr d = test_upload(&value, sizeof value);
     OK(test_launch(test_function(module, "jit"), 1, 1, 0, NULL, (void *[]){&d}));
@@ -69,13 +71,14 @@ static void nvrtc_tells_errors(void **state) {
     static char log[65536];
     char *image;
     assert_int_equal(compile("extern \"C\" __global__ void jit(float *y) { *y = missing; }", &image,
-                             log, sizeof log), NVRTC_ERROR_COMPILATION);
+                             log, sizeof log),
+                     NVRTC_ERROR_COMPILATION);
     assert_non_null(strstr(log, "jit.cu"));
     assert_non_null(strstr(log, "missing"));
     assert_int_equal(compile("int no_kernel;", &image, log, sizeof log), NVRTC_ERROR_COMPILATION);
 }
 
-/* ---- CUPTI ------------------------------------------------------------------------------------ */
+/* ---- CUPTI ------------------------------------------------------------------------------- */
 
 static struct {
     int kernels, copies, sets, launches, syncs;
@@ -140,8 +143,9 @@ static void work(CUfunction function) {
 static void cupti_records_activity(void **state) {
     (void)state;
     static const CUpti_ActivityKind kinds[] = {
-        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
-        CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION};
+        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+        CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_DRIVER,
+        CUPTI_ACTIVITY_KIND_SYNCHRONIZATION};
     CUfunction function = test_function(test_module("good_kernels", "release"), "add_to");
     uint64_t before, after;
     size_t dropped;
@@ -170,7 +174,7 @@ static void cupti_records_activity(void **state) {
     assert_int_equal(seen.kernels, 50);
 }
 
-/* ---- NVML --------------------------------------------------------------------------------------- */
+/* ---- NVML -------------------------------------------------------------------------------- */
 
 static void nvml_tells_memory(void **state) {
     (void)state;
@@ -201,8 +205,8 @@ static void nvml_tells_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_device_is_known),    cmocka_unit_test(nvrtc_compiles),
-        cmocka_unit_test(nvrtc_tells_errors),     cmocka_unit_test(cupti_records_activity),
+        cmocka_unit_test(the_device_is_known), cmocka_unit_test(nvrtc_compiles),
+        cmocka_unit_test(nvrtc_tells_errors),  cmocka_unit_test(cupti_records_activity),
         cmocka_unit_test(nvml_tells_memory),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

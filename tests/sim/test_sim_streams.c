@@ -1,5 +1,5 @@
-/* Streams, events, graphs, memory and counts. run.sh runs this program with every kind of queue; what only
- * late queues find is tested by running cases again with SIM_QUEUE set.
+/* Streams, events, graphs, memory and counts. run.sh runs this program with every kind of queue;
+ * what only late queues find is tested by running cases again with SIM_QUEUE set.
  */
 #include "sim_test.h"
 
@@ -49,7 +49,7 @@ static float first_of(CUdeviceptr p) {
     return value;
 }
 
-/* ---- Memory --------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------ */
 
 static void fresh_memory_is_nan(void **state) {
     (void)state;
@@ -91,7 +91,7 @@ static void copies_stay_in_their_allocation(void **state) {
     OK(cuMemFree(p));
 }
 
-/* ---- Streams and events ------------------------------------------------------------------------ */
+/* ---- Streams and events ------------------------------------------------------------------ */
 
 /* A pageable source may be reused at once; a pinned one only after the copy. */
 static void pageable_copies_are_staged(void **state) {
@@ -177,7 +177,7 @@ static void host_functions_take_their_turn(void **state) {
     OK(cuStreamDestroy(stream));
 }
 
-/* ---- Graphs ----------------------------------------------------------------------------------------- */
+/* ---- Graphs ------------------------------------------------------------------------------ */
 
 /* p += 1 on stream a, then q += p on b and p += 10 on a after it; the graph, ready to launch. */
 static CUgraphExec forked_graph(CUdeviceptr p, CUdeviceptr q) {
@@ -254,7 +254,7 @@ static void captures_refuse(void **state) {
     assert_true(first_of(p) == 0);
 }
 
-/* ---- Launches and modules -------------------------------------------------------------------------------- */
+/* ---- Launches and modules ---------------------------------------------------------------- */
 
 static void launches_are_checked(void **state) {
     (void)state;
@@ -285,7 +285,7 @@ static void modules_are_told_apart(void **state) {
     assert_int_equal(cuModuleGetFunction(&none, module, "no_such_kernel"), CUDA_ERROR_NOT_FOUND);
 }
 
-/* ---- What late queues find: cases of their own ------------------------------------------------------------- */
+/* ---- What late queues find: cases of their own ------------------------------------------- */
 
 /* 3 where the fault shows in the result. */
 static int missing_wait(void) {
@@ -354,7 +354,8 @@ static int use_after_free(void) {
 
 static int small_memory(void) {
     CUdeviceptr p;
-    return cuMemAlloc(&p, 11 << 20) == CUDA_ERROR_OUT_OF_MEMORY && !cuMemAlloc(&p, 10 << 20) ? 3 : 0;
+    return cuMemAlloc(&p, 11 << 20) == CUDA_ERROR_OUT_OF_MEMORY && !cuMemAlloc(&p, 10 << 20) ? 3
+                                                                                             : 0;
 }
 
 /* A fixed number of everything, for the counts. */
@@ -378,9 +379,12 @@ static int counted(void) {
 static const struct {
     const char *name;
     int (*run)(void);
-} cases[] = {{"missing_wait", missing_wait}, {"early_reuse", early_reuse},
-             {"early_read", early_read},     {"missing_wait_in_graph", missing_wait_in_graph},
-             {"use_after_free", use_after_free}, {"small_memory", small_memory},
+} cases[] = {{"missing_wait", missing_wait},
+             {"early_reuse", early_reuse},
+             {"early_read", early_read},
+             {"missing_wait_in_graph", missing_wait_in_graph},
+             {"use_after_free", use_after_free},
+             {"small_memory", small_memory},
              {"counted", counted}};
 
 static void late_queues_find_missing_waits(void **state) {
@@ -426,14 +430,18 @@ static void counts_are_exact(void **state) {
     assert_non_null(f);
     assert_true(fread(text, 1, sizeof text - 1, f) > 0);
     fclose(f);
-    static const char *const lines[] = {
-        "\"launches\": 7,", "\"graph_launches\": 2,", "\"add_to\": {\"launches\": 5,",
-        "\"axpy\": {\"launches\": 2,",
-        "\"h2d\": {\"pinned\": {\"count\": 1, \"bytes\": 64}, \"pageable\": {\"count\": 0, \"bytes\": 0}}",
-        "\"d2h\": {\"pinned\": {\"count\": 0, \"bytes\": 0}, \"pageable\": {\"count\": 1, \"bytes\": 32}}",
-        "\"d2d\": {\"pinned\": {\"count\": 1, \"bytes\": 16}",
-        "\"memsets\": {\"count\": 2, \"bytes\": 8192}", "\"cuStreamSynchronize\": 1",
-        "\"allocations\": 2, \"peak_bytes\": 8192"};
+    static const char *const lines[] = {"\"launches\": 7,",
+                                        "\"graph_launches\": 2,",
+                                        "\"add_to\": {\"launches\": 5,",
+                                        "\"axpy\": {\"launches\": 2,",
+                                        "\"h2d\": {\"pinned\": {\"count\": 1, \"bytes\": 64}, "
+                                        "\"pageable\": {\"count\": 0, \"bytes\": 0}}",
+                                        "\"d2h\": {\"pinned\": {\"count\": 0, \"bytes\": 0}, "
+                                        "\"pageable\": {\"count\": 1, \"bytes\": 32}}",
+                                        "\"d2d\": {\"pinned\": {\"count\": 1, \"bytes\": 16}",
+                                        "\"memsets\": {\"count\": 2, \"bytes\": 8192}",
+                                        "\"cuStreamSynchronize\": 1",
+                                        "\"allocations\": 2, \"peak_bytes\": 8192"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (!strstr(text, lines[i]))
             fail_msg("no %s in %s", lines[i], text);
