@@ -20,14 +20,14 @@ const Pass pass_list[] = {
 const int pass_count = sizeof pass_list / sizeof *pass_list;
 
 static void check_dump(const char *dump) {
-    StrBuf names = {0};
     if (!strcmp(dump, "model"))
         return;
-    for (int i = 0; i < pass_count; i++) {
+    for (int i = 0; i < pass_count; i++)
         if (!strcmp(dump, pass_list[i].name))
             return;
+    StrBuf names = {0};
+    for (int i = 0; i < pass_count; i++)
         sb_printf(&names, ", %s", pass_list[i].name);
-    }
     user_error((Pos){0}, "use --dump with one of the passes it names",
                "no pass \"%s\"; there are model%s", dump, names.text);
 }
