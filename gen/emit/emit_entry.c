@@ -86,8 +86,13 @@ static void declare(const Stretch *s, Pointer *pointer) {
     pointer->declared = true;
     const Value *v = pointer->values[0];
     ArenaKind kind = plan_place(s->e->plan, v).arena;
-    sb_printf(s->e->out, "    RtPtr %s = %s(rt, %s); /* %s */\n", pointer->name, address[kind],
-              where(s, pointer), shape_text(s->e->arena, v));
+    const char *shape = shape_text(s->e->arena, v);
+    const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], where(s, pointer));
+    int width = 4 + 6 + (int)(strlen(pointer->name) + 3 + strlen(call) + 4 + strlen(shape) + 3);
+    if (width <= WIDTH)
+        sb_printf(s->e->out, "    RtPtr %s = %s /* %s */\n", pointer->name, call, shape);
+    else
+        sb_printf(s->e->out, "    RtPtr %s = /* %s */\n        %s\n", pointer->name, shape, call);
 }
 
 static const char *scalar_type(DType dtype) { return dtype == DT_I64 ? "int64_t" : "uint32_t"; }
@@ -128,6 +133,10 @@ static void put_kernel(const Stretch *s, int index) {
     put_call(s->e->out, "    RT_LAUNCH(rt, ", items, count);
 }
 
+static const char *gemm_text(const Stretch *s, const Launch *launch) {
+    return arena_printf(s->e->arena, "G_%s", s->e->plan->gemms[launch->index].name);
+}
+
 static void put_launch(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const Value *v = launch->arg[0];
@@ -139,8 +148,8 @@ static void put_launch(const Stretch *s, int index) {
         put_kernel(s, index);
         break;
     case LAUNCH_GEMM:
-        sb_printf(s->e->out, "    rt_gemm(rt, G_%s, %s, %s, %s);\n",
-                  s->e->plan->gemms[launch->index].name, arg[0], arg[1], arg[2]);
+        put_call(s->e->out, "    rt_gemm(rt, ",
+                 (const char *[]){gemm_text(s, launch), arg[0], arg[1], arg[2]}, 4);
         break;
     case LAUNCH_ZERO:
         ENSURE(value_dense(v), "%s cannot be zeroed at once", v->name);
@@ -349,7 +358,21 @@ static void share_locals(Stretch *stretches, int count, const Emit *e) {
     }
 }
 
+static const char *purpose(const Emit *e) {
+    static const char *const texts[ENTRY_COUNT] = {
+        [ENTRY_LOAD] = "Once, after the weights have arrived: what follows from them alone.",
+        [ENTRY_MICRO_STEP] = "Forward, loss and backward of one micro-batch.",
+        [ENTRY_UPDATE] =
+            "Once a step, after its micro-steps: the weights move along their gradients.",
+        [ENTRY_EVALUATE] = "The loss of one held-out micro-batch.",
+    };
+    return texts[e->entry - e->plan->entry];
+}
+
 static void put_entry(const Emit *e, const Rolled *rolled, const Stretch *stretches) {
+    const Cost *cost = &e->entry->cost;
+    sb_printf(e->out, "/* %s\n * %d launches, %.3f GFLOP, %.3f MiB to and from device memory. */\n",
+              purpose(e), e->entry->launch_count, cost->flops / 1e9, cost->dram_bytes / 1048576);
     sb_printf(e->out, "static void %s(Rt *rt) {\n", e->entry->name);
     for (int r = 0; r < rolled->count; r++) {
         const Run *run = &rolled->runs[r];

@@ -187,6 +187,8 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
+/* Once, after the weights have arrived: what follows from them alone.
+ * 1 launches, 0.000 GFLOP, 0.001 MiB to and from device memory. */
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
@@ -213,27 +215,33 @@ static void micro_step_layers(Rt *rt, size_t i) {
     const struct micro_step_layers *at = &micro_step_layers_at[i];
 
     /* model.layers.*.self_attn.q_proj */
-    RtPtr model_layers_input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM + i * 20480); /* f32 [32, 32] */
-    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + i * 31232); /* f32 [32, 32] */
+    RtPtr model_layers_input_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM + i * 20480);
+    RtPtr q_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + i * 31232);
     RtPtr q_proj = rt_scratch(rt, at->q_proj); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
     RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 45056 - i * 16384); /* f32 [4, 32] */
-    RtPtr q_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A + i * 1024); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm, q_proj_lora_A_weight, q_proj_lora_A);
+    RtPtr q_proj_lora_A = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A + i * 1024);
+    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm, q_proj_lora_A_weight,
+        q_proj_lora_A);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 40960 - i * 16384); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x32x4_nt_add, q_proj_lora_A, q_proj_lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
-    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + i * 31232); /* f32 [16, 32] */
+    RtPtr k_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + i * 31232);
     RtPtr k_proj = rt_scratch(rt, at->k_proj); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + i * 31232); /* f32 [16, 32] */
+    RtPtr v_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + i * 31232);
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ + i * 4096); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm, v_proj_weight, v_proj);
 
@@ -255,27 +263,34 @@ static void micro_step_layers(Rt *rt, size_t i) {
         &positions, &self_attn, &lse);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + i * 31232); /* f32 [32, 32] */
+    RtPtr o_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + i * 31232);
     RtPtr o_proj = rt_scratch(rt, at->o_proj); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
     RtPtr embed_tokens = rt_scratch(rt, at->embed_tokens); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm_weight = rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 31232); /* f32 [32] */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL + i * 20480); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512); /* f32 [32, 1] */
-    RtPtr post_attention_layernorm = rt_scratch(rt, at->post_attention_layernorm); /* f32 [32, 32] */
+    RtPtr post_attention_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 31232);
+    RtPtr attn_residual = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL + i * 20480);
+    RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512);
+    RtPtr post_attention_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, at->post_attention_layernorm);
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + i * 31232); /* f32 [48, 32] */
+    RtPtr gate_proj_weight = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + i * 31232);
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ + i * 18432); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + i * 31232); /* f32 [48, 32] */
+    RtPtr up_proj_weight = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + i * 31232);
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ + i * 18432); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
@@ -284,13 +299,15 @@ static void micro_step_layers(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act);
 
     /* model.layers.*.mlp.down_proj */
-    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + i * 31232); /* f32 [32, 48] */
+    RtPtr down_proj_weight = /* f32 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + i * 31232);
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
     RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 36864 - i * 16384); /* f32 [4, 48] */
-    RtPtr down_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + i * 1024); /* f32 [32, 4] */
+    RtPtr down_proj_lora_A = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + i * 1024);
     rt_gemm(rt, G_gemm_32x4x48_nt, act, down_proj_lora_A_weight, down_proj_lora_A);
 
     /* model.layers.*.mlp.down_proj.lora_B */
@@ -298,10 +315,13 @@ static void micro_step_layers(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_lora_A, down_proj_lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
-    RtPtr input_layernorm_weight = rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 31232); /* f32 [32] */
+    RtPtr input_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 31232);
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 20480); /* f32 [32, 32] */
-    RtPtr input_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512); /* f32 [32, 1] */
-    RtPtr model_layers_input_layernorm_2 = rt_scratch(rt, at->model_layers_input_layernorm_2); /* f32 [32, 32] */
+    RtPtr input_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512);
+    RtPtr model_layers_input_layernorm_2 = /* f32 [32, 32] */
+        rt_scratch(rt, at->model_layers_input_layernorm_2);
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &input_layernorm_weight, &mlp_residual, &input_layernorm_rstd,
         &model_layers_input_layernorm_2);
@@ -310,19 +330,25 @@ static void micro_step_layers(Rt *rt, size_t i) {
 /* 22 launches, 2 times over; * in a name counts them. */
 static void micro_step_layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
-    RtPtr model_layers_mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
-    RtPtr down_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A - i * 1024); /* f32 [32, 4] */
+    RtPtr model_layers_mlp_residual_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD);
+    RtPtr down_proj_lora_A = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A - i * 1024);
     RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + i * 16384); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn, model_layers_mlp_residual_grad, down_proj_lora_A, down_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn, model_layers_mlp_residual_grad, down_proj_lora_A,
+        down_proj_lora_B_weight_grad);
 
     /* model.layers.*.mlp.down_proj.lora_A.grad */
     RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + i * 16384); /* f32 [32, 4] */
-    RtPtr down_proj_lora_A_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD + i * 12288); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_nn, model_layers_mlp_residual_grad, down_proj_lora_B_weight, down_proj_lora_A_grad);
+    RtPtr down_proj_lora_A_grad = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD + i * 12288);
+    rt_gemm(rt, G_gemm_32x4x32_nn, model_layers_mlp_residual_grad, down_proj_lora_B_weight,
+        down_proj_lora_A_grad);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
     RtPtr act = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT - i * 18432); /* f32 [32, 48] */
-    RtPtr down_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 4096 + i * 16384); /* f32 [4, 48] */
+    RtPtr down_proj_lora_A_weight_grad = /* f32 [4, 48] */
+        rt_state(rt, GRADIENT + 4096 + i * 16384);
     rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, act, down_proj_lora_A_weight_grad);
 
     /* model.layers.*.mlp.act.grad */
@@ -331,7 +357,8 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x48x4_nn, down_proj_lora_A_grad, down_proj_lora_A_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad */
-    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT - i * 31232); /* f32 [32, 48] */
+    RtPtr down_proj_weight = /* f32 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT - i * 31232);
     rt_gemm(rt, G_gemm_32x48x32_nn_add, model_layers_mlp_residual_grad, down_proj_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad */
@@ -343,25 +370,32 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         &up);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT - i * 31232); /* f32 [48, 32] */
-    RtPtr post_attention_layernorm_grad = rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD); /* f32 [32, 32] */
+    RtPtr up_proj_weight = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT - i * 31232);
+    RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT - i * 31232); /* f32 [48, 32] */
+    RtPtr gate_proj_weight = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT - i * 31232);
     rt_gemm(rt, G_gemm_32x32x48_nn_add, gate, gate_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.attn_residual.grad */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL - i * 20480); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm_weight = rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT - i * 31232); /* f32 [32] */
-    RtPtr post_attention_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD - i * 512); /* f32 [32, 1] */
+    RtPtr attn_residual = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL - i * 20480);
+    RtPtr post_attention_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT - i * 31232);
+    RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD - i * 512);
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &post_attention_layernorm_rstd,
         &post_attention_layernorm_grad, &model_layers_mlp_residual_grad, &attn_residual_grad);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT - i * 31232); /* f32 [32, 32] */
+    RtPtr o_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT - i * 31232);
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
@@ -386,7 +420,8 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.k_proj.grad */
     RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD - i * 81920); /* f32 [32, 16] */
+    RtPtr k_proj_grad = /* f32 [32, 16] */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD - i * 81920);
     RT_LAUNCH(rt, K_rope_32x16_v2, RT_GRID(1, 1, 1), &positions, &cos, &sin, &k, &k_proj_grad);
 
     /* model.layers.*.self_attn.q_proj.grad */
@@ -394,52 +429,66 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &cos, &sin, &q, &q_proj_grad);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT - i * 31232); /* f32 [16, 32] */
-    RtPtr input_layernorm_grad = rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD); /* f32 [32, 32] */
+    RtPtr v_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT - i * 31232);
+    RtPtr input_layernorm_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT - i * 31232); /* f32 [16, 32] */
+    RtPtr k_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT - i * 31232);
     rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
-    RtPtr q_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A - i * 1024); /* f32 [32, 4] */
+    RtPtr q_proj_lora_A = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A - i * 1024);
     RtPtr q_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 8192 + i * 16384); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_tn, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.grad */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 8192 + i * 16384); /* f32 [32, 4] */
-    RtPtr q_proj_lora_A_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD); /* f32 [32, 4] */
+    RtPtr q_proj_lora_A_grad = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, q_proj_lora_B_weight, q_proj_lora_A_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM - i * 20480); /* f32 [32, 32] */
+    RtPtr input_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM - i * 20480);
     RtPtr q_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 12288 + i * 16384); /* f32 [4, 32] */
     rt_gemm(rt, G_gemm_4x32x32_tn, q_proj_lora_A_grad, input_layernorm, q_proj_lora_A_weight_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 12288 + i * 16384); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_32x32x4_nn_add, q_proj_lora_A_grad, q_proj_lora_A_weight, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x4_nn_add, q_proj_lora_A_grad, q_proj_lora_A_weight,
+        input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT - i * 31232); /* f32 [32, 32] */
+    RtPtr q_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT - i * 31232);
     rt_gemm(rt, G_gemm_32x32x32_nn_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.mlp_residual.grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL - i * 20480); /* f32 [32, 32] */
-    RtPtr input_layernorm_weight = rt_state(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT - i * 31232); /* f32 [32] */
-    RtPtr input_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD - i * 512); /* f32 [32, 1] */
-    RtPtr model_layers_mlp_residual_grad_2 = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
+    RtPtr input_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT - i * 31232);
+    RtPtr input_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD - i * 512);
+    RtPtr model_layers_mlp_residual_grad_2 = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD);
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &input_layernorm_rstd, &input_layernorm_grad, &attn_residual_grad,
         &model_layers_mlp_residual_grad_2);
 }
 
+/* Forward, loss and backward of one micro-batch.
+ * 118 launches, 0.004 GFLOP, 1.377 MiB to and from device memory. */
 static void micro_step(Rt *rt) {
     /* model.embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
-    RtPtr input_layernorm_weight = rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT); /* f32 [32] */
+    RtPtr input_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_embedding_rms_norm_32x32, RT_GRID(4, 1, 1), &input_ids, &embed_tokens_weight,
@@ -480,7 +529,8 @@ static void micro_step(Rt *rt) {
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
-    RtPtr model_layers_mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
+    RtPtr model_layers_mlp_residual_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD);
     RT_LAUNCH(rt, K_rms_norm_grad_32x32, RT_GRID(4, 1, 1), &mlp_residual, &norm_weight, &norm_rstd,
         &norm_grad, &model_layers_mlp_residual_grad);
 
@@ -488,15 +538,19 @@ static void micro_step(Rt *rt) {
         micro_step_layers_backward(rt, i);
 
     /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
-    RtPtr model_layers_mlp_residual_grad_2 = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
+    RtPtr model_layers_mlp_residual_grad_2 = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
     RtPtr down_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A); /* f32 [32, 4] */
     RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 32768); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn, model_layers_mlp_residual_grad_2, down_proj_lora_A, down_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn, model_layers_mlp_residual_grad_2, down_proj_lora_A,
+        down_proj_lora_B_weight_grad);
 
     /* model.layers.0.mlp.down_proj.lora_A.grad */
     RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + 32768); /* f32 [32, 4] */
-    RtPtr down_proj_lora_A_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_nn, model_layers_mlp_residual_grad_2, down_proj_lora_B_weight, down_proj_lora_A_grad);
+    RtPtr down_proj_lora_A_grad = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD);
+    rt_gemm(rt, G_gemm_32x4x32_nn, model_layers_mlp_residual_grad_2, down_proj_lora_B_weight,
+        down_proj_lora_A_grad);
 
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
     RtPtr act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT); /* f32 [32, 48] */
@@ -510,7 +564,8 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.mlp.act.grad */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT); /* f32 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_nn_add, model_layers_mlp_residual_grad_2, down_proj_weight, act_grad);
+    rt_gemm(rt, G_gemm_32x48x32_nn_add, model_layers_mlp_residual_grad_2, down_proj_weight,
+        act_grad);
 
     /* model.layers.0.mlp.act.grad */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
@@ -522,7 +577,8 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
-    RtPtr post_attention_layernorm_grad = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD); /* f32 [32, 32] */
+    RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.0.post_attention_layernorm.grad */
@@ -531,8 +587,10 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.attn_residual.grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm_weight = rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT); /* f32 [32] */
-    RtPtr post_attention_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD); /* f32 [32, 1] */
+    RtPtr post_attention_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
+    RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD);
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &post_attention_layernorm_rstd,
@@ -574,7 +632,8 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.self_attn.q_proj.lora_A.grad */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 40960); /* f32 [32, 4] */
-    RtPtr q_proj_lora_A_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD); /* f32 [32, 4] */
+    RtPtr q_proj_lora_A_grad = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, q_proj_lora_B_weight, q_proj_lora_A_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
@@ -582,6 +641,8 @@ static void micro_step(Rt *rt) {
     rt_gemm(rt, G_gemm_4x32x32_tn, q_proj_lora_A_grad, input_layernorm, q_proj_lora_A_weight_grad);
 }
 
+/* Once a step, after its micro-steps: the weights move along their gradients.
+ * 5 launches, 0.001 GFLOP, 4.383 MiB to and from device memory. */
 static void update(Rt *rt) {
     /* grad_norm.columns */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
@@ -621,27 +682,33 @@ static void update(Rt *rt) {
 /* 17 launches, 2 times over; * in a name counts them. */
 static void evaluate_layers(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj */
-    RtPtr model_layers_input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2 + i * 4096); /* f32 [32, 32] */
-    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + i * 31232); /* f32 [32, 32] */
+    RtPtr model_layers_input_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2 + i * 4096);
+    RtPtr q_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + i * 31232);
     RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2 - i * 8192); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
     RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 45056 - i * 16384); /* f32 [4, 32] */
-    RtPtr q_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A__2); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm, q_proj_lora_A_weight, q_proj_lora_A);
+    RtPtr q_proj_lora_A = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A__2);
+    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm, q_proj_lora_A_weight,
+        q_proj_lora_A);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 40960 - i * 16384); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x32x4_nt_add, q_proj_lora_A, q_proj_lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
-    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + i * 31232); /* f32 [16, 32] */
+    RtPtr k_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + i * 31232);
     RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + i * 31232); /* f32 [16, 32] */
+    RtPtr v_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + i * 31232);
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm, v_proj_weight, v_proj);
 
@@ -663,25 +730,30 @@ static void evaluate_layers(Rt *rt, size_t i) {
         &positions, &self_attn, &lse);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + i * 31232); /* f32 [32, 32] */
+    RtPtr o_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + i * 31232);
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2 + i * 4096); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS__2 + i * 4096); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm_weight = rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 31232); /* f32 [32] */
+    RtPtr post_attention_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 31232);
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL__2); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2); /* f32 [32, 32] */
+    RtPtr post_attention_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + i * 31232); /* f32 [48, 32] */
+    RtPtr gate_proj_weight = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + i * 31232);
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ__2); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + i * 31232); /* f32 [48, 32] */
+    RtPtr up_proj_weight = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + i * 31232);
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ__2); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
@@ -690,13 +762,15 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act);
 
     /* model.layers.*.mlp.down_proj */
-    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + i * 31232); /* f32 [32, 48] */
+    RtPtr down_proj_weight = /* f32 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + i * 31232);
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ__2); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
     RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 36864 - i * 16384); /* f32 [4, 48] */
-    RtPtr down_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A__2); /* f32 [32, 4] */
+    RtPtr down_proj_lora_A = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A__2);
     rt_gemm(rt, G_gemm_32x4x48_nt, act, down_proj_lora_A_weight, down_proj_lora_A);
 
     /* model.layers.*.mlp.down_proj.lora_B */
@@ -704,20 +778,26 @@ static void evaluate_layers(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_lora_A, down_proj_lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
-    RtPtr input_layernorm_weight = rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 31232); /* f32 [32] */
+    RtPtr input_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 31232);
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL__2); /* f32 [32, 32] */
-    RtPtr model_layers_input_layernorm_2 = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM__2); /* f32 [32, 32] */
+    RtPtr model_layers_input_layernorm_2 = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM__2);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &input_layernorm_weight, &mlp_residual, &model_layers_input_layernorm_2);
 }
 
+/* The loss of one held-out micro-batch.
+ * 56 launches, 0.002 GFLOP, 0.611 MiB to and from device memory. */
 static void evaluate(Rt *rt) {
     /* model.embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
-    RtPtr input_layernorm_weight = rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT); /* f32 [32] */
+    RtPtr input_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS__2); /* f32 [32, 32] */
-    RtPtr model_layers_input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2); /* f32 [32, 32] */
+    RtPtr model_layers_input_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2);
     RT_LAUNCH(rt, K_embedding_rms_norm_32x32, RT_GRID(4, 1, 1), &input_ids, &embed_tokens_weight,
         &input_layernorm_weight, &embed_tokens, &model_layers_input_layernorm);
 
@@ -725,15 +805,18 @@ static void evaluate(Rt *rt) {
         evaluate_layers(rt, i);
 
     /* model.layers.2.self_attn.q_proj */
-    RtPtr model_layers_input_layernorm_2 = rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM__2); /* f32 [32, 32] */
+    RtPtr model_layers_input_layernorm_2 = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM__2);
     RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ__2); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2, q_proj_weight, q_proj);
 
     /* model.layers.2.self_attn.q_proj.lora_A */
     RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 12288); /* f32 [4, 32] */
-    RtPtr q_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A__2); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm_2, q_proj_lora_A_weight, q_proj_lora_A);
+    RtPtr q_proj_lora_A = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A__2);
+    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm_2, q_proj_lora_A_weight,
+        q_proj_lora_A);
 
     /* model.layers.2.self_attn.q_proj.lora_B */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 8192); /* f32 [32, 4] */
@@ -773,9 +856,11 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.2.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL__2); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm_weight = rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT); /* f32 [32] */
+    RtPtr post_attention_layernorm_weight = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL__2); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm = rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM__2); /* f32 [32, 32] */
+    RtPtr post_attention_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM__2);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
@@ -800,7 +885,8 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.2.mlp.down_proj.lora_A */
     RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 4096); /* f32 [4, 48] */
-    RtPtr down_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A__2); /* f32 [32, 4] */
+    RtPtr down_proj_lora_A = /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A__2);
     rt_gemm(rt, G_gemm_32x4x48_nt, act, down_proj_lora_A_weight, down_proj_lora_A);
 
     /* model.layers.2.mlp.down_proj.lora_B */

@@ -151,6 +151,8 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
+/* Once, after the weights have arrived: what follows from them alone.
+ * 1 launches, 0.000 GFLOP, 0.001 MiB to and from device memory. */
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
@@ -162,7 +164,8 @@ static void load(Rt *rt) {
 /* 12 launches, 2 times over; * in a name counts them. */
 static void micro_step_layers(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj */
-    RtPtr model_layers_input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM + i * 16384); /* bf16 [32, 32] */
+    RtPtr model_layers_input_layernorm = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM + i * 16384);
     RtPtr q_proj_weight = rt_state(rt, TRAINED + 47104 - i * 24576); /* bf16 [32, 32] */
     RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, q_proj_weight, q_proj);
@@ -199,10 +202,14 @@ static void micro_step_layers(Rt *rt, size_t i) {
 
     /* model.layers.*.attn_residual */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS + i * 16384); /* bf16 [32, 32] */
-    RtPtr post_attention_layernorm_weight = rt_state(rt, TRAINED + 38912 - i * 24576); /* bf16 [32] */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL + i * 16384); /* bf16 [32, 32] */
-    RtPtr post_attention_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512); /* f32 [32, 1] */
-    RtPtr post_attention_layernorm = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + i * 16384); /* bf16 [32, 32] */
+    RtPtr post_attention_layernorm_weight = /* bf16 [32] */
+        rt_state(rt, TRAINED + 38912 - i * 24576);
+    RtPtr attn_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL + i * 16384);
+    RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512);
+    RtPtr post_attention_layernorm = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + i * 16384);
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
@@ -228,9 +235,12 @@ static void micro_step_layers(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = rt_state(rt, TRAINED + 24576 - i * 24576); /* bf16 [32] */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 16384); /* bf16 [32, 32] */
-    RtPtr input_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512); /* f32 [32, 1] */
-    RtPtr model_layers_input_layernorm_2 = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM + i * 16384); /* bf16 [32, 32] */
+    RtPtr mlp_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 16384);
+    RtPtr input_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512);
+    RtPtr model_layers_input_layernorm_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM + i * 16384);
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &input_layernorm_weight, &mlp_residual, &input_layernorm_rstd,
         &model_layers_input_layernorm_2);
@@ -239,8 +249,10 @@ static void micro_step_layers(Rt *rt, size_t i) {
 /* 24 launches, 2 times over; * in a name counts them. */
 static void micro_step_model_backward(Rt *rt, size_t i) {
     /* model.*.*.*.* */
-    RtPtr norm_weight_grad_part_partial = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL - i * 2048); /* f32 [4, 32] */
-    RtPtr norm_weight_grad_part = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART + i * 63744); /* f32 [32] */
+    RtPtr norm_weight_grad_part_partial = /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL - i * 2048);
+    RtPtr norm_weight_grad_part = /* f32 [32] */
+        rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART + i * 63744);
     RT_LAUNCH(rt, K_column_sum_4x32, RT_GRID(1, 1, 1), &norm_weight_grad_part_partial,
         &norm_weight_grad_part);
 
@@ -249,7 +261,8 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &norm_weight_grad, &norm_weight_grad_part);
 
     /* model.layers.*.mlp.down_proj.weight.grad */
-    RtPtr model_layers_mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD); /* bf16 [32, 32] */
+    RtPtr model_layers_mlp_residual_grad = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD);
     RtPtr act = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT - i * 9216); /* bf16 [32, 48] */
     RtPtr down_proj_weight_grad = rt_state(rt, GRADIENT + 4096 + i * 49152); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_tn_add, model_layers_mlp_residual_grad, act, down_proj_weight_grad);
@@ -268,13 +281,15 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
         &up);
 
     /* model.layers.*.mlp.up_proj.weight.grad */
-    RtPtr post_attention_layernorm = rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM - i * 16384); /* bf16 [32, 32] */
+    RtPtr post_attention_layernorm = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM - i * 16384);
     RtPtr up_proj_weight_grad = rt_state(rt, GRADIENT + 12288 + i * 49152); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_48x32x32_tn_add, up, post_attention_layernorm, up_proj_weight_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, TRAINED + 6144 + i * 24576); /* bf16 [48, 32] */
-    RtPtr post_attention_layernorm_grad = rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD); /* bf16 [32, 32] */
+    RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.mlp.gate_proj.weight.grad */
@@ -286,24 +301,31 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x48_nn_add, gate, gate_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.weight.grad.part */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL - i * 16384); /* bf16 [32, 32] */
-    RtPtr post_attention_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - i * 512); /* f32 [32, 1] */
-    RtPtr post_attention_layernorm_weight = rt_state(rt, TRAINED + 14336 + i * 24576); /* bf16 [32] */
-    RtPtr post_attention_layernorm_weight_grad_part_partial = rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL); /* f32 [4, 32] */
-    RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD); /* bf16 [32, 32] */
+    RtPtr attn_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL - i * 16384);
+    RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - i * 512);
+    RtPtr post_attention_layernorm_weight = /* bf16 [32] */
+        rt_state(rt, TRAINED + 14336 + i * 24576);
+    RtPtr post_attention_layernorm_weight_grad_part_partial = /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL);
+    RtPtr attn_residual_grad = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD);
     RT_LAUNCH(rt, K_rms_norm_weight_grad_rms_norm_grad_add_32x32, RT_GRID(1, 1, 1), &attn_residual,
         &post_attention_layernorm_rstd, &post_attention_layernorm_grad,
         &post_attention_layernorm_weight, &model_layers_mlp_residual_grad,
         &post_attention_layernorm_weight_grad_part_partial, &attn_residual_grad);
 
     /* model.layers.*.post_attention_layernorm.weight.grad.part */
-    RtPtr post_attention_layernorm_weight_grad_part = rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART + i * 63744); /* f32 [32] */
+    RtPtr post_attention_layernorm_weight_grad_part = /* f32 [32] */
+        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART + i * 63744);
     RT_LAUNCH(rt, K_column_sum_4x32, RT_GRID(1, 1, 1),
         &post_attention_layernorm_weight_grad_part_partial,
         &post_attention_layernorm_weight_grad_part);
 
     /* model.layers.*.post_attention_layernorm.weight.grad */
-    RtPtr post_attention_layernorm_weight_grad = rt_state(rt, GRADIENT + 28672 + i * 49152); /* f32 [32] */
+    RtPtr post_attention_layernorm_weight_grad = /* f32 [32] */
+        rt_state(rt, GRADIENT + 28672 + i * 49152);
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &post_attention_layernorm_weight_grad,
         &post_attention_layernorm_weight_grad_part);
 
@@ -338,18 +360,21 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
     RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* bf16 [32, 32] */
-    RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - i * 9216); /* bf16 [32, 32] */
+    RtPtr q_proj_grad = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - i * 9216);
     RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &cos, &sin, &k, &q, &k_proj_grad,
         &q_proj_grad);
 
     /* model.layers.*.self_attn.v_proj.weight.grad */
-    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM - i * 16384); /* bf16 [32, 32] */
+    RtPtr input_layernorm = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM - i * 16384);
     RtPtr v_proj_weight_grad = rt_state(rt, GRADIENT + 36864 + i * 49152); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_tn_add, v, input_layernorm, v_proj_weight_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr v_proj_weight = rt_state(rt, TRAINED + 18432 + i * 24576); /* bf16 [32, 32] */
-    RtPtr input_layernorm_grad = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD); /* bf16 [32, 32] */
+    RtPtr input_layernorm_grad = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x32_nn, v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.self_attn.k_proj.weight.grad */
@@ -369,23 +394,30 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nn_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.weight.grad.part */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL - i * 16384); /* bf16 [32, 32] */
-    RtPtr input_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD - i * 512); /* f32 [32, 1] */
+    RtPtr mlp_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL - i * 16384);
+    RtPtr input_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD - i * 512);
     RtPtr input_layernorm_weight = rt_state(rt, TRAINED + 24576 + i * 24576); /* bf16 [32] */
-    RtPtr input_layernorm_weight_grad_part_partial = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL + i * 6144); /* f32 [4, 32] */
-    RtPtr model_layers_mlp_residual_grad_2 = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - i * 6144); /* bf16 [32, 32] */
+    RtPtr input_layernorm_weight_grad_part_partial = /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL + i * 6144);
+    RtPtr model_layers_mlp_residual_grad_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - i * 6144);
     RT_LAUNCH(rt, K_rms_norm_weight_grad_rms_norm_grad_add_32x32, RT_GRID(1, 1, 1), &mlp_residual,
         &input_layernorm_rstd, &input_layernorm_grad, &input_layernorm_weight, &attn_residual_grad,
         &input_layernorm_weight_grad_part_partial, &model_layers_mlp_residual_grad_2);
 }
 
+/* Forward, loss and backward of one micro-batch.
+ * 83 launches, 0.004 GFLOP, 0.693 MiB to and from device memory. */
 static void micro_step(Rt *rt) {
     /* model.embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, TRAINED + 51200); /* bf16 [64, 32] */
     RtPtr input_layernorm_weight = rt_state(rt, TRAINED + 49152); /* bf16 [32] */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
-    RtPtr input_layernorm_rstd = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [32, 1] */
+    RtPtr input_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD);
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_embedding_rms_norm_32x32, RT_GRID(4, 1, 1), &input_ids, &embed_tokens_weight,
         &input_layernorm_weight, &embed_tokens, &input_layernorm_rstd, &input_layernorm);
@@ -428,7 +460,8 @@ static void micro_step(Rt *rt) {
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
     RtPtr norm_weight = rt_state(rt, TRAINED); /* bf16 [32] */
-    RtPtr norm_weight_grad_part_partial = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL); /* f32 [4, 32] */
+    RtPtr norm_weight_grad_part_partial = /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL);
     RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_weight_grad_rms_norm_grad_32x32, RT_GRID(1, 1, 1), &mlp_residual,
         &norm_rstd, &norm_grad, &norm_weight, &norm_weight_grad_part_partial, &mlp_residual_grad);
@@ -437,7 +470,8 @@ static void micro_step(Rt *rt) {
         micro_step_model_backward(rt, i);
 
     /* model.layers.0.input_layernorm.weight.grad.part */
-    RtPtr input_layernorm_weight_grad_part_partial = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL); /* f32 [4, 32] */
+    RtPtr input_layernorm_weight_grad_part_partial = /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL);
     RtPtr part = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART); /* f32 [32] */
     RT_LAUNCH(rt, K_column_sum_4x32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad_part_partial,
         &part);
@@ -452,6 +486,8 @@ static void micro_step(Rt *rt) {
         &embed_tokens_weight_grad);
 }
 
+/* Once a step, after its micro-steps: the weights move along their gradients.
+ * 6 launches, 0.001 GFLOP, 5.010 MiB to and from device memory. */
 static void update(Rt *rt) {
     /* grad_norm.columns */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [27, 1024] */
@@ -493,71 +529,92 @@ static void update(Rt *rt) {
     rt_zero(rt, gradient, 110592);
 }
 
+/* The loss of one held-out micro-batch.
+ * 29 launches, 0.001 GFLOP, 0.197 MiB to and from device memory. */
 static void evaluate(Rt *rt) {
     /* model.embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, TRAINED + 51200); /* bf16 [64, 32] */
     RtPtr model_layers_input_layernorm_weight = rt_state(rt, TRAINED + 49152); /* bf16 [32] */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS__2); /* bf16 [32, 32] */
-    RtPtr model_layers_input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2); /* bf16 [32, 32] */
+    RtPtr model_layers_input_layernorm = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2);
     RT_LAUNCH(rt, K_embedding_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &input_ids,
         &embed_tokens_weight, &model_layers_input_layernorm_weight, &embed_tokens,
         &model_layers_input_layernorm);
 
     /* model.layers.0.self_attn.q_proj */
     RtPtr model_layers_self_attn_q_proj_weight = rt_state(rt, TRAINED + 47104); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_q_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, model_layers_self_attn_q_proj_weight, model_layers_self_attn_q_proj);
+    RtPtr model_layers_self_attn_q_proj = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm,
+        model_layers_self_attn_q_proj_weight, model_layers_self_attn_q_proj);
 
     /* model.layers.0.self_attn.k_proj */
     RtPtr model_layers_self_attn_k_proj_weight = rt_state(rt, TRAINED + 45056); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, model_layers_self_attn_k_proj_weight, model_layers_self_attn_k_proj);
+    RtPtr model_layers_self_attn_k_proj = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm,
+        model_layers_self_attn_k_proj_weight, model_layers_self_attn_k_proj);
 
     /* model.layers.0.self_attn.v_proj */
     RtPtr model_layers_self_attn_v_proj_weight = rt_state(rt, TRAINED + 43008); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, model_layers_self_attn_v_proj_weight, model_layers_self_attn_v_proj);
+    RtPtr model_layers_self_attn_v_proj = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm,
+        model_layers_self_attn_v_proj_weight, model_layers_self_attn_v_proj);
 
     /* model.layers.0.self_attn.q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr model_layers_self_attn_q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE__2); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE__2); /* bf16 [32, 32] */
+    RtPtr model_layers_self_attn_q_rope = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE__2);
+    RtPtr model_layers_self_attn_k_rope = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE__2);
     RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &cos, &sin,
         &model_layers_self_attn_q_proj, &model_layers_self_attn_k_proj,
         &model_layers_self_attn_q_rope, &model_layers_self_attn_k_rope);
 
     /* model.layers.0.self_attn */
     RtPtr model_layers_self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN__2); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE__2); /* f32 [32, 2] */
+    RtPtr model_layers_self_attn_lse = /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE__2);
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &model_layers_self_attn_q_rope,
         &model_layers_self_attn_k_rope, &model_layers_self_attn_v_proj, &positions,
         &model_layers_self_attn, &model_layers_self_attn_lse);
 
     /* model.layers.0.self_attn.o_proj */
     RtPtr model_layers_self_attn_o_proj_weight = rt_state(rt, TRAINED + 40960); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_self_attn, model_layers_self_attn_o_proj_weight, model_layers_self_attn_o_proj);
+    RtPtr model_layers_self_attn_o_proj = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_self_attn, model_layers_self_attn_o_proj_weight,
+        model_layers_self_attn_o_proj);
 
     /* model.layers.0.attn_residual */
-    RtPtr model_layers_post_attention_layernorm_weight = rt_state(rt, TRAINED + 38912); /* bf16 [32] */
-    RtPtr model_layers_attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL__2); /* bf16 [32, 32] */
-    RtPtr model_layers_post_attention_layernorm = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2); /* bf16 [32, 32] */
+    RtPtr model_layers_post_attention_layernorm_weight = /* bf16 [32] */
+        rt_state(rt, TRAINED + 38912);
+    RtPtr model_layers_attn_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL__2);
+    RtPtr model_layers_post_attention_layernorm = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &embed_tokens,
         &model_layers_self_attn_o_proj, &model_layers_post_attention_layernorm_weight,
         &model_layers_attn_residual, &model_layers_post_attention_layernorm);
 
     /* model.layers.0.mlp.gate_proj */
     RtPtr model_layers_mlp_gate_proj_weight = rt_state(rt, TRAINED + 34816); /* bf16 [48, 32] */
-    RtPtr model_layers_mlp_gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ__2); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm, model_layers_mlp_gate_proj_weight, model_layers_mlp_gate_proj);
+    RtPtr model_layers_mlp_gate_proj = /* bf16 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ__2);
+    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm,
+        model_layers_mlp_gate_proj_weight, model_layers_mlp_gate_proj);
 
     /* model.layers.0.mlp.up_proj */
     RtPtr model_layers_mlp_up_proj_weight = rt_state(rt, TRAINED + 30720); /* bf16 [48, 32] */
-    RtPtr model_layers_mlp_up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ__2); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm, model_layers_mlp_up_proj_weight, model_layers_mlp_up_proj);
+    RtPtr model_layers_mlp_up_proj = /* bf16 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ__2);
+    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm,
+        model_layers_mlp_up_proj_weight, model_layers_mlp_up_proj);
 
     /* model.layers.0.mlp.act */
     RtPtr model_layers_mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT__2); /* bf16 [32, 48] */
@@ -566,68 +623,94 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.0.mlp.down_proj */
     RtPtr model_layers_mlp_down_proj_weight = rt_state(rt, TRAINED + 26624); /* bf16 [32, 48] */
-    RtPtr model_layers_mlp_down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nt, model_layers_mlp_act, model_layers_mlp_down_proj_weight, model_layers_mlp_down_proj);
+    RtPtr model_layers_mlp_down_proj = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x48_nt, model_layers_mlp_act, model_layers_mlp_down_proj_weight,
+        model_layers_mlp_down_proj);
 
     /* model.layers.0.mlp_residual */
     RtPtr model_layers_input_layernorm_weight_2 = rt_state(rt, TRAINED + 24576); /* bf16 [32] */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL__2); /* bf16 [32, 32] */
-    RtPtr model_layers_input_layernorm_2 = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM__2); /* bf16 [32, 32] */
+    RtPtr model_layers_input_layernorm_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM__2);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &model_layers_attn_residual,
         &model_layers_mlp_down_proj, &model_layers_input_layernorm_weight_2, &mlp_residual,
         &model_layers_input_layernorm_2);
 
     /* model.layers.1.self_attn.q_proj */
-    RtPtr model_layers_self_attn_q_proj_weight_2 = rt_state(rt, TRAINED + 22528); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_q_proj_2 = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2, model_layers_self_attn_q_proj_weight_2, model_layers_self_attn_q_proj_2);
+    RtPtr model_layers_self_attn_q_proj_weight_2 = /* bf16 [32, 32] */
+        rt_state(rt, TRAINED + 22528);
+    RtPtr model_layers_self_attn_q_proj_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2,
+        model_layers_self_attn_q_proj_weight_2, model_layers_self_attn_q_proj_2);
 
     /* model.layers.1.self_attn.k_proj */
-    RtPtr model_layers_self_attn_k_proj_weight_2 = rt_state(rt, TRAINED + 20480); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_k_proj_2 = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2, model_layers_self_attn_k_proj_weight_2, model_layers_self_attn_k_proj_2);
+    RtPtr model_layers_self_attn_k_proj_weight_2 = /* bf16 [32, 32] */
+        rt_state(rt, TRAINED + 20480);
+    RtPtr model_layers_self_attn_k_proj_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2,
+        model_layers_self_attn_k_proj_weight_2, model_layers_self_attn_k_proj_2);
 
     /* model.layers.1.self_attn.v_proj */
-    RtPtr model_layers_self_attn_v_proj_weight_2 = rt_state(rt, TRAINED + 18432); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_v_proj_2 = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2, model_layers_self_attn_v_proj_weight_2, model_layers_self_attn_v_proj_2);
+    RtPtr model_layers_self_attn_v_proj_weight_2 = /* bf16 [32, 32] */
+        rt_state(rt, TRAINED + 18432);
+    RtPtr model_layers_self_attn_v_proj_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2,
+        model_layers_self_attn_v_proj_weight_2, model_layers_self_attn_v_proj_2);
 
     /* model.layers.1.self_attn.q_rope */
-    RtPtr model_layers_self_attn_q_rope_2 = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE__2); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_k_rope_2 = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_ROPE__2); /* bf16 [32, 32] */
+    RtPtr model_layers_self_attn_q_rope_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE__2);
+    RtPtr model_layers_self_attn_k_rope_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_ROPE__2);
     RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &cos, &sin,
         &model_layers_self_attn_q_proj_2, &model_layers_self_attn_k_proj_2,
         &model_layers_self_attn_q_rope_2, &model_layers_self_attn_k_rope_2);
 
     /* model.layers.1.self_attn */
-    RtPtr model_layers_self_attn_2 = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN__2); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_lse_2 = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE__2); /* f32 [32, 2] */
+    RtPtr model_layers_self_attn_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN__2);
+    RtPtr model_layers_self_attn_lse_2 = /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE__2);
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &model_layers_self_attn_q_rope_2,
         &model_layers_self_attn_k_rope_2, &model_layers_self_attn_v_proj_2, &positions,
         &model_layers_self_attn_2, &model_layers_self_attn_lse_2);
 
     /* model.layers.1.self_attn.o_proj */
-    RtPtr model_layers_self_attn_o_proj_weight_2 = rt_state(rt, TRAINED + 16384); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_o_proj_2 = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_self_attn_2, model_layers_self_attn_o_proj_weight_2, model_layers_self_attn_o_proj_2);
+    RtPtr model_layers_self_attn_o_proj_weight_2 = /* bf16 [32, 32] */
+        rt_state(rt, TRAINED + 16384);
+    RtPtr model_layers_self_attn_o_proj_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_self_attn_2,
+        model_layers_self_attn_o_proj_weight_2, model_layers_self_attn_o_proj_2);
 
     /* model.layers.1.attn_residual */
-    RtPtr model_layers_post_attention_layernorm_weight_2 = rt_state(rt, TRAINED + 14336); /* bf16 [32] */
-    RtPtr model_layers_attn_residual_2 = rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL__2); /* bf16 [32, 32] */
-    RtPtr model_layers_post_attention_layernorm_2 = rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM__2); /* bf16 [32, 32] */
+    RtPtr model_layers_post_attention_layernorm_weight_2 = /* bf16 [32] */
+        rt_state(rt, TRAINED + 14336);
+    RtPtr model_layers_attn_residual_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL__2);
+    RtPtr model_layers_post_attention_layernorm_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM__2);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual,
         &model_layers_self_attn_o_proj_2, &model_layers_post_attention_layernorm_weight_2,
         &model_layers_attn_residual_2, &model_layers_post_attention_layernorm_2);
 
     /* model.layers.1.mlp.gate_proj */
     RtPtr model_layers_mlp_gate_proj_weight_2 = rt_state(rt, TRAINED + 10240); /* bf16 [48, 32] */
-    RtPtr model_layers_mlp_gate_proj_2 = rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ__2); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm_2, model_layers_mlp_gate_proj_weight_2, model_layers_mlp_gate_proj_2);
+    RtPtr model_layers_mlp_gate_proj_2 = /* bf16 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ__2);
+    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm_2,
+        model_layers_mlp_gate_proj_weight_2, model_layers_mlp_gate_proj_2);
 
     /* model.layers.1.mlp.up_proj */
     RtPtr model_layers_mlp_up_proj_weight_2 = rt_state(rt, TRAINED + 6144); /* bf16 [48, 32] */
-    RtPtr model_layers_mlp_up_proj_2 = rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ__2); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm_2, model_layers_mlp_up_proj_weight_2, model_layers_mlp_up_proj_2);
+    RtPtr model_layers_mlp_up_proj_2 = /* bf16 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ__2);
+    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm_2,
+        model_layers_mlp_up_proj_weight_2, model_layers_mlp_up_proj_2);
 
     /* model.layers.1.mlp.act */
     RtPtr model_layers_mlp_act_2 = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT__2); /* bf16 [32, 48] */
@@ -636,8 +719,10 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.1.mlp.down_proj */
     RtPtr model_layers_mlp_down_proj_weight_2 = rt_state(rt, TRAINED + 2048); /* bf16 [32, 48] */
-    RtPtr model_layers_mlp_down_proj_2 = rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ__2); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nt, model_layers_mlp_act_2, model_layers_mlp_down_proj_weight_2, model_layers_mlp_down_proj_2);
+    RtPtr model_layers_mlp_down_proj_2 = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ__2);
+    rt_gemm(rt, G_gemm_32x32x48_nt, model_layers_mlp_act_2, model_layers_mlp_down_proj_weight_2,
+        model_layers_mlp_down_proj_2);
 
     /* model.layers.1.mlp_residual */
     RtPtr norm_weight = rt_state(rt, TRAINED); /* bf16 [32] */
