@@ -17,6 +17,14 @@ static int64_t trained_elements(const Program *p) {
     return n;
 }
 
+/* The run is called adapters where nothing else is in it. */
+static Role role_of_run(const Program *p) {
+    for (int i = 0; i < p->param_count; i++)
+        if (p->params[i].weight->role == ROLE_WEIGHT)
+            return ROLE_WEIGHT;
+    return ROLE_ADAPTER;
+}
+
 static Value *part(Program *p, Value *run, int64_t offset, const Value *weight,
                    const char *suffix) {
     const char *name = arena_printf(p->arena, "%s%s", weight->name, suffix);
@@ -37,7 +45,7 @@ void pass_train_state(Program *p, const Spec *spec) {
     int64_t rows = n / TRAIN_COLS, offset = 0;
     bool apart = p->activation != p->real; /* 16-bit weights have a master of their own */
     TrainState *s = &p->train;
-    s->weight = value_2d(p, "trained", ROLE_WEIGHT, p->activation, rows, TRAIN_COLS, pos);
+    s->weight = value_2d(p, "trained", role_of_run(p), p->activation, rows, TRAIN_COLS, pos);
     s->master =
         apart ? value_2d(p, "master", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos) : s->weight;
     s->gradient = value_2d(p, "gradient", ROLE_GRADIENT, p->real, rows, TRAIN_COLS, pos);
