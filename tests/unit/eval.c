@@ -1,0 +1,394 @@
+#include "eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/kernels.h"
+#include "plan/phases.h"
+#include "plan/skeleton.h"
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+Memory memory_new(const Program *p) {
+    Memory m = {p->storage_count, calloc((size_t)p->storage_count, sizeof(unsigned char *))};
+    for (int i = 0; i < m.count; i++) {
+        m.bytes[i] = malloc((size_t)p->storages[i]->bytes);
+        memset(m.bytes[i], 0xFF, (size_t)p->storages[i]->bytes);
+    }
+    return m;
+}
+
+void memory_free(Memory *m) {
+    for (int i = 0; i < m->count; i++) free(m->bytes[i]);
+    free(m->bytes);
+}
+
+static float bf16_to_float(uint16_t bits) {
+    uint32_t word = (uint32_t)bits << 16;
+    float f;
+    memcpy(&f, &word, sizeof f);
+    return f;
+}
+
+/* To nearest even, straight from double: rounding twice is not rounding once. */
+static uint16_t to_bf16(double x) {
+    float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    if (isnan(x)) return 0x7fff;
+    /* Odd where the float was inexact, so that a tie below is only a tie of the double. */
+    if ((double)f != x) {
+        if (fabs((double)f) > fabs(x)) bits--;
+        bits |= 1;
+    }
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static unsigned char *element_at(const Memory *m, const Value *v, int64_t element) {
+    int64_t byte = (v->offset + element) * dtype_bytes(v->dtype);
+    ENSURE(byte >= 0 && byte + dtype_bytes(v->dtype) <= v->storage->bytes, "%s[%lld] is outside", v->name,
+           (long long)element);
+    return m->bytes[v->storage->id] + byte;
+}
+
+double memory_get(const Memory *m, const Value *v, int64_t element) {
+    const void *at = element_at(m, v, element);
+    switch (v->dtype) {
+    case DT_F64: return *(const double *)at;
+    case DT_F32: return *(const float *)at;
+    case DT_BF16: return bf16_to_float(*(const uint16_t *)at);
+    case DT_I64: return (double)*(const int64_t *)at;
+    case DT_I32: return *(const int32_t *)at;
+    default: internal_fault(__FILE__, __LINE__, "no test needs this dtype");
+    }
+}
+
+void memory_set(Memory *m, const Value *v, int64_t element, double x) {
+    void *at = element_at(m, v, element);
+    switch (v->dtype) {
+    case DT_F64: *(double *)at = x; break;
+    case DT_F32: *(float *)at = (float)x; break;
+    case DT_BF16: *(uint16_t *)at = to_bf16(x); break;
+    case DT_I64: *(int64_t *)at = (int64_t)x; break;
+    case DT_I32: *(int32_t *)at = (int32_t)x; break;
+    default: internal_fault(__FILE__, __LINE__, "no test needs this dtype");
+    }
+}
+
+/* ---- scalar steps ---------------------------------------------------------------------------- */
+
+enum { MOST_STEPS = 1024, MOST_LANES = 1024 };
+
+typedef struct {
+    Memory *memory;
+    const Plan *plan;
+    const Launch *launch;
+    const Kernel *kernel;
+    const Body *body;
+    Phases phases;
+    bool wide; /* real is double */
+    int64_t rows, row, col;
+    double number[MOST_STEPS];         /* of each step, at this row and column */
+    double lanes[8][MOST_LANES];       /* of the reductions under way */
+    double *totals[MOST_STEPS];        /* of sums over rows: by column, of this worker */
+} Eval;
+
+static double real(const Eval *e, double x) { return e->wide ? x : (double)(float)x; }
+
+static const Value *operand(const Eval *e, int step) { return e->launch->arg[e->kernel->param_of_step[step]]; }
+
+static int64_t mapped_column(const Eval *e, const Step *s) {
+    if (s->col_map == COL_MODULO) return e->col % s->period;
+    if (s->col_map == COL_SAME) return e->col;
+    int64_t half = s->period / 2;
+    return e->col % s->period < half ? e->col + half : e->col - half;
+}
+
+static int64_t element_of(const Eval *e, int step) {
+    const Step *s = &e->body->steps[step];
+    const Value *v = operand(e, step);
+    int64_t row = value_rows(v) > 1 ? e->row : 0;
+    if (s->row_index >= 0) row = (int64_t)e->number[s->row_index];
+    else if (value_lies_flat(e->body, v)) return e->col * v->row_stride;
+    return row * v->row_stride + (value_cols(v) > 1 ? mapped_column(e, s) : 0);
+}
+
+/* Philox4x32-10 of Salmon et al. once more: this file shares nothing with the kernels. */
+static double uniform(uint64_t seed, uint32_t step, uint32_t stream, uint64_t index) {
+    uint32_t c[4] = {(uint32_t)(index / 4), (uint32_t)(index / 4 >> 32), step, stream};
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];
+        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k0, (uint32_t)b, (uint32_t)(a >> 32) ^ c[3] ^ k1, (uint32_t)a};
+        memcpy(c, next, sizeof c);
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return (double)((float)((c[index % 4] >> 8) + 1) * 0x1p-24f);
+}
+
+static double rounded(DType dtype, double x) {
+    if (dtype == DT_F32) return (float)x;
+    return dtype == DT_BF16 ? bf16_to_float(to_bf16(x)) : x;
+}
+
+static double apply_wide(StepKind kind, double a, double b) {
+    switch (kind) {
+    case STEP_ADD: return a + b;
+    case STEP_SUB: return a - b;
+    case STEP_MUL: return a * b;
+    case STEP_DIV: return a / b;
+    case STEP_MIN: return fmin(a, b);
+    case STEP_MAX: return fmax(a, b);
+    case STEP_POW: return pow(a, b);
+    case STEP_NEG: return -a;
+    case STEP_EXP: return exp(a);
+    case STEP_LOG: return log(a);
+    case STEP_SQRT: return sqrt(a);
+    case STEP_RSQRT: return 1.0 / sqrt(a);
+    case STEP_SIGMOID: return 1.0 / (1.0 + exp(-a));
+    case STEP_TANH: return tanh(a);
+    case STEP_SIN: return sin(a);
+    case STEP_COS: return cos(a);
+    default: internal_fault(__FILE__, __LINE__, "no arithmetic");
+    }
+}
+
+static float apply_narrow(StepKind kind, float a, float b) {
+    switch (kind) {
+    case STEP_ADD: return a + b;
+    case STEP_SUB: return a - b;
+    case STEP_MUL: return a * b;
+    case STEP_DIV: return a / b;
+    case STEP_MIN: return fminf(a, b);
+    case STEP_MAX: return fmaxf(a, b);
+    case STEP_POW: return powf(a, b);
+    case STEP_NEG: return -a;
+    case STEP_EXP: return expf(a);
+    case STEP_LOG: return logf(a);
+    case STEP_SQRT: return sqrtf(a);
+    case STEP_RSQRT: return 1.0f / sqrtf(a);
+    case STEP_SIGMOID: return 1.0f / (1.0f + expf(-a));
+    case STEP_TANH: return tanhf(a);
+    case STEP_SIN: return sinf(a);
+    case STEP_COS: return cosf(a);
+    default: internal_fault(__FILE__, __LINE__, "no arithmetic");
+    }
+}
+
+static double apply(const Eval *e, const Step *s, double a, double b) {
+    if (s->type == TYPE_REAL) return e->wide ? apply_wide(s->kind, a, b) : (double)apply_narrow(s->kind, (float)a, (float)b);
+    if (s->kind == STEP_DIV) return (double)((int64_t)a / (int64_t)b);
+    return apply_wide(s->kind, a, b);
+}
+
+static double argument(const Eval *e, const Step *s, int i) { return s->arg[i] < 0 ? 0 : e->number[s->arg[i]]; }
+
+static double computed(const Eval *e, int step) {
+    const Step *s = &e->body->steps[step];
+    double a = argument(e, s, 0), b = argument(e, s, 1);
+    switch (s->kind) {
+    case STEP_LOAD: return memory_get(e->memory, operand(e, step), element_of(e, step));
+    case STEP_CONST: return s->type == TYPE_REAL ? real(e, s->constant) : s->constant;
+    case STEP_ROW: return (double)e->row;
+    case STEP_COL: return (double)e->col;
+    case STEP_MOD: return (double)((int64_t)a % (int64_t)b);
+    case STEP_LT: return a < b;
+    case STEP_EQ: return a == b;
+    case STEP_GE: return a >= b;
+    case STEP_FINITE: return isfinite(a);
+    case STEP_SELECT: return a != 0 ? b : argument(e, s, 2);
+    case STEP_CAST: return s->type == TYPE_REAL ? real(e, a) : trunc(a);
+    case STEP_ROUND: return rounded(s->dtype, a);
+    case STEP_UNIFORM:
+        return uniform((uint64_t)(int64_t)a, (uint32_t)(int32_t)b,
+                       (uint32_t)e->launch->scalar[kernel_stream_scalar(e->kernel, step)],
+                       (uint64_t)(int64_t)argument(e, s, 2));
+    default: return apply(e, s, a, b);
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int lane_of(const Eval *e) { return (int)(e->col / e->kernel->vector % skeleton_lanes(e->kernel)); }
+
+static int slot_of(const Eval *e, int step) {
+    int slot = 0;
+    for (int i = 0; i < step; i++)
+        slot += step_reduces(e->body->steps[i].kind) && e->phases.at[i] == e->phases.at[step];
+    ENSURE(slot < 8, "more reductions in a phase than the interpreter holds");
+    return slot;
+}
+
+static double add(const Eval *e, double a, double b) { return e->wide ? a + b : (double)((float)a + (float)b); }
+static double joined(const Eval *e, StepKind kind, double a, double b) {
+    return kind == STEP_ROW_MAX ? fmax(a, b) : add(e, a, b);
+}
+
+static void take(Eval *e, int step) {
+    const Step *s = &e->body->steps[step];
+    double *lane = &e->lanes[slot_of(e, step)][lane_of(e)];
+    *lane = joined(e, s->kind, *lane, e->number[s->arg[0]]);
+}
+
+/* A butterfly in each warp, then the warps in their order. */
+static double reduced(Eval *e, int step) {
+    StepKind kind = e->body->steps[step].kind;
+    double *lane = e->lanes[slot_of(e, step)];
+    int lanes = skeleton_lanes(e->kernel);
+    for (int warp = 0; warp < lanes; warp += 32)
+        for (int mask = 16; mask > 0; mask >>= 1) {
+            double next[32];
+            for (int l = 0; l < 32; l++) next[l] = joined(e, kind, lane[warp + l], lane[warp + (l ^ mask)]);
+            memcpy(lane + warp, next, sizeof next);
+        }
+    double result = lane[0];
+    for (int warp = 32; warp < lanes; warp += 32) result = joined(e, kind, result, lane[warp]);
+    return result;
+}
+
+static void store(Eval *e, int step) {
+    memory_set(e->memory, operand(e, step), element_of(e, step), e->number[e->body->steps[step].arg[0]]);
+}
+
+static void add_to_total(Eval *e, int step) {
+    double *total = &e->totals[step][step_per_column(e->body, step) ? e->col : 0];
+    *total = add(e, *total, e->number[e->body->steps[step].arg[0]]);
+}
+
+static bool stored_here(const Eval *e, int step) {
+    return step_level(e->body, step) != LEVEL_SCALAR || e->row == 0;
+}
+
+static void eval_row_scope(Eval *e, int phase) {
+    for (int i = 0; i < e->body->count; i++) {
+        StepKind kind = e->body->steps[i].kind;
+        if (e->phases.at[i] != phase || step_per_column(e->body, i) || step_reduces(kind)) continue;
+        if (kind == STEP_COL_SUM) add_to_total(e, i);
+        else if (kind != STEP_STORE) e->number[i] = computed(e, i);
+        else if (stored_here(e, i)) store(e, i);
+    }
+}
+
+static void eval_column(Eval *e, int phase) {
+    for (int i = 0; i < e->body->count; i++)
+        if (phase_needs(&e->phases, phase, i)) e->number[i] = computed(e, i);
+    for (int i = 0; i < e->body->count; i++) {
+        StepKind kind = e->body->steps[i].kind;
+        if (e->phases.at[i] != phase) continue;
+        if (step_reduces(kind)) take(e, i);
+        else if (kind == STEP_STORE && step_per_column(e->body, i)) store(e, i);
+        else if (kind == STEP_COL_SUM && step_per_column(e->body, i)) add_to_total(e, i);
+    }
+}
+
+static void eval_phase(Eval *e, int phase) {
+    eval_row_scope(e, phase);
+    for (int slot = 0; slot < 8; slot++)
+        for (int l = 0; l < MOST_LANES; l++) e->lanes[slot][l] = 0;
+    for (int i = 0; i < e->body->count; i++)
+        if (e->body->steps[i].kind == STEP_ROW_MAX && e->phases.at[i] == phase)
+            for (int l = 0; l < MOST_LANES; l++) e->lanes[slot_of(e, i)][l] = -INFINITY;
+    for (e->col = 0; e->col < e->body->cols; e->col++) eval_column(e, phase);
+    for (int i = 0; i < e->body->count; i++)
+        if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) e->number[i] = reduced(e, i);
+}
+
+static void eval_rows(Eval *e, int64_t first, int64_t end) {
+    for (e->row = first; e->row < end; e->row++)
+        for (int phase = 0; phase < e->phases.count; phase++) eval_phase(e, phase);
+}
+
+/* Each worker sums its run of rows and leaves the sums for the second pass. */
+static void eval_workers(Eval *e) {
+    int64_t share = (e->rows + e->kernel->workers - 1) / e->kernel->workers, cols = e->body->cols;
+    for (int64_t worker = 0; worker < e->kernel->workers; worker++) {
+        for (int i = 0; i < e->body->count; i++)
+            if (e->body->steps[i].kind == STEP_COL_SUM) e->totals[i] = calloc((size_t)cols, sizeof(double));
+        int64_t end = (worker + 1) * share < e->rows ? (worker + 1) * share : e->rows;
+        eval_rows(e, worker * share, end);
+        for (int i = 0; i < e->body->count; i++) {
+            if (e->body->steps[i].kind != STEP_COL_SUM) continue;
+            int64_t sums = step_per_column(e->body, i) ? cols : 1;
+            for (int64_t c = 0; c < sums; c++) memory_set(e->memory, operand(e, i), worker * sums + c, e->totals[i][c]);
+            free(e->totals[i]);
+        }
+    }
+}
+
+/* ---- the second pass of a sum over rows ------------------------------------------------------ */
+
+static double column_part(const Eval *e, int64_t col, int64_t first, int64_t step) {
+    double sum = 0;
+    for (int64_t row = first; row < e->rows; row += step)
+        sum = add(e, sum, memory_get(e->memory, e->launch->arg[0], row * e->body->cols + col));
+    return sum;
+}
+
+static void eval_columns(Eval *e) {
+    for (int64_t col = 0; col < e->body->cols; col++) {
+        double sum;
+        if (e->body->cols < 32) {
+            for (int lane = 0; lane < 32; lane++) e->lanes[0][lane] = column_part(e, col, lane, 32);
+            for (int mask = 16; mask > 0; mask >>= 1) {
+                double next[32];
+                for (int l = 0; l < 32; l++) next[l] = add(e, e->lanes[0][l], e->lanes[0][l ^ mask]);
+                memcpy(e->lanes[0], next, sizeof next);
+            }
+            sum = e->lanes[0][0];
+        } else {
+            sum = column_part(e, col, 0, 8);
+            for (int part = 1; part < 8; part++) sum = add(e, sum, column_part(e, col, part, 8));
+        }
+        memory_set(e->memory, e->launch->arg[1], col, sum);
+    }
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static void eval_kernel(Memory *memory, const Plan *plan, const Launch *launch) {
+    const Kernel *k = &plan->kernels[launch->index];
+    ENSURE(k->body && k->body->count <= MOST_STEPS, "the interpreter cannot run %s", k->name);
+    Eval *e = calloc(1, sizeof *e);
+    e->memory = memory;
+    e->plan = plan;
+    e->launch = launch;
+    e->kernel = k;
+    e->body = k->body;
+    e->wide = k->real == DT_F64;
+    e->rows = k->rows ? k->rows : launch->scalar[0];
+    if (k->skeleton == SKELETON_COLUMN) {
+        eval_columns(e);
+    } else {
+        e->phases = phases_of(plan->program->arena, k->body);
+        if (k->workers) eval_workers(e);
+        else eval_rows(e, 0, e->rows);
+    }
+    free(e);
+}
+
+static void eval_gemm(Memory *memory, const Gemm *g, const Launch *launch) {
+    for (int64_t i = 0; i < g->m; i++)
+        for (int64_t j = 0; j < g->n; j++) {
+            double sum = 0, old = 0;
+            for (int64_t k = 0; k < g->k; k++)
+                sum += memory_get(memory, launch->arg[0], g->transpose_a ? k * g->lda + i : i * g->lda + k) *
+                       memory_get(memory, launch->arg[1], g->transpose_b ? j * g->ldb + k : k * g->ldb + j);
+            if (g->beta != 0) old = memory_get(memory, launch->arg[2], i * g->ldc + j);
+            memory_set(memory, launch->arg[2], i * g->ldc + j, g->alpha * sum + g->beta * old);
+        }
+}
+
+void eval_launch(Memory *memory, const Plan *plan, const Launch *launch) {
+    const Value *to = launch->arg[0];
+    if (launch->kind == LAUNCH_KERNEL) eval_kernel(memory, plan, launch);
+    else if (launch->kind == LAUNCH_GEMM) eval_gemm(memory, &plan->gemms[launch->index], launch);
+    else if (launch->kind == LAUNCH_ZERO) memset(element_at(memory, to, 0), 0, (size_t)value_bytes(to));
+    else memcpy(element_at(memory, to, 0), element_at(memory, launch->arg[1], 0), (size_t)value_bytes(to));
+}
+
+void eval_entry(Memory *memory, const Plan *plan, Entry entry) {
+    for (int i = 0; i < plan->entry[entry].launch_count; i++)
+        eval_launch(memory, plan, &plan->entry[entry].launches[i]);
+}

@@ -1,0 +1,24 @@
+/* A reference interpreter of plans: each launch computed one element after the other, in the dtypes
+ * and with the order of sums that its kernel promises. Written apart from the printer, so that the two
+ * check each other. */
+#ifndef TESTS_UNIT_EVAL_H
+#define TESTS_UNIT_EVAL_H
+
+#include "plan/plan.h"
+
+/* Bytes of every storage, by its id; the caller frees them with memory_free. */
+typedef struct {
+    int count;
+    unsigned char **bytes;
+} Memory;
+
+Memory memory_new(const Program *); /* filled with 0xFF: not a number */
+void memory_free(Memory *);
+double memory_get(const Memory *, const Value *, int64_t element); /* from the value's first */
+void memory_set(Memory *, const Value *, int64_t element, double number);
+
+/* Kernels from bodies, GEMMs, memsets and copies; templates are none of its business. */
+void eval_launch(Memory *, const Plan *, const Launch *);
+void eval_entry(Memory *, const Plan *, Entry);
+
+#endif

@@ -1,0 +1,280 @@
+#include "random_graph.h"
+
+#include <string.h>
+
+uint32_t random_below(uint64_t *state, uint32_t bound) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)(*state >> 20) % bound;
+}
+
+static uint32_t below(RandomGraph *g, uint32_t bound) { return random_below(&g->random, bound); }
+
+static const char *name_of(RandomGraph *g, const char *what) {
+    return arena_printf(g->program->arena, "%s.%d", what, g->names++);
+}
+
+static Graph *graph_of(RandomGraph *g) { return &g->program->entry[ENTRY_MICRO_STEP]; }
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+enum { HEAD = 8, VOCABULARY = 11 };
+
+/* Powers of two, odd widths, wider than a warp's row. */
+static int64_t some_cols(RandomGraph *g) {
+    static const int64_t cols[] = {8, 24, 40, 72, 128, 37, 264, 1032};
+    return cols[below(g, below(g, 3) ? 6 : 8)];
+}
+
+static void offer(RandomGraph *g, Value *v) {
+    if (g->pool_count < 256) g->pool[g->pool_count++] = v;
+}
+
+static Value *new_value(RandomGraph *g, const char *what, Role role, DType dtype, int64_t rows, int64_t cols) {
+    return value_2d(g->program, name_of(g, what), role, dtype, rows, cols, (Pos){0});
+}
+
+/* Columns of a wider storage now and then, as bordered weights make them. */
+static Value *place_for(RandomGraph *g, DType dtype, int64_t rows, int64_t cols) {
+    if (below(g, 4)) return NULL;
+    Value *wide = new_value(g, "wide", ROLE_ACTIVATION, dtype, rows, cols + 8 * (1 + below(g, 3)));
+    return value_columns(g->program, wide, 8 * below(g, 2), cols, name_of(g, "view"));
+}
+
+static bool is_matrix(const RandomGraph *g, const Value *v) {
+    return v->rank == 2 && value_rows(v) == g->rows && value_cols(v) > 1;
+}
+
+static bool has_shape(const RandomGraph *g, const Value *v, int64_t cols) {
+    return v->rank == 2 && value_rows(v) == g->rows && value_cols(v) == cols;
+}
+
+/* A value of the shape from the pool, the newest most likely; else a new parameter. */
+static Value *operand(RandomGraph *g, DType dtype, int64_t cols) {
+    for (int tries = 0; tries < 24; tries++) {
+        uint32_t back = below(g, 1 + below(g, (uint32_t)g->pool_count));
+        Value *v = g->pool[g->pool_count - 1 - (int)back];
+        if (has_shape(g, v, cols) && v->dtype == dtype) return v;
+    }
+    Value *v = new_value(g, "x", ROLE_FROZEN, dtype, g->rows, cols);
+    offer(g, v);
+    return v;
+}
+
+static Value *matrix(RandomGraph *g) {
+    for (int tries = 0; tries < 24; tries++) {
+        Value *v = g->pool[g->pool_count - 1 - (int)below(g, 1 + below(g, (uint32_t)g->pool_count))];
+        if (is_matrix(g, v) && v->dtype == g->program->activation) return v;
+    }
+    return operand(g, g->program->activation, some_cols(g));
+}
+
+static Value *vector_of(RandomGraph *g, int64_t cols) {
+    return value_1d(g->program, name_of(g, "w"), ROLE_FROZEN, g->program->activation, cols, (Pos){0});
+}
+
+/* ---- ops ------------------------------------------------------------------------------------- */
+
+/* Results go to given places or new ones, and into the pool. */
+static Op *add_op(RandomGraph *g, OpKind kind, Value *const *in, int in_count, Value *const *out, int out_count,
+                  Attr attr) {
+    attr.alpha = attr.alpha == 0 ? 1 : attr.alpha;
+    Op *op = op_add_into(g->program, graph_of(g), kind, name_of(g, "op"), in, in_count, out, out_count, attr, (Pos){0});
+    for (int i = 0; i < op->out_count; i++) offer(g, op->out[i]);
+    return op;
+}
+
+static void add_to_place(RandomGraph *g, OpKind kind, Value *const *in, int in_count, Attr attr) {
+    Value *place = place_for(g, in[0]->dtype, g->rows, value_cols(in[0]));
+    add_op(g, kind, in, in_count, &place, place ? 1 : 0, attr);
+}
+
+static void add_pointwise(RandomGraph *g) {
+    static const OpKind kinds[] = {OP_add, OP_mul, OP_scale, OP_silu, OP_silu_grad, OP_swiglu};
+    OpKind kind = kinds[below(g, 6)];
+    Value *x = matrix(g), *y = operand(g, x->dtype, value_cols(x));
+    int operands = kind == OP_scale || kind == OP_silu ? 1 : 2;
+    add_to_place(g, kind, (Value *[]){x, y}, operands, (Attr){.alpha = 0.75});
+}
+
+static void forget(RandomGraph *g, const Value *v) {
+    int kept = 0;
+    for (int i = 0; i < g->pool_count; i++)
+        if (!value_overlaps(g->pool[i], v)) g->pool[kept++] = g->pool[i];
+    g->pool_count = kept;
+}
+
+/* x += y over the same bytes; what stood there before is out of reach for later ops. */
+static void add_in_place(RandomGraph *g) {
+    Value *x = matrix(g), *y = operand(g, x->dtype, value_cols(x));
+    if (x->role != ROLE_ACTIVATION || value_overlaps(x, y)) return;
+    Value *result = value_alias(g->program, x, name_of(g, "alias"));
+    forget(g, x);
+    add_op(g, OP_add, (Value *[]){x, y}, 2, &result, 1, (Attr){0});
+}
+
+static void add_row_broadcast(RandomGraph *g) {
+    Value *x = matrix(g), *row = operand(g, g->program->real, 1);
+    add_to_place(g, below(g, 2) ? OP_mul : OP_add, (Value *[]){x, row}, 2, (Attr){0});
+}
+
+static void add_on_rows(RandomGraph *g) {
+    Value *a = operand(g, g->program->real, 1), *b = operand(g, g->program->real, 1);
+    add_op(g, below(g, 2) ? OP_mul : OP_add, (Value *[]){a, b}, 2, NULL, 0, (Attr){0});
+}
+
+static void add_column_broadcast(RandomGraph *g) {
+    Value *x = matrix(g);
+    add_to_place(g, OP_mul, (Value *[]){x, vector_of(g, value_cols(x))}, 2, (Attr){0});
+}
+
+static void add_norm(RandomGraph *g) {
+    Value *x = matrix(g), *w = vector_of(g, value_cols(x));
+    Op *norm = add_op(g, OP_rms_norm, (Value *[]){x, w}, 2, NULL, 0, (Attr){.eps = 1e-5});
+    Value *dy = operand(g, x->dtype, value_cols(x));
+    if (below(g, 2)) add_op(g, OP_rms_norm_grad, (Value *[]){x, w, norm->out[1], dy}, 4, NULL, 0, (Attr){0});
+    if (below(g, 2)) add_op(g, OP_rms_norm_weight_grad, (Value *[]){x, norm->out[1], dy}, 3, NULL, 0, (Attr){0});
+}
+
+static void add_swiglu_grad(RandomGraph *g) {
+    Value *gate = matrix(g);
+    Value *up = operand(g, gate->dtype, value_cols(gate)), *dy = operand(g, gate->dtype, value_cols(gate));
+    add_op(g, OP_swiglu_grad, (Value *[]){gate, up, dy}, 3, NULL, 0, (Attr){0});
+}
+
+static void add_dropout(RandomGraph *g) {
+    Attr attr = {.rate = 0.25, .stream = 1000u + (uint32_t)g->names};
+    add_to_place(g, OP_dropout, (Value *[]){matrix(g), g->seed, g->step, g->first_row}, 4, attr);
+}
+
+static void add_cast(RandomGraph *g) {
+    Value *x = matrix(g);
+    Value *other = new_value(g, "cast", ROLE_ACTIVATION, g->program->real, g->rows, value_cols(x));
+    add_op(g, OP_cast, &x, 1, &other, 1, (Attr){0});
+    Value *back = new_value(g, "back", ROLE_ACTIVATION, x->dtype, g->rows, value_cols(x));
+    if (below(g, 2)) add_op(g, OP_cast, &other, 1, &back, 1, (Attr){0});
+}
+
+static void add_rope(RandomGraph *g) {
+    Value *x = matrix(g);
+    if (value_cols(x) % HEAD) return;
+    Value *table[2];
+    for (int i = 0; i < 2; i++) table[i] = new_value(g, "table", ROLE_FROZEN, g->program->real, g->rows, HEAD / 2);
+    add_to_place(g, OP_rope, (Value *[]){x, g->places, table[0], table[1]}, 4,
+                 (Attr){.head_dim = HEAD, .inverse = below(g, 2)});
+}
+
+static void add_gather(RandomGraph *g) {
+    Value *x = matrix(g);
+    add_to_place(g, OP_gather_rows, (Value *[]){x, g->places, g->places}, 3, (Attr){0});
+}
+
+static void add_embedding(RandomGraph *g) {
+    Value *table = value_2d(g->program, name_of(g, "table"), ROLE_FROZEN, g->program->activation, VOCABULARY,
+                            some_cols(g), (Pos){0});
+    add_op(g, OP_embedding, (Value *[]){g->labels, table}, 2, NULL, 0, (Attr){0});
+}
+
+static void add_loss(RandomGraph *g) {
+    Value *x = matrix(g), *one = value_1d(g->program, name_of(g, "weight"), ROLE_FROZEN, g->program->real, 1, (Pos){0});
+    Op *loss = add_op(g, OP_cross_entropy, (Value *[]){x, g->labels, one}, 3, NULL, 0, (Attr){0});
+    if (below(g, 2)) {
+        Value *in[] = {x, g->labels, loss->out[1], one, one};
+        add_op(g, OP_cross_entropy_grad, in, 5, NULL, 0, (Attr){0});
+    }
+    if (below(g, 2)) {
+        Op *sum = add_op(g, OP_sum, (Value *[]){loss->out[0]}, 1, NULL, 0, (Attr){0});
+        add_op(g, OP_scale, sum->out, 1, NULL, 0, (Attr){.alpha = 3});
+    }
+}
+
+static void add_sum_squares(RandomGraph *g) {
+    Value *x = matrix(g);
+    Op *columns = add_op(g, OP_sum_squares, &x, 1, NULL, 0, (Attr){0});
+    if (below(g, 2)) add_op(g, OP_sum, columns->out, 1, NULL, 0, (Attr){0});
+}
+
+/* What no body can be joined with. */
+static void add_matmul(RandomGraph *g) {
+    Value *x = matrix(g);
+    Value *w = value_2d(g->program, name_of(g, "w"), ROLE_FROZEN, x->dtype, 8 + 16 * below(g, 2), value_cols(x), (Pos){0});
+    add_op(g, OP_matmul, (Value *[]){x, w}, 2, NULL, 0, (Attr){.alpha = 1, .transpose_b = true});
+}
+
+static void add_something(RandomGraph *g) {
+    static void (*const makers[])(RandomGraph *) = {
+        add_pointwise, add_pointwise,        add_pointwise, add_pointwise,   add_in_place,  add_in_place,
+        add_norm,      add_row_broadcast,    add_on_rows,   add_dropout,     add_cast,      add_swiglu_grad,
+        add_rope,      add_column_broadcast, add_gather,    add_embedding,   add_loss,      add_sum_squares,
+        add_matmul,
+    };
+    makers[below(g, sizeof makers / sizeof *makers)](g);
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static Value *integers(RandomGraph *g, const char *name, DType dtype, int64_t rows) {
+    return rows == 1 ? value_1d(g->program, name, ROLE_INPUT, dtype, 1, (Pos){0})
+                     : value_2d(g->program, name, ROLE_INPUT, dtype, rows, 1, (Pos){0});
+}
+
+static bool is_read(RandomGraph *g, const Value *v) {
+    const Graph *graph = graph_of(g);
+    for (int i = 0; i < graph->op_count; i++)
+        for (int k = 0; k < graph->ops[i]->in_count; k++)
+            if (graph->ops[i]->in[k] == v) return true;
+    return false;
+}
+
+/* Some results that others read are asked for as well. */
+static void keep_results(RandomGraph *g) {
+    int count = g->pool_count;
+    for (int i = 0; i < count; i++) {
+        Value *v = g->pool[i];
+        if (v->role != ROLE_ACTIVATION || (is_read(g, v) && below(g, 4))) continue;
+        Value *kept = value_new(g->program, name_of(g, "kept"), ROLE_GRADIENT, v->dtype, v->rank, v->dim, (Pos){0});
+        op_add_into(g->program, graph_of(g), OP_cast, name_of(g, "keep"), &v, 1, &kept, 1, (Attr){0}, (Pos){0});
+    }
+}
+
+static void set_limits(RandomGraph *g) {
+    g->limit = arena_array(g->program->arena, (size_t)g->program->storage_count, sizeof *g->limit);
+    g->limit[g->seed->storage->id] = 1 << 30;
+    g->limit[g->step->storage->id] = g->limit[g->first_row->storage->id] = 100;
+    g->limit[g->places->storage->id] = g->rows;
+    g->limit[g->labels->storage->id] = 8; /* below every width and vocabulary */
+}
+
+RandomGraph random_graph(Arena *arena, uint64_t seed, DType activation, DType real, int ops) {
+    static const int64_t rows[] = {2, 5, 16, 33, 70};
+    RandomGraph g = {.program = program_new(arena), .random = seed * 0x9E3779B97F4A7C15ull + 1};
+    for (int i = 0; i < 8; i++) below(&g, 2);
+    g.program->activation = activation;
+    g.program->real = real;
+    g.rows = rows[below(&g, 5)];
+    g.seed = integers(&g, "seed", DT_I64, 1);
+    g.step = integers(&g, "step", DT_I32, 1);
+    g.first_row = integers(&g, "first_row", DT_I32, 1);
+    g.places = integers(&g, "places", DT_I32, g.rows);
+    g.labels = integers(&g, "labels", DT_I32, g.rows);
+    offer(&g, new_value(&g, "x", ROLE_FROZEN, activation, g.rows, some_cols(&g)));
+    while (graph_of(&g)->op_count < ops) add_something(&g);
+    keep_results(&g);
+    set_limits(&g);
+    program_verify(g.program, STAGE_KERNEL, "random_graph");
+    return g;
+}
+
+void random_fill(const RandomGraph *g, Memory *m, uint64_t seed) {
+    for (int i = 0; i < g->program->value_count; i++) {
+        const Value *v = g->program->values[i];
+        if (v->role != ROLE_INPUT && v->role != ROLE_FROZEN) continue;
+        uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15ull + (uint64_t)v->id;
+        int64_t limit = g->limit[v->storage->id];
+        for (int64_t k = 0; k < value_elements(v); k++) {
+            uint32_t bits = random_below(&state, 1u << 20);
+            memory_set(m, v, k, limit ? (double)(bits % limit) : (double)bits / (1 << 19) - 1);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/* Random programs of pointwise, row and column ops, with matrix products between them, in-place ops,
+ * views of shared storages and results of which nobody knows. */
+#ifndef TESTS_UNIT_RANDOM_GRAPH_H
+#define TESTS_UNIT_RANDOM_GRAPH_H
+
+#include "eval.h"
+
+typedef struct {
+    Program *program;
+    uint64_t random;
+    Value *pool[256]; /* what an op may read */
+    int pool_count;
+    int64_t rows;
+    Value *seed, *step, *first_row, *places, *labels; /* of INPUT role */
+    int64_t *limit; /* by storage id: integers below it; 0: real numbers */
+    int names;
+} RandomGraph;
+
+/* A program whose micro_step holds about `ops` ops. Everything that nobody reads ends in a gradient. */
+RandomGraph random_graph(Arena *, uint64_t seed, DType activation, DType real, int ops);
+/* Inputs and parameters, the same for the same seed. */
+void random_fill(const RandomGraph *, Memory *, uint64_t seed);
+
+uint32_t random_below(uint64_t *state, uint32_t bound);
+
+#endif

@@ -1,0 +1,224 @@
+/* Fused against unfused, bit for bit, on random graphs; and what must not be joined. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/phases.h"
+#include "plan/skeleton.h"
+#include "random_graph.h"
+
+static Plan *plan_of(Program *program, bool fusion) {
+    static Spec specs[2]; /* a plan keeps its spec */
+    specs[fusion].name = "test";
+    specs[fusion].compile.fusion = fusion;
+    Plan *plan = plan_new(program, &specs[fusion], NULL);
+    plan_launches(plan);
+    return plan;
+}
+
+/* Storages that live on after the entry hold the same bits. */
+static void assert_same(const Program *p, const Memory *a, const Memory *b, uint64_t seed) {
+    for (int i = 0; i < p->value_count; i++) {
+        const Value *v = p->values[i];
+        if (v->role != ROLE_GRADIENT) continue;
+        if (memcmp(a->bytes[v->storage->id], b->bytes[v->storage->id], (size_t)v->storage->bytes))
+            fail_msg("graph %llu: %s differs", (unsigned long long)seed, v->name);
+    }
+}
+
+static void run(const RandomGraph *g, const Plan *plan, Memory *memory) {
+    random_fill(g, memory, 7);
+    eval_entry(memory, plan, ENTRY_MICRO_STEP);
+}
+
+static int launches(const Plan *plan) { return plan->entry[ENTRY_MICRO_STEP].launch_count; }
+
+/* Returns how many launches fusion saved. */
+static int compare(uint64_t seed, DType activation, DType real) {
+    Arena arena = {0};
+    RandomGraph g = random_graph(&arena, seed, activation, real, 4 + (int)(seed % 13));
+    Plan *unfused = plan_of(g.program, false), *fused = plan_of(g.program, true);
+    Memory a = memory_new(g.program), b = memory_new(g.program);
+    run(&g, unfused, &a);
+    run(&g, fused, &b);
+    assert_same(g.program, &a, &b, seed);
+    int saved = launches(unfused) - launches(fused);
+    memory_free(&a);
+    memory_free(&b);
+    arena_free(&arena);
+    return saved;
+}
+
+static void compare_many(DType activation, DType real, int graphs) {
+    int saved = 0;
+    for (int seed = 0; seed < graphs; seed++) saved += compare((uint64_t)seed, activation, real);
+    printf("[          ] %d graphs, %d launches saved\n", graphs, saved);
+    assert_true(saved > 2 * graphs);
+}
+
+static void test_f32(void **state) {
+    (void)state;
+    compare_many(DT_F32, DT_F32, 800);
+}
+
+static void test_bf16(void **state) {
+    (void)state;
+    compare_many(DT_BF16, DT_F32, 800);
+}
+
+static void test_f64(void **state) {
+    (void)state;
+    compare_many(DT_F64, DT_F64, 400);
+}
+
+/* ---- by hand --------------------------------------------------------------------------------- */
+
+typedef struct {
+    Arena *arena;
+    Program *program;
+    Graph *graph;
+} Hand;
+
+static Hand hand_new(Arena *arena) {
+    Hand h = {arena, program_new(arena), NULL};
+    h.program->real = h.program->activation = DT_F32;
+    h.graph = &h.program->entry[ENTRY_MICRO_STEP];
+    return h;
+}
+
+static Value *matrix(Hand *h, const char *name, Role role, int64_t rows, int64_t cols) {
+    return value_2d(h->program, name, role, DT_F32, rows, cols, (Pos){0});
+}
+
+static Value *op1(Hand *h, OpKind kind, const char *name, Value *a, Value *b, Value *to) {
+    Value *in[] = {a, b};
+    Attr attr = {.alpha = 2, .eps = 1e-5};
+    return op_add_into(h->program, h->graph, kind, name, in, b ? 2 : 1, &to, to ? 1 : 0, attr, (Pos){0})->out[0];
+}
+
+static int launches_of(Hand *h) {
+    int count = launches(plan_of(h->program, true));
+    arena_free(h->arena);
+    return count;
+}
+
+/* y = norm(a + b) with the sum stored as well: one kernel. */
+static void test_residual_and_norm(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 4, 64), *b = matrix(&h, "b", ROLE_FROZEN, 4, 64);
+    Value *w = value_1d(h.program, "w", ROLE_FROZEN, DT_F32, 64, (Pos){0});
+    Value *x = op1(&h, OP_add, "x", a, b, NULL);
+    op1(&h, OP_rms_norm, "y", x, w, NULL);
+    op1(&h, OP_scale, "z", x, NULL, matrix(&h, "kept", ROLE_GRADIENT, 4, 64));
+    assert_int_equal(launches_of(&h), 1);
+}
+
+/* A reader between the two keeps them apart: it needs the first, the second overwrites what it reads. */
+static void test_overwriting_waits(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 64, 64);
+    Value *x = op1(&h, OP_scale, "x", a, NULL, NULL);
+    op_add(h.program, h.graph, OP_matmul, "m", (Value *[]){x, a}, 2, (Attr){.alpha = 1}, (Pos){0});
+    op1(&h, OP_add, "again", x, a, value_alias(h.program, x, "x2"));
+    assert_int_equal(launches_of(&h), 3);
+}
+
+/* The rotation reads the other half of the row, which other threads have just made. */
+static void test_rotation_reads_memory(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 4, 64), *table = matrix(&h, "cos", ROLE_FROZEN, 9, 32);
+    Value *places = value_2d(h.program, "places", ROLE_INPUT, DT_I32, 4, 1, (Pos){0});
+    Value *x = op1(&h, OP_scale, "x", a, NULL, NULL);
+    op_add(h.program, h.graph, OP_rope, "r", (Value *[]){x, places, table, table}, 4, (Attr){.head_dim = 64}, (Pos){0});
+    assert_int_equal(launches_of(&h), 2);
+}
+
+/* A sum over rows is complete only after its second pass. */
+static void test_sum_over_rows_ends_a_kernel(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 100, 64);
+    Value *sums = op1(&h, OP_sum_squares, "sums", a, NULL, NULL);
+    op1(&h, OP_mul, "x", a, sums, NULL);
+    assert_int_equal(launches_of(&h), 3);
+}
+
+/* One thread would store what the others load. */
+static void test_scalar_in_place(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 100, 64);
+    Value *s = value_1d(h.program, "s", ROLE_COUNTER, DT_F32, 1, (Pos){0});
+    op1(&h, OP_mul, "x", a, s, NULL);
+    op1(&h, OP_add, "s", s, s, value_alias(h.program, s, "s2"));
+    assert_int_equal(launches_of(&h), 2);
+}
+
+/* What only the group reads is never stored. */
+static void test_inner_values_stay_in_registers(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 4, 64);
+    Value *x = op1(&h, OP_silu, "x", a, NULL, NULL);
+    op1(&h, OP_scale, "y", x, NULL, matrix(&h, "kept", ROLE_GRADIENT, 4, 64));
+    Plan *plan = plan_of(h.program, true);
+    const Launch *launch = &plan->entry[ENTRY_MICRO_STEP].launches[0];
+    assert_int_equal(launches(plan), 1);
+    assert_int_equal(launch->arg_count, 2);
+    for (int i = 0; i < launch->arg_count; i++) assert_ptr_not_equal(launch->arg[i]->storage, x->storage);
+    arena_free(&arena);
+}
+
+/* The clone of a value waits for backward; joined with the original it would save no memory. */
+static void test_control_edge_is_kept(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 64, 64);
+    op1(&h, OP_silu, "x", a, NULL, matrix(&h, "kept", ROLE_GRADIENT, 64, 64));
+    op_add(h.program, h.graph, OP_matmul, "m", (Value *[]){a, a}, 2, (Attr){.alpha = 1}, (Pos){0});
+    op1(&h, OP_silu, "clone", a, NULL, matrix(&h, "kept2", ROLE_GRADIENT, 64, 64));
+    h.graph->ops[2]->after = h.graph->ops[1];
+    Plan *plan = plan_of(h.program, true);
+    const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    int matmul = 0, clone = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        for (int k = 0; k < entry->launches[i].op_count; k++) {
+            if (entry->launches[i].ops[k] == h.graph->ops[1]) matmul = i;
+            if (entry->launches[i].ops[k] == h.graph->ops[2]) clone = i;
+        }
+    assert_true(clone > matmul);
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_residual_and_norm),
+        cmocka_unit_test(test_overwriting_waits),
+        cmocka_unit_test(test_rotation_reads_memory),
+        cmocka_unit_test(test_sum_over_rows_ends_a_kernel),
+        cmocka_unit_test(test_scalar_in_place),
+        cmocka_unit_test(test_inner_values_stay_in_registers),
+        cmocka_unit_test(test_control_edge_is_kept),
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_f64),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
