@@ -1,9 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
 #include "test_template_common.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *setting(const char *name, const char *otherwise) {
     const char *value = getenv(name);
@@ -97,13 +99,14 @@ FILE *template_open(const char *name) {
 }
 
 CUmodule template_load(FILE *out, const char *name) {
-    const char *dir = setting("TEST_TMP", "build/tests");
+    const char *dir = setting("TEST_TMP", "build/tests"), *flavour = setting("SIM_FLAVOUR", "release");
     char command[1024], path[256];
     assert_int_equal(fclose(out), 0);
-    snprintf(path, sizeof path, "%s/%s.sim", dir, name);
+    snprintf(path, sizeof path, "%s/%s.%s.sim", dir, name, flavour);
     snprintf(command, sizeof command, "%s --flavour %s -I . %s/%s.cu -o %s",
-             setting("SIMCC", "build/sim/simcc"), setting("SIM_FLAVOUR", "release"), dir, name, path);
-    if (system(command) != 0)
+             setting("SIMCC", "build/sim/simcc"), flavour, dir, name, path);
+    const bool reuse = *setting("TEST_REUSE", "") && access(path, R_OK) == 0;
+    if (!reuse && system(command) != 0)
         fail_msg("failed: %s", command);
     CUmodule module;
     check_cuda(cuModuleLoad(&module, path), path);

@@ -1,8 +1,8 @@
 /* What the tests of gen/templates share: they fill a template's holes as the compiler's emitter does,
  * compile the text with the simulator's compiler and launch it through the driver API.
  *
- * Environment: SIMCC (default build/sim/simcc), SIM_FLAVOUR (release), TEST_TMP (build/tests); run from
- * the root of the tree. Every failure ends the test at once with a line that says what failed. */
+ * Environment: SIMCC (default build/sim/simcc), SIM_FLAVOUR (release), TEST_TMP (build/tests), TEST_REUSE
+ * (not empty: modules that are there are not compiled again); run from the root of the tree. Every failure ends the test at once with a line that says what failed. */
 #ifndef TEST_TEMPLATE_COMMON_H
 #define TEST_TEMPLATE_COMMON_H
 

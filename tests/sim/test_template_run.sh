@@ -1,0 +1,57 @@
+#!/bin/sh
+# Tests of gen/templates: `ok NAME` or `FAIL NAME` a program and mode; status 1 where any failed.
+#     tests/sim/test_template_run.sh [SIM_FOLDER [all]]
+# SIM_FOLDER is the folder of the simulator's libraries, build/sim by default. Without `all`: two thread
+# orders and the race flavour; with it: four orders, both instrumented flavours, and nvcc for each
+# architecture.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+sim=${1:-$root/build/sim}
+scope=${2:-check}
+out=$root/build/template-tests
+cc=${SIM_CC:-gcc}
+cuda=${CUDA_HOME:-/usr/local/cuda}
+rm -rf "$out"
+mkdir -p "$out"
+cd "$root" || exit 1
+failed=0
+
+run() { # run NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$out/log" 2>&1; then
+        echo "ok template $name"
+    else
+        echo "FAIL template $name"
+        sed 's/^/    /' "$out/log"
+        failed=1
+    fi
+}
+
+for test in attention embedding; do
+    $cc -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -I. -isystem "$cuda/include" \
+        tests/sim/test_template_$test.c tests/sim/test_template_common.c -o "$out/$test" \
+        -L"$sim" -Wl,-rpath,"$(cd "$sim" && pwd)" -lcuda -lcmocka -lm || exit 1
+done
+
+export SIMCC="$sim/simcc" TEST_TMP="$out" TEST_REUSE=1
+orders="forward reverse"
+[ "$scope" = all ] && orders="forward reverse random:1 random:2"
+for test in attention embedding; do
+    for order in $orders; do
+        run "$test release $order" env SIM_ORDER=$order "$out/$test"
+    done
+    run "$test race" env SIM_FLAVOUR=race "$out/$test"
+done
+[ "$scope" = all ] || exit $failed
+
+asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+for test in attention embedding; do
+    run "$test asan" env SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
+done
+for template in gen/templates/*.cu; do
+    for arch in 80 90a 100; do
+        run "$(basename "$template") sm_$arch" nvcc -std=c++17 -fmad=false -Werror all-warnings -I. \
+            -cubin -arch=sm_$arch "$template" -o "$out/template.cubin"
+    done
+done
+exit $failed
