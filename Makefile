@@ -2,47 +2,180 @@
 
 CFLAGS   ?= -O2 -g
 CXXFLAGS ?= -O2 -g
+PREFIX   ?= /usr/local
 SPEC     ?=
 DEVICE   ?= auto
 JIT      ?= 0
 ARGS     ?=
 
-STRICT := -Wall -Wextra -Wpedantic -Werror
+# Messages are cut where they are too long, and meant to be.
+STRICT := -Wall -Wextra -Wpedantic -Werror -Wno-format-truncation
 C17    := -std=c17 -D_GNU_SOURCE $(STRICT) -ffp-contract=off
 
+# Where this build goes; `make asan` has another one.
+GEN := gpuopt-gen
+OBJ := build/obj
+
+# The toolkit: CUDA_HOME, else the one of nvcc, else the usual place, else the wheels of `make deps`.
+ifndef CUDA_HOME
+nvcc      := $(realpath $(shell command -v nvcc 2>/dev/null))
+CUDA_HOME := $(firstword $(patsubst %/include/cuda.h,%,$(wildcard $(addsuffix /include/cuda.h,\
+    $(nvcc:%/bin/nvcc=%) /usr/local/cuda $(CURDIR)/build/deps/cuda))))
+endif
+ifneq ($(CUDA_HOME),)
+export CUDA_HOME
+endif
+
+.DELETE_ON_ERROR:
 .PHONY: all
-all: gpuopt-gen
+all: $(GEN)
 
 # ---- the compiler ---------------------------------------------------------------------------
 
 gen_c   := $(sort $(shell find gen -name '*.c'))
 gen_cc  := $(sort $(shell find gen -name '*.cc'))
-gen_obj := $(gen_c:%.c=build/obj/%.o) $(gen_cc:%.cc=build/obj/%.o) build/obj/embed.o
+gen_obj := $(gen_c:%.c=$(OBJ)/%.o) $(gen_cc:%.cc=$(OBJ)/%.o) $(OBJ)/embed.o
 
 # What the compiler carries: emitted programs take their share of the runtime from it.
 embedded := $(sort $(wildcard gen/devices/*.toml gen/templates/*) \
               $(shell find runtime -type f ! -name '*.md'))
 
-build/obj/%.o: %.c
+# Missing packages are named in one line, before a compiler says it in a hundred.
+build/compiler.ok: scripts/deps.sh
+	@scripts/deps.sh check compiler
+	@mkdir -p $(@D) && touch $@
+
+$(OBJ)/gen/%.o: gen/%.c | build/compiler.ok
 	@mkdir -p $(@D)
 	$(CC) $(C17) $(CFLAGS) -Igen -MMD -MP -c -o $@ $<
 
-build/obj/%.o: %.cc
+$(OBJ)/gen/%.o: gen/%.cc | build/compiler.ok
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(STRICT) $(CXXFLAGS) -Igen -MMD -MP -c -o $@ $<
 
-build/obj/embed.S: gen/base/embed.sh $(embedded) Makefile
+$(OBJ)/embed.S: gen/base/embed.sh $(embedded) Makefile
 	@mkdir -p $(@D)
 	printf '%s\n' $(embedded) | gen/base/embed.sh > $@
 
-build/obj/embed.o: build/obj/embed.S
+$(OBJ)/embed.o: $(OBJ)/embed.S
 	$(CC) -c -o $@ $<
 
-gpuopt-gen: $(gen_obj)
+$(GEN): $(gen_obj)
 	$(CXX) $(LDFLAGS) -o $@ $^ -ljansson -lm
 
 -include $(wildcard $(gen_obj:.o=.d))
 
-.PHONY: clean
+.PHONY: install
+install: $(GEN)
+	install -D -m 755 $(GEN) $(DESTDIR)$(PREFIX)/bin/gpuopt-gen
+
+# ---- experiments ----------------------------------------------------------------------------
+
+.PHONY: demo run
+demo: install-demo
+	@$(MAKE) -s $(GEN)
+	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) scripts/demo.sh
+
+run: $(GEN)
+	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
+
+# ---- the simulated device --------------------------------------------------------------------
+
+.PHONY: sim
+sim:
+	@scripts/deps.sh check sim cuda
+	@$(MAKE) --no-print-directory -s -f runtime/sim/Makefile.inc RT=runtime SIM_OUT=build/sim sim
+
+# ---- tests -----------------------------------------------------------------------------------
+
+# One runtime library for all programs that tests build (in place of the copy that each carries).
+rt_obj := $(patsubst runtime/%.c,$(OBJ)/runtime/%.o,$(wildcard runtime/*.c))
+RT_LIB := build/libruntime.a
+
+$(OBJ)/runtime/device.o: defines := -DGPUOPT_SIM_DIR='"$(CURDIR)/build/sim"'
+$(OBJ)/runtime/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(CURDIR)"'
+$(OBJ)/runtime/%.o: runtime/%.c | build/compiler.ok
+	@mkdir -p $(@D)
+	$(CC) $(C17) $(CFLAGS) $(defines) -I. -isystem $(CUDA_HOME)/include -MMD -MP -c -o $@ $<
+
+$(RT_LIB): $(rt_obj)
+	rm -f $@ && ar rcs $@ $^
+
+build/libgen.a: $(filter-out $(OBJ)/gen/main.o,$(gen_obj))
+	rm -f $@ && ar rcs $@ $^
+
+# A program a file tests/unit/test_*.c; the other files there are shared by them. One that includes
+# the runtime tests it, else the compiler: the two know nothing of each other, names included.
+unit_c      := $(wildcard tests/unit/test_*.c)
+unit_rt     := $(shell grep -l '"runtime/' $(unit_c))
+unit_shared := $(filter-out $(unit_c),$(wildcard tests/unit/*.c)) tests/oracle/compare.c
+unit_tests  := $(unit_c:tests/%.c=build/%)
+
+$(OBJ)/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(C17) $(CFLAGS) -I. -Igen -isystem $(CUDA_HOME)/include -MMD -MP -c -o $@ $<
+
+build/libshared.a: $(unit_shared:%.c=$(OBJ)/%.o)
+	rm -f $@ && ar rcs $@ $^
+
+$(unit_rt:tests/%.c=build/%): tested_lib := $(RT_LIB)
+build/unit/%: tested_lib := build/libgen.a
+build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a build/libgen.a $(RT_LIB)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< build/libshared.a $(tested_lib) -lcmocka -ljansson -ldl -lm -lpthread
+
+-include $(wildcard $(OBJ)/runtime/*.d $(OBJ)/tests/*/*.d)
+
+.PRECIOUS: $(OBJ)/tests/unit/%.o
+.PHONY: unit-tests check check-all update-golden
+unit-tests: $(unit_tests)
+
+tested := $(GEN) $(RT_LIB) sim unit-tests
+
+check check-all: install-check
+	@$(MAKE) --no-print-directory -s -j2 $(tested)
+	@scripts/check.sh $(if $(filter check-all,$@),--all)
+
+update-golden: $(GEN)
+	UPDATE=1 tests/error/run.sh
+	UPDATE=1 tests/golden/run.sh
+
+.PHONY: asan fuzz lint
+lint:
+	@tests/lint/run.sh
+
+asan: sim
+	@tests/asan/run.sh
+
+fuzz:
+	@scripts/deps.sh check fuzz cuda
+	@tests/fuzz/run.sh
+
+# ---- on a GPU ---------------------------------------------------------------------------------
+
+.PHONY: gpu-bundle check-gpu bench
+gpu-bundle: $(GEN)
+	@scripts/deps.sh check sim cuda
+	@scripts/gpu_bundle.sh
+
+check-gpu bench: gpu-bundle
+	@build/gpu/$@.sh $(ARGS)
+
+# ---- what a machine needs ---------------------------------------------------------------------
+
+.PHONY: deps install-demo install-check
+deps:
+	@scripts/deps.sh install compiler sim text test fuzz cuda
+install-demo:
+	@scripts/deps.sh install compiler sim text cuda
+install-check:
+	@scripts/deps.sh install compiler sim text test cuda
+
+# ---- the rest ---------------------------------------------------------------------------------
+
+.PHONY: clean help
 clean:
-	rm -rf build gpuopt-gen
+	rm -rf $(filter-out build/deps,$(wildcard build/*)) $(GEN)
+
+help:
+	@cat scripts/help.txt

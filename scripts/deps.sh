@@ -1,0 +1,106 @@
+#!/bin/sh
+# What the project needs of a machine, in one place: a row a thing, with its Debian package.
+#
+#     scripts/deps.sh check GROUP...     names what is missing in one line; exit 1 then
+#     scripts/deps.sh install GROUP...   as root installs it; otherwise the same line
+#
+# Groups: compiler, sim, text, test, fuzz, and cuda (the toolkit: nvcc, headers and libraries, from
+# CUDA_HOME or, where there is none, from Python wheels of one version under build/deps).
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+# group, package, how to see that it is there
+needs() {
+    cat <<'TABLE'
+compiler  g++                  command:g++
+compiler  libtomlplusplus-dev  c++:toml++/toml.h
+compiler  libjansson-dev       c:jansson.h
+sim       g++                  command:g++
+sim       libopenblas-dev      c:cblas.h
+text      perl-doc             file:/usr/share/perl/*/pod/perlfunc.pod
+test      libcmocka-dev        cmocka
+test      cppcheck             command:cppcheck
+fuzz      clang                command:clang
+TABLE
+}
+
+has() {
+    case $1 in
+    command:*) command -v "${1#*:}" >/dev/null ;;
+    c:*) echo "#include <${1#*:}>" | ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
+    c++:*) echo "#include <${1#*:}>" | ${CXX:-g++} -std=c++17 -E -x c++ - >/dev/null 2>&1 ;;
+    file:*) for file in ${1#*:}; do [ -e "$file" ] && return; done; return 1 ;;
+    cmocka) printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h cmocka.h |
+        ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
+    esac
+}
+
+# The packages of the groups given that are not there, in one line.
+missing() {
+    needs | while read -r group package probe; do
+        case " $* " in
+        *" $group "*) has "$probe" || echo "$package" ;;
+        esac
+    done | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+
+install_packages() {
+    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+        echo "error: missing: $1. Install them as root: apt-get install $1" >&2
+        return 1
+    fi
+    echo "installing $1"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update </dev/null
+    # shellcheck disable=SC2086 # packages are words
+    apt-get -qq -y --no-install-recommends install $1 </dev/null >/dev/null && return
+    echo "error: apt-get could not install: $1" >&2
+    return 1
+}
+
+# ---- the CUDA toolkit ------------------------------------------------------------------------
+
+wheels="nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88
+nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 nvidia-cublas==13.0.2.14
+nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-cupti==13.0.85 nvidia-nvtx==13.0.85"
+
+has_toolkit() { [ -n "${1:-}" ] && [ -e "$1/include/cuda.h" ] && [ -x "$1/bin/nvcc" ]; }
+
+no_toolkit() {
+    echo "error: no CUDA toolkit: install CUDA 12.4 to 13 and name its folder in CUDA_HOME," \
+        "or let \`make deps\` fetch NVIDIA's Python wheels${1:+ ($1)}" >&2
+    return 1
+}
+
+install_toolkit() {
+    has_toolkit "${CUDA_HOME:-build/deps/cuda}" && return
+    [ -z "${CUDA_HOME:-}" ] || [ "$CUDA_HOME" = "$PWD/build/deps/cuda" ] ||
+        no_toolkit "CUDA_HOME=$CUDA_HOME has no bin/nvcc or no include/cuda.h" || return
+    python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip || return
+    echo "fetching the CUDA toolkit's wheels to build/deps (about 700 MB)"
+    # shellcheck disable=SC2086 # wheels are words
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+        --upgrade --target build/deps/python $wheels || no_toolkit "pip failed" || return
+    ln -sfn python/nvidia/cu13 build/deps/cuda
+    build/deps/cuda/bin/nvcc --version >/dev/null || no_toolkit "the wheels' nvcc does not run"
+}
+
+check_toolkit() { has_toolkit "${CUDA_HOME:-build/deps/cuda}" || no_toolkit; }
+
+# ---- what was asked -----------------------------------------------------------------------------
+
+verb=${1-} && shift
+lacking=$(missing "$@")
+case $verb in
+check)
+    if [ -n "$lacking" ]; then
+        echo "error: missing: $lacking. \`make deps\` as root installs them, or: apt-get install $lacking" >&2
+        exit 1
+    fi ;;
+install) [ -z "$lacking" ] || install_packages "$lacking" || exit 1 ;;
+*) echo "usage: scripts/deps.sh check|install GROUP..." >&2; exit 1 ;;
+esac
+case " $* " in
+*" cuda "*) "${verb}_toolkit" ;;
+esac

@@ -1,0 +1,48 @@
+#!/bin/sh
+# make run: builds and runs the experiment generated last, or --spec FILE, which it generates first.
+# Where its weights are what another spec trains, and that has not been trained, it trains it first.
+#
+#     scripts/run.sh [--spec FILE] [--] [OPTION OF THE PROGRAM]...
+#
+# GEN is the compiler; DEVICE and JIT go to the program's Makefile.
+
+set -eu
+GEN=${GEN:-./gpuopt-gen}
+
+if [ "${1-}" = --spec ]; then
+    "$GEN" "$2"
+    shift 2
+fi
+[ "${1-}" != -- ] || shift
+if [ ! -s build/last ]; then
+    echo "error: no experiment has been generated: make run SPEC=specs/lora_r16.toml, or gpuopt-gen SPEC first" >&2
+    exit 1
+fi
+last=$(cat build/last)
+
+# run_program FOLDER OPTIONS
+run_program() {
+    make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
+        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" ARGS="$2"
+}
+
+# The value of a variable of the program's Makefile.
+variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
+
+# train_base FOLDER: what FOLDER's program starts from, unless it is there.
+train_base() {
+    base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
+    [ -n "$base_spec" ] && [ ! -e "$base_model/config.json" ] || return 0
+    echo "training $base_spec first, for $base_model is not there"
+    base=${base_model%/out/model}
+    "$GEN" "$base_spec" -o "$base" >/dev/null
+    echo "$last" >build/last
+    (train_base "$base")
+    run_program "$base" ""
+}
+
+case " $* " in
+*" --init "* | *" --help "*) ;;
+*) train_base "$last" ;;
+esac
+run_program "$last" "$*"
