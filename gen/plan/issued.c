@@ -140,6 +140,42 @@ static double backward_kv_bytes(const Attention *a) {
     return once + a->batch * a->heads * each_head + pairs(a) * a->parts * (4 + 2 * a->acc);
 }
 
+/* On tensor cores a block's warps own the rows; K and V come in tiles that the block shares. A warp looks
+ * its rows' positions up for every tile that its diagonal or the end of the sequence cuts. */
+static double tensor_positions_read(const Attention *a, double first, double last) {
+    double warps = a->threads / 32, warp_rows = a->rows / warps, reads = a->threads;
+    for (double w = 0; w < warps; w++) {
+        double row = first + w * warp_rows, row_end = row + warp_rows;
+        double inside = row < a->seq ? least(row_end, a->seq) - row : 0;
+        reads += 32 * ((row < a->seq) + (row_end <= a->seq));
+        for (double base = 0; base <= last && base < row_end; base += a->keys)
+            if (row_end > a->seq || base + a->keys - 1 > row) reads += 4 * inside;
+    }
+    return 4 * reads;
+}
+
+static double tensor_forward_bytes(const Attention *a, bool backward) {
+    double row = a->head_dim * a->element, bytes = 0;
+    for (double first = 0; first < a->seq; first += a->rows) {
+        double end = least(first + a->rows, a->seq);
+        bytes += tensor_positions_read(a, first, end - 1);
+        bytes += (end - first) * (backward ? 5 * row + 5 * 4 : 2 * row + 4);
+        bytes += 2 * row * least(ceil_div(end, a->keys) * a->keys, a->seq);
+    }
+    return a->batch * a->heads * bytes;
+}
+
+static double tensor_backward_kv_bytes(const Attention *a) {
+    double row = a->head_dim * a->element, split = a->head_dim > 128 ? 2 : 1, once = 0, each_head = 0;
+    for (double first = 0; first < a->seq; first += a->rows) {
+        double begin = (double)((int64_t)first / (int64_t)a->keys * (int64_t)a->keys), seen = a->seq - begin;
+        once += split * ceil_div(seen, a->keys) * a->threads * 4;
+        once += (least(first + a->rows, a->seq) - first) * (2 * split + 2) * row;
+        each_head += split * seen * (2 * row + 3 * 4);
+    }
+    return a->batch * (a->kv_heads * once + a->heads * each_head);
+}
+
 /* At most: every place sums alone and reads every id. */
 static double embedding_grad_bytes(const Kernel *k, const Launch *launch) {
     double tokens = hole(k, "tokens"), hidden = hole(k, "hidden"), blocks = tokens * (double)launch->grid[1];
@@ -150,7 +186,10 @@ static double embedding_grad_bytes(const Kernel *k, const Launch *launch) {
 static double template_bytes(const Kernel *k, const Launch *launch) {
     if (!strcmp(k->template_kernel, "embedding_grad")) return embedding_grad_bytes(k, launch);
     Attention a = attention_of(k, launch);
-    if (!strcmp(k->template_kernel, "backward_kv")) return backward_kv_bytes(&a);
+    bool tensor = !strcmp(k->template_name, "attention_mma.cu");
+    if (!strcmp(k->template_kernel, "backward_kv"))
+        return tensor ? tensor_backward_kv_bytes(&a) : backward_kv_bytes(&a);
+    if (tensor) return tensor_forward_bytes(&a, !strcmp(k->template_kernel, "backward_q"));
     return forward_bytes(&a, !strcmp(k->template_kernel, "backward_q"));
 }
 

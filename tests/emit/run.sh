@@ -22,6 +22,13 @@ emit() { "$gen" "$@" >/dev/null 2>"$work/stderr"; }
 # Bytes of all files that the compiler wrote, in one hash.
 sum_of() { (cd "$1" && find . -type f ! -path './obj/*' | LC_ALL=C sort | xargs sha256sum | sha256sum); }
 
+# Builds the simulated device unless SIM_OUT names one.
+simulator() {
+    [ -n "${SIM_OUT-}" ] && return
+    SIM_OUT=$work/sim
+    make -s -f runtime/sim/Makefile.inc SIM_OUT="$SIM_OUT" sim
+}
+
 same_bytes_everywhere() {
     emit $spec -o "$work/here" || return 1
     mkdir -p "$work/another folder" || return 1
@@ -109,21 +116,36 @@ clean_c() {
     done
 }
 
-# The copy is all there is: no generator, no repository.
+# The copy is all there is: no generator, no repository, no simulated device that is built already.
 builds_alone() {
     away=$(mktemp -d) || return 1
     emit $spec -o "$work/alone" && cp -r "$work/alone" "$away/copy" &&
-        (cd "$away" && env -u RTLIB make -s -C copy DEVICE=sim ${SIM_OUT:+SIM_OUT="$SIM_OUT"} &&
-            GPUOPT_DEVICE=sim copy/run --steps 2 --out "$away/out") >"$work/alone.log" 2>&1
+        (cd "$away" && env -u RTLIB -u SIM_OUT make -s -C copy DEVICE=sim &&
+            env -u GPUOPT_SIM_DIR GPUOPT_DEVICE=sim copy/run --steps 2 --out "$away/out") >"$work/alone.log" 2>&1
     result=$?
     [ $result -eq 0 ] || tail -n 20 "$work/alone.log"
     rm -rf "$away"
     return $result
 }
 
+# Kernels, compiled to count what they ask of memory, ask for what the plan says.
+counted_bytes_are_planned_bytes() {
+    simulator || return 1
+    gcc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
+        -ljansson || return 1
+    for s in tests/golden/*.toml; do
+        emit "$s" -o "$work/counted" --force || return 1
+        rm -f "$work/counted/kernels.sim"
+        SIM_FLAVOUR=race make -s -C "$work/counted" DEVICE=sim SIM_OUT="$SIM_OUT" >/dev/null || return 1
+        SIM_COUNTS=$work/counts.json GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM_OUT "$work/counted/run" --steps 1 \
+            --out "$work/counted/out" >/dev/null 2>&1 || return 1
+        "$work/compare_counts" "$work/counted/plan.json" "$work/counts.json" || return 1
+    done
+}
+
 all='same_bytes_everywhere untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings edited_files_stay stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan unwritable_folder clean_c builds_alone'
+    exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes'
 for name in ${*:-$all}; do
     if $name; then
         echo "ok emit $name"

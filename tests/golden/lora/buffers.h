@@ -52,7 +52,7 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT 100096 /* f32 [32, 48], frozen model.layers.2.mlp.down_proj.weight */
 #define MODEL_NORM_WEIGHT 106240 /* f32 [32], frozen model.norm.weight */
 #define LM_HEAD_WEIGHT 106496 /* f32 [64, 32], frozen lm_head.weight */
-#define TRAINED 114688 /* f32 [4, 32], weight trained */
+#define TRAINED 114688 /* f32 [4, 32], adapter trained */
 #define GRADIENT 163840 /* f32 [12, 1024], gradient gradient */
 #define EXP_AVG 212992 /* f32 [12, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 262144 /* f32 [12, 1024], optimizer exp_avg_sq */

@@ -1,0 +1,55 @@
+/* compare_counts PLAN.json COUNTS.json: the bytes that the plan says a kernel's launch asks of
+ * global memory, against those that the simulated device counted in its race flavour. Kernels whose
+ * traffic the data decides (which tokens repeat) need only stay below. Exit 1 where any differs. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static json_t *load(const char *path) {
+    json_error_t error;
+    json_t *root = json_load_file(path, 0, &error);
+    if (!root)
+        fprintf(stderr, "%s:%d: %s\n", path, error.line, error.text);
+    return root;
+}
+
+static double number(const json_t *object, const char *key) {
+    return json_number_value(json_object_get(object, key));
+}
+
+static bool data_decides(const char *name) { return strncmp(name, "embedding_grad", 14) == 0; }
+
+/* GEMMs and memsets have no kernel of ours. */
+static bool compare(const json_t *row, const json_t *kernels) {
+    const char *name = json_string_value(json_object_get(row, "name"));
+    const json_t *seen = json_object_get(kernels, name);
+    if (!seen)
+        return true;
+    double planned = number(row, "issued_bytes") / number(row, "launches");
+    double counted =
+        (number(seen, "read_bytes") + number(seen, "written_bytes")) / number(seen, "launches");
+    bool right = data_decides(name) ? counted <= planned : counted == planned;
+    if (!right)
+        printf("%s: a launch asks for %.0f bytes, the plan says %.0f\n", name, counted, planned);
+    return right;
+}
+
+int main(int argc, char **argv) {
+    json_t *plan = argc == 3 ? load(argv[1]) : NULL, *counts = argc == 3 ? load(argv[2]) : NULL;
+    if (!plan || !counts)
+        return 2;
+    const json_t *kernels = json_object_get(counts, "kernels"), *row;
+    bool right = true;
+    int seen = 0;
+    size_t i;
+    json_array_foreach(json_object_get(plan, "step_launches"), i, row) {
+        right &= compare(row, kernels);
+        seen += json_object_get(kernels, json_string_value(json_object_get(row, "name"))) != NULL;
+    }
+    if (seen < 10)
+        printf("only %d kernels of the plan ran\n", seen);
+    json_decref(plan);
+    json_decref(counts);
+    return right && seen >= 10 ? 0 : 1;
+}
