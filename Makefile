@@ -15,6 +15,7 @@ C17    := -std=c17 -D_GNU_SOURCE $(STRICT) -ffp-contract=off
 # Where this build goes; `make asan` has another one.
 GEN := gpuopt-gen
 OBJ := build/obj
+LIBGEN = $(dir $(OBJ))libgen.a
 
 # The toolkit: CUDA_HOME, else the one of nvcc, else the usual place, else the wheels of `make deps`.
 ifndef CUDA_HOME
@@ -101,7 +102,7 @@ $(OBJ)/runtime/%.o: runtime/%.c | build/compiler.ok
 $(RT_LIB): $(rt_obj)
 	rm -f $@ && ar rcs $@ $^
 
-build/libgen.a: $(filter-out $(OBJ)/gen/main.o,$(gen_obj))
+$(LIBGEN): $(filter-out $(OBJ)/gen/main.o,$(gen_obj))
 	rm -f $@ && ar rcs $@ $^
 
 # A program a file tests/unit/test_*.c; the other files there are shared by them. One that includes
@@ -119,8 +120,8 @@ build/libshared.a: $(unit_shared:%.c=$(OBJ)/%.o)
 	rm -f $@ && ar rcs $@ $^
 
 $(unit_rt:tests/%.c=build/%): tested_lib := $(RT_LIB)
-build/unit/%: tested_lib := build/libgen.a
-build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a build/libgen.a $(RT_LIB)
+build/unit/%: tested_lib := $(LIBGEN)
+build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< build/libshared.a $(tested_lib) -lcmocka -ljansson -ldl -lm -lpthread
 

@@ -62,7 +62,7 @@ void sb_put_real(StrBuf *sb, double value) {
         return;
     }
     int digits = shortest_digits(value, text);
-    int exponent = atoi(strchr(text, 'e') + 1);
+    int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
     int decimals = digits - 1 - exponent;
     if (exponent < -4 || exponent >= 15)
         sb_puts(sb, text);

@@ -164,10 +164,10 @@ typedef struct Words {
 } Words;
 
 static void add(Words *words, const char *prefix, const char *rest) {
-    char *word = malloc(strlen(prefix) + strlen(rest) + 1);
+    size_t size = strlen(prefix) + strlen(rest) + 1;
+    char *word = malloc(size);
     if (word && words->count < MAX_WORDS) {
-        strcpy(word, prefix);
-        strcat(word, rest);
+        snprintf(word, size, "%s%s", prefix, rest);
         words->at[words->count++] = word;
     }
 }

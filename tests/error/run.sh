@@ -21,6 +21,8 @@ for spec in tests/error/*.toml; do
     elif ! diff -u "$golden" "$actual"; then
         echo "FAIL error $spec"
         failed=$((failed + 1))
+    else
+        echo "ok error $spec"
     fi
 done
 echo "error: $count specs, $failed failed"

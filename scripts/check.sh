@@ -1,0 +1,83 @@
+#!/bin/sh
+# make check, make check-all: runs the suites below, two at a time, and counts their tests.
+#
+#     scripts/check.sh [--all] [SUITE]...
+#
+# A suite is a script that prints `ok NAME`, `FAIL NAME` (what else it prints belongs to the failure)
+# or `skip NAME: REASON`, a line a test. A skip that tests/skips.txt does not list counts as failed,
+# and so does a suite that counts nothing or ends badly without naming a test. Logs: build/check.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+logs=build/check
+
+# name, then what runs it; after | what `--all` adds. Long ones first.
+suites() {
+    cat <<'TABLE'
+oracle     tests/oracle/run.sh | --all
+flavours   tests/sim/flavours.sh | --all
+runtime    tests/runtime/run.sh
+repeat     tests/runtime/repeat.sh
+templates  tests/sim/test_template_run.sh build/sim | all
+sim        tests/sim/run.sh
+build      tests/build/run.sh | --all
+golden     tests/golden/run.sh
+lint       tests/lint/run.sh
+error      tests/error/run.sh
+unit       tests/unit/run.sh
+TABLE
+}
+
+# One line a skip that skips.txt does not list.
+unlisted_skips() {
+    sed -n 's/^skip //p' "$1" | while read -r skip; do
+        grep -qxF "${skip%%:*}" "$logs/skips" || echo "FAIL skip that tests/skips.txt does not list: $skip"
+    done
+}
+
+# run_suite NAME COMMAND...: its counts end in NAME.count, its summary on the terminal.
+run_suite() {
+    name=$1 log=$logs/$1.log
+    shift
+    began=$(date +%s)
+    "$@" >"$log" 2>&1 </dev/null
+    code=$?
+    unlisted_skips "$log" >"$log.skips" && cat "$log.skips" >>"$log" && rm "$log.skips"
+    passed=$(grep -c '^ok ' "$log") failed=$(grep -c '^FAIL ' "$log") skipped=$(grep -c '^skip ' "$log")
+    if [ "$failed" -eq 0 ] && { [ $code -ne 0 ] || [ $((passed + skipped)) -eq 0 ]; }; then
+        echo "FAIL $name: exit code $code, $passed tests passed" >>"$log"
+        failed=1
+    fi
+    echo "$passed $failed $skipped" >"$logs/$name.count"
+    printf '%s\n' "$(printf '%-10s %4d passed, %d failed, %d skipped   %d s' "$name" "$passed" "$failed" \
+        "$skipped" $(($(date +%s) - began)))$([ "$failed" -eq 0 ] ||
+        { printf ' (log: %s)\n' "$log"; grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; })"
+}
+
+if [ "${1-}" = --suite ]; then
+    shift
+    run_suite "$@"
+    exit
+fi
+
+all=
+[ "${1-}" != --all ] || { all=1; shift; }
+rm -rf $logs
+mkdir -p $logs
+sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
+
+# Programs that tests build share one runtime library and one simulated device; two suites run at
+# once, so each keeps to one core.
+export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
+export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
+
+suites | if [ $# -gt 0 ]; then grep -E "^($(echo "$*" | tr ' ' '|')) "; else cat; fi |
+    sed "${all:+s/ *|//;} s/ *|.*//" |
+    xargs -P 2 -L 1 "$0" --suite
+
+cat $logs/*.count | awk '
+    { passed += $1; failed += $2; skipped += $3 }
+    END {
+        printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+        exit failed > 0 || passed == 0
+    }'

@@ -1,0 +1,41 @@
+#!/bin/sh
+# make asan: the compiler under AddressSanitizer and UBSan over every spec and every error test, then
+# a small program and its kernels under them on the simulated device.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=build/asan
+flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+failed=0
+
+verdict() { # verdict CODE NAME LOG
+    if [ "$1" -eq 0 ]; then
+        echo "ok asan $2"
+    else
+        echo "FAIL asan $2"
+        tail -n 40 "$3"
+        failed=1
+    fi
+}
+
+mkdir -p $work
+make -s -j2 GEN=$work/gpuopt-gen OBJ=$work/obj CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS="$flags" \
+    $work/gpuopt-gen || exit 1
+export ASAN_OPTIONS=detect_leaks=1
+
+for spec in specs/*.toml specs/*/*.toml tests/oracle/cases/*/spec.toml; do
+    $work/gpuopt-gen "$spec" -o $work/program >$work/log 2>&1
+    verdict $? "$spec" $work/log
+    rm -rf $work/program
+done
+GPUOPT_GEN=$work/gpuopt-gen tests/error/run.sh >$work/log 2>&1
+verdict $? "the compiler's errors" $work/log
+
+# The program is C and links the sanitizers itself; the module of its kernels has its own flavour.
+case=tests/oracle/cases/demo
+$work/gpuopt-gen $case/spec.toml -o $work/program >$work/log 2>&1 &&
+    make -s -j2 -C $work/program DEVICE=sim RT="$PWD" SIM_OUT="$PWD/build/sim" SIM_FLAVOUR=asan CFLAGS="$flags" \
+        LDFLAGS="$flags" >>$work/log 2>&1 &&
+    GPUOPT_SIM_DIR=$PWD/build/sim ASAN_OPTIONS=detect_leaks=0 GPUOPT_DEVICE=sim \
+        $work/program/run --init $case/model --adapter $case/adapter --steps 2 --out $work/out >>$work/log 2>&1
+verdict $? "a program of $case" $work/log
+exit $failed

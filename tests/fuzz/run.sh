@@ -1,0 +1,42 @@
+#!/bin/sh
+# make fuzz: libFuzzer on the readers of specs, JSON lines and safetensors, FUZZ_SECONDS each (60).
+# Says how many inputs were tried. A finding stays in build/fuzz/NAME.crash-*, and ends with FAIL.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=build/fuzz
+seconds=${FUZZ_SECONDS:-60}
+cc=${FUZZ_CC:-clang}
+flags="-std=c17 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all"
+failed=0
+mkdir -p $work
+
+# The compiler's objects once more, with coverage for the fuzzer.
+coverage="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
+make -s -j2 CC="$cc" CXX="$cc++" OBJ=$work/obj CFLAGS="$coverage" CXXFLAGS="$coverage" \
+    GEN=$work/gpuopt-gen $work/libgen.a || exit 1
+
+# fuzz NAME "SEED FILES" LIBRARIES...
+fuzz() {
+    name=$1 seeds=$2
+    shift 2
+    # shellcheck disable=SC2086 # flags and seeds are words
+    $cc $flags -I. -Igen -isystem "${CUDA_HOME:-/usr/local/cuda}/include" "tests/fuzz/$name.c" "$@" \
+        -o "$work/$name" || exit 1
+    mkdir -p "$work/$name.corpus" "$work/$name.seeds"
+    for seed in $seeds; do
+        cp "$seed" "$work/$name.seeds/$(echo "$seed" | tr / _)"
+    done
+    if "$work/$name" -max_total_time="$seconds" -max_len=8192 -timeout=10 -print_final_stats=1 \
+        -artifact_prefix="$work/$name.crash-" "$work/$name.corpus" "$work/$name.seeds" >"$work/$name.log" 2>&1; then
+        echo "ok $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$name.log") inputs"
+    else
+        echo "FAIL $name (log: $work/$name.log)"
+        tail -n 40 "$work/$name.log"
+        failed=1
+    fi
+}
+
+fuzz fuzz_spec "tests/error/*.toml specs/*.toml tests/error/parts/*/config.json" $work/libgen.a -ljansson -lm -lstdc++
+fuzz fuzz_jsonl "tests/oracle/cases/*/data.jsonl" runtime/data_*.c runtime/data.c runtime/rt.c -ljansson -lm -lpthread
+fuzz fuzz_safetensors "tests/oracle/cases/*/adapter/*.safetensors" runtime/safetensors.c -ljansson -lm
+exit $failed

@@ -1,0 +1,88 @@
+#!/bin/sh
+# make lint: what a reviewer should not have to look for. `ok NAME` a rule, or `FAIL NAME` and each
+# place that breaks it.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+failed=0
+
+# verdict NAME: the places on standard input break the rule of that name.
+verdict() {
+    places=$(cat)
+    if [ -z "$places" ]; then
+        echo "ok lint $1"
+    else
+        echo "FAIL lint $1"
+        printf '%s\n' "$places" | sed 's/^/    /'
+        failed=1
+    fi
+}
+
+ours() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [ -f "$f" ] && echo "$f"; done; }
+c_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | grep -v '^tests/golden/')
+text_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' '*.sh' '*.py' '*.mk' '*.inc' '*.toml' Makefile '*.md' .ci/run |
+    grep -v '^tests/golden/' | grep -v '^tests/error/')
+
+# ---- layers: a file of gen includes its own layer or an earlier one ----------------------------
+
+for f in $(ours 'gen/*.c' 'gen/*.h' 'gen/*.cc'); do
+    awk -v file="$f" '
+        BEGIN {
+            count = split("base spec graph model devices pass plan emit study", order, " ")
+            for (i = 1; i <= count; i++) level[order[i]] = i
+            split(file, part, "/")
+            own = part[2] in level ? level[part[2]] : count + 1
+        }
+        /^#include "/ {
+            split($2, path, /["\/]/)
+            if (path[2] == "runtime" || path[2] == "gen" || path[2] == "tests")
+                printf "%s:%d: the compiler does not include %s\n", file, FNR, $2
+            else if (level[path[2]] > own)
+                printf "%s:%d: %s is of a later layer\n", file, FNR, $2
+        }' "$f"
+done | verdict "layers of gen"
+
+grep -nE '#include "(gen|base|spec|graph|model|devices|pass|plan|emit)/' $(ours 'runtime/*.c' 'runtime/*.h' \
+    'runtime/*.cuh' 'gen/templates/*.cu') | verdict "runtime knows nothing of the compiler"
+
+# ---- techniques: known to the spec and to their rewrite, to nothing after it -------------------------
+
+# `adapter` is a field's name in runtime.h, a place where weights come from, and a role in plans.
+grep -niE '\b(lora|q_?lora|dora|rslora|qat|fake_quant|dpo|nf4)[a-z]*\b|lora_|_lora' \
+    $(ours 'gen/plan/*.[ch]' 'gen/emit/*.[ch]') runtime/train.c runtime/capture.c runtime/launch.c |
+    verdict "no technique by name in plan, emit or the loop"
+
+# ---- calls and text ---------------------------------------------------------------------------
+
+grep -nE '\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|setlocale|tmpnam|mktemp)\(' \
+    $(printf '%s\n' $c_files | grep -v '^tests/') | verdict "banned calls"
+grep -nE '\bsystem\(' $(ours 'gen/*.c' 'gen/*.cc' 'runtime/*.c') | verdict "no shell"
+grep -nP '\t' $(printf '%s\n' $text_files | grep -vE 'Makefile|\.mk$|\.inc$') | verdict "no tabs"
+grep -nP '[ \t]+$' $text_files | verdict "no trailing space"
+grep -nE '/(work|root|home)/|\bTODO\b|\bFIXME\b|\bXXX\b' $(printf '%s\n' $text_files | grep -v tests/lint/run.sh) |
+    verdict "no paths of one machine, nothing left to do"
+for room in gen runtime; do
+    printf '%s\n' $c_files | grep "^$room/" | sed 's|.*/||' | sort | uniq -d
+done | verdict "file names are unique in a room"
+wc -l $c_files | awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines, at most 700" }' | verdict "file length"
+
+# A function begins at a line that ends in "{" with nothing before its name, and ends at "}".
+awk 'FNR == 1 { start = 0 }
+    /^[A-Za-z_].*\) *\{$/ || (/^\{$/ && previous ~ /\)$/) { start = FNR; name = /^\{$/ ? previous : $0 }
+    /^\}/ && start {
+        if (FNR - start > 70) printf "%s:%d: %d lines, at most 70: %s\n", FILENAME, start, FNR - start, name
+        start = 0
+    }
+    { previous = $0 }' $c_files | verdict "function length"
+
+# ---- static analysis ----------------------------------------------------------------------------
+
+if command -v cppcheck >/dev/null; then
+    mkdir -p build/cppcheck
+    cppcheck --quiet --std=c17 --enable=warning,portability --inline-suppr -j2 -Igen -I. \
+        '-D_Noreturn=__attribute__((noreturn))' --cppcheck-build-dir=build/cppcheck \
+        --template='{file}:{line}: {message} [{id}]' --suppressions-list=tests/lint/cppcheck.txt \
+        $(ours 'gen/*.c' 'runtime/*.c') 2>&1 | verdict "cppcheck"
+else
+    echo "skip lint cppcheck: it is not installed"
+fi
+exit $failed
