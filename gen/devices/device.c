@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "spec/toml.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -64,7 +65,8 @@ static double number_of(const Row *row, const Toml *value) {
     if (!(value->real > 0 && value->real <= row->most))
         user_error(value->pos, NULL, "%s must be greater than 0 and at most %g", row->key,
                    row->most);
-    return value->real * row->unit;
+    /* 66.9 TFLOP/s are 66900000000000, not what the nearest double times 1e12 is. */
+    return row->unit > 1 ? rint(value->real * row->unit) : value->real * row->unit;
 }
 
 static void store_field(Arena *arena, Device *device, const Row *row, const Toml *value) {

@@ -2,6 +2,8 @@
 #include "emit/emit.h"
 #include "emit/names.h"
 
+#include <stdlib.h>
+
 static const char *const arena_titles[ARENA_COUNT] = {
     [ARENA_STATE] = "STATE: kept from step to step",
     [ARENA_SCRATCH] = "SCRATCH: buffers whose lifetimes do not meet share bytes",
@@ -9,20 +11,43 @@ static const char *const arena_titles[ARENA_COUNT] = {
 };
 static const char *const arena_macros[ARENA_COUNT] = {"STATE", "SCRATCH", "INPUT"};
 
+typedef struct {
+    int64_t offset;
+    int storage;
+} Line;
+
+static int by_offset(const void *a, const void *b) {
+    const Line *x = a, *y = b;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->storage - y->storage;
+}
+
+/* In the order of their bytes; those of SCRATCH, which share them, in the order in which the
+ * program made them. */
+static int lines_of(const Plan *plan, ArenaKind kind, Line *lines) {
+    int count = 0;
+    for (int i = 0; i < plan->program->storage_count; i++)
+        if (plan->place[i].offset >= 0 && plan->place[i].arena == kind)
+            lines[count++] = (Line){plan->place[i].offset, i};
+    if (kind != ARENA_SCRATCH)
+        qsort(lines, (size_t)count, sizeof *lines, by_offset);
+    return count;
+}
+
 static void put_arena(const Plan *plan, ArenaKind kind, const char *const *symbols, Arena *arena,
                       StrBuf *out) {
     const Program *program = plan->program;
     const Value **values = storage_values(arena, program);
+    Line *lines = arena_array(arena, (size_t)program->storage_count + 1, sizeof *lines);
+    int count = lines_of(plan, kind, lines);
     sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lld\n\n", arena_titles[kind],
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
-    for (int i = 0; i < program->storage_count; i++) {
-        Place place = plan->place[i];
-        if (place.offset < 0 || place.arena != kind)
-            continue;
-        sb_printf(out, "#define %s %lld /* %s", symbols[i], (long long)place.offset,
-                  shape_text(arena, values[i]));
-        sb_printf(out, ", %s %s */\n", role_name(program->storages[i]->role),
-                  program->storages[i]->name);
+    for (int i = 0; i < count; i++) {
+        int id = lines[i].storage;
+        sb_printf(out, "#define %s %lld /* %s, %s %s */\n", symbols[id], (long long)lines[i].offset,
+                  shape_text(arena, values[id]), role_name(program->storages[id]->role),
+                  program->storages[id]->name);
     }
 }
 

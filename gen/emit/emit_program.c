@@ -4,6 +4,7 @@
 #include "emit/emit_entry.h"
 #include "emit/names.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -204,7 +205,7 @@ static void put_predicted(const Emit *e) {
                       plan_kernel_launches(plan, ENTRY_UPDATE);
     sb_puts(e->out, "    .predicted = {\n");
     put_string(e, "device", plan->device->name);
-    put_real(e, "iteration_ms", plan->step.ms);
+    put_real(e, "iteration_ms", round(1e6 * plan->step.ms) / 1e6);
     put_int(e, "arena_bytes", arenas);
     put_int(e, "process_bytes", plan->process_bytes);
     put_real(e, "flops", plan->step.flops);
@@ -286,8 +287,9 @@ static void put_identity(const Emit *e) {
     sb_printf(e->out, "    .generator = \"gpuopt-gen %s\",\n", GENERATOR_VERSION);
     sb_printf(e->out, "    .real = %s,\n    .precision = \"%s\",\n", rt_dtype(plan->program->real),
               choice_name(KEY_precision_dtype, (int)e->spec->precision.dtype));
-    sb_puts(e->out, "    .arena_bytes = {[RT_STATE] = STATE_BYTES, [RT_SCRATCH] = SCRATCH_BYTES, "
-                    "[RT_INPUT] = INPUT_BYTES},\n");
+    sb_puts(e->out, "    .arena_bytes = {[RT_STATE] = STATE_BYTES,\n"
+                    "                    [RT_SCRATCH] = SCRATCH_BYTES,\n"
+                    "                    [RT_INPUT] = INPUT_BYTES},\n");
     if (plan->kernel_count)
         sb_printf(e->out, "    .kernels = kernels,\n    .kernel_count = %d,\n", plan->kernel_count);
     if (plan->gemm_count)

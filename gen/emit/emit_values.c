@@ -10,11 +10,25 @@ typedef struct {
     const char *const *symbols;
 } Emit;
 
-static void put_place(const Emit *e, const char *field, const Value *value) {
-    if (value)
-        sb_printf(e->out, ".%s = %s, ", field, offset_text(e->arena, e->symbols, value));
-    else
-        sb_printf(e->out, ".%s = RT_NOWHERE, ", field);
+static const char *place_text(const Emit *e, const Value *value) {
+    return value ? offset_text(e->arena, e->symbols, value) : "RT_NOWHERE";
+}
+
+static bool stands_alone(const Param *p) {
+    return (!p->master || p->master == p->weight) && !p->gradient && !p->exp_avg && !p->exp_avg_sq;
+}
+
+static void put_places(const Emit *e, const Param *p) {
+    const Value *master = p->master == p->weight ? NULL : p->master;
+    sb_printf(e->out, "     .weight = %s, ", place_text(e, p->weight));
+    if (stands_alone(p)) {
+        sb_puts(e->out, "ALONE,\n");
+        return;
+    }
+    sb_printf(e->out, ".master = %s, .gradient = %s,\n", place_text(e, master),
+              place_text(e, p->gradient));
+    sb_printf(e->out, "     .exp_avg = %s, .exp_avg_sq = %s,\n", place_text(e, p->exp_avg),
+              place_text(e, p->exp_avg_sq));
 }
 
 static void put_param(const Emit *e, const Param *p) {
@@ -28,19 +42,31 @@ static void put_param(const Emit *e, const Param *p) {
     sb_printf(e->out, ", %d, {", w->rank);
     for (int i = 0; i < w->rank; i++)
         sb_printf(e->out, "%s%lld", i ? ", " : "", (long long)w->dim[i]);
-    sb_printf(e->out, "}, %lld, %s, %s,\n     ", (long long)w->row_stride, rt_dtype(w->dtype),
+    sb_printf(e->out, "}, %lld, %s, %s,\n", (long long)w->row_stride, rt_dtype(w->dtype),
               rt_dtype(master->dtype));
-    put_place(e, "weight", w);
-    put_place(e, "master", master == w ? NULL : master);
-    put_place(e, "gradient", p->gradient);
-    sb_puts(e->out, "\n     ");
-    put_place(e, "exp_avg", p->exp_avg);
-    put_place(e, "exp_avg_sq", p->exp_avg_sq);
-    sb_printf(e->out, "\n     .trained = %s, .adapter = %s, .init = %s, .init_scale = ",
+    put_places(e, p);
+    sb_printf(e->out, "     .trained = %s, .adapter = %s, .init = %s, .init_scale = ",
               value_trains(w) ? "true" : "false", w->role == ROLE_ADAPTER ? "true" : "false",
               inits[p->init]);
     sb_put_real(e->out, p->init_scale);
     sb_puts(e->out, "},\n");
+}
+
+static void put_params(const Emit *e) {
+    const Program *program = e->plan->program;
+    bool any_alone = false;
+    for (int i = 0; i < program->param_count; i++)
+        any_alone |= stands_alone(&program->params[i]);
+    if (any_alone)
+        sb_puts(e->out, "/* A weight with neither master nor gradient nor moments. */\n"
+                        "#define ALONE .master = RT_NOWHERE, .gradient = RT_NOWHERE, \\\n"
+                        "    .exp_avg = RT_NOWHERE, .exp_avg_sq = RT_NOWHERE\n\n");
+    sb_puts(e->out,
+            "/* name in the file, rank, shape, row stride, dtype, dtype as trained and saved */\n"
+            "const RtParam params[PARAMS] = {\n");
+    for (int i = 0; i < program->param_count; i++)
+        put_param(e, &program->params[i]);
+    sb_puts(e->out, "};\n");
 }
 
 static void put_constant(const Emit *e, const Value *v) {
@@ -93,12 +119,7 @@ void emit_values(const Plan *plan, StrBuf *out) {
     Emit e = {plan, out, &arena, storage_symbols(&arena, plan)};
     sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n",
               plan->spec->name);
-    sb_puts(out,
-            "/* name in the file, rank, shape, row stride, dtype, dtype as trained and saved */\n"
-            "const RtParam params[PARAMS] = {\n");
-    for (int i = 0; i < plan->program->param_count; i++)
-        put_param(&e, &plan->program->params[i]);
-    sb_puts(out, "};\n");
+    put_params(&e);
     put_constants(&e);
     sb_puts(
         out,

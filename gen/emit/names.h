@@ -7,7 +7,7 @@
 /* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan;
  * NULL where it has no place. Indexed by storage id. */
 const char **storage_symbols(Arena *, const Plan *);
-/* The value that fills each storage; indexed by storage id. */
+/* The first value that fills each storage, else its first; indexed by storage id. */
 const Value **storage_values(Arena *, const Program *);
 
 /* The next storage from `from` on that the host fills with the compiler's own numbers; -1: none. */

@@ -22,6 +22,7 @@
 #define ROPE_COS 2816 /* f32 [16, 8], constant rope.cos */
 #define ROPE_SIN 3328 /* f32 [16, 8], constant rope.sin */
 #define ROPE_INV_FREQ 3840 /* f32 [8], constant rope.inv_freq */
+#define LOSS_GRAD 4096 /* f32 [1], constant loss.grad */
 #define MODEL_EMBED_TOKENS_WEIGHT 4352 /* f32 [64, 32], frozen model.embed_tokens.weight */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT 12544 /* f32 [32], frozen model.layers.0.input_layernorm.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT 12800 /* f32 [32, 32], frozen model.layers.0.self_attn.q_proj.weight */
@@ -52,11 +53,10 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT 100096 /* f32 [32, 48], frozen model.layers.2.mlp.down_proj.weight */
 #define MODEL_NORM_WEIGHT 106240 /* f32 [32], frozen model.norm.weight */
 #define LM_HEAD_WEIGHT 106496 /* f32 [64, 32], frozen lm_head.weight */
-#define TRAINED 114688 /* f32 [4, 32], adapter trained */
+#define TRAINED 114688 /* f32 [12, 1024], adapter trained */
 #define GRADIENT 163840 /* f32 [12, 1024], gradient gradient */
 #define EXP_AVG 212992 /* f32 [12, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 262144 /* f32 [12, 1024], optimizer exp_avg_sq */
-#define LOSS_GRAD 4096 /* f32 [1], constant loss.grad */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 

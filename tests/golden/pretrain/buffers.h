@@ -22,12 +22,12 @@
 #define ROPE_COS 2816 /* f32 [16, 8], constant rope.cos */
 #define ROPE_SIN 3328 /* f32 [16, 8], constant rope.sin */
 #define ROPE_INV_FREQ 3840 /* f32 [8], constant rope.inv_freq */
-#define TRAINED 4352 /* bf16 [64, 32], weight trained */
-#define MASTER 170240 /* f32 [27, 1024], optimizer master */
+#define LOSS_GRAD 4096 /* f32 [1], constant loss.grad */
+#define TRAINED 4352 /* bf16 [27, 1024], weight trained */
 #define GRADIENT 59648 /* f32 [27, 1024], gradient gradient */
+#define MASTER 170240 /* f32 [27, 1024], optimizer master */
 #define EXP_AVG 280832 /* f32 [27, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 391424 /* f32 [27, 1024], optimizer exp_avg_sq */
-#define LOSS_GRAD 4096 /* f32 [1], constant loss.grad */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
