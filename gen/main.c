@@ -7,6 +7,7 @@
 #include "emit/write.h"
 #include "model/model.h"
 #include "pass/pass.h"
+#include "pass/recompute.h"
 #include "plan/plan.h"
 #include "spec/sweep.h"
 #include <stdio.h>
@@ -46,16 +47,44 @@ static bool answer(const Cli *cli) {
     return true;
 }
 
-static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec) {
-    StrBuf dump = {0};
-    const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
-    Program *program = model_build(arena, spec);
-    passes_run(program, spec, cli->dump, &dump);
+static Plan *plan_program(Program *program, const Spec *spec, const Device *device) {
     Plan *plan = plan_new(program, spec, device);
     plan_launches(plan);
     plan_memory(plan);
     plan_check(plan);
     plan_predict(plan);
+    return plan;
+}
+
+static Plan *plan_without(const Plan *plan, Recomputation *recompute, int dropped) {
+    recompute_drop(recompute, dropped);
+    return plan_program(plan->program, plan->spec, plan->device);
+}
+
+/* Plans again with fewer activations kept, as few as must be, until it fits; with as few as can be
+ * kept where it never does. */
+static Plan *plan_with_recompute(const Plan *plan) {
+    Recomputation *recompute = recompute_new(plan->program);
+    recompute_rank(recompute, plan->device);
+    int too_few = 0, enough = recompute_choices(recompute);
+    Plan *fitting = plan_without(plan, recompute, enough);
+    if (!plan_fits(fitting))
+        return fitting;
+    while (enough - too_few > 1) {
+        int middle = (too_few + enough) / 2;
+        *(plan_fits(plan_without(plan, recompute, middle)) ? &enough : &too_few) = middle;
+    }
+    return plan_without(plan, recompute, enough);
+}
+
+static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec) {
+    StrBuf dump = {0};
+    const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    Program *program = model_build(arena, spec);
+    passes_run(program, spec, cli->dump, &dump);
+    Plan *plan = plan_program(program, spec, device);
+    if (!plan_fits(plan) && spec->activation_checkpoint.mode == RECOMPUTE_AUTO)
+        plan = plan_with_recompute(plan);
     if (cli->dump)
         print_and_free(&dump);
     return plan;

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "graph/graph.h"
 #include <stdint.h>
 
 /* What multiplies: fp64 and fp32 as such, fp32 operands rounded to tf32, bf16 and fp16. */
@@ -46,5 +47,10 @@ double device_matmul_ms(const Device *, Rate, double m, double n, double k, doub
 double device_kernel_ms(const Device *, Rate, double flops, double bytes);
 /* Time of a kernel that multiplies matrices among other work, as attention does. */
 double device_fused_ms(const Device *, Rate, double flops, double bytes);
+
+/* The unit that the program's matrix products run on. */
+Rate program_rate(const Program *);
+/* Time of one op of a lowered program, alone in its kernel. */
+double device_op_ms(const Device *, const Program *, const Op *);
 
 #endif

@@ -56,8 +56,9 @@ static void check_op(Check *c, int index, Stage stage) {
            "after %s, in %s: %s (%s) is not allowed at this stage", c->where, c->graph->name,
            op->name, op_table[op->kind].name);
     ENSURE(op->id == index, "after %s: %s has a stale index", c->where, op->name);
-    ENSURE(!op->after || op->after->id < index, "after %s: %s runs before %s", c->where, op->name,
-           op->after->name);
+    ENSURE(!op->after || (op->after->id < index && c->graph->ops[op->after->id] == op->after),
+           "after %s: %s runs before %s", c->where, op->name, op->after->name);
+    ENSURE(!op->recompute || op->after, "after %s: nothing holds %s back", c->where, op->name);
     for (int i = 0; i < op->in_count; i++)
         check_operand(c, op, op->in[i]);
     ENSURE(op->out_count > 0, "after %s: %s has no result", c->where, op->name);

@@ -26,5 +26,6 @@ void pass_optimizer(Program *, const Spec *);
 void pass_bordered(Program *, const Spec *);
 void pass_chunk_head(Program *, const Spec *);
 void pass_lower(Program *, const Spec *);
+void pass_recompute(Program *, const Spec *);
 
 #endif

@@ -27,14 +27,7 @@ int plan_kernel_launches(const Plan *plan, Entry entry) {
     return count;
 }
 
-Rate plan_rate(const Plan *plan) {
-    const Program *program = plan->program;
-    if (program->activation == DT_F64)
-        return RATE_F64;
-    if (program->activation != DT_F32)
-        return RATE_F16;
-    return program->tf32 ? RATE_TF32 : RATE_F32;
-}
+Rate plan_rate(const Plan *plan) { return program_rate(plan->program); }
 
 const char *plan_role_title(Role role) {
     static const char *const titles[ROLE_COUNT] = {

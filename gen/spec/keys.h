@@ -166,7 +166,7 @@
 #define ACTIVATION_CHECKPOINT_KEYS(K)                                                              \
     K(activation_checkpoint, mode, CHOICE(Recompute), "auto", "", ALWAYS,                          \
       "What backward computes again: auto drops activations only until the plan fits, full "       \
-      "keeps each layer's input alone.")                                                           \
+      "keeps only what lies between layers.")                                                      \
     K(activation_checkpoint, memory_budget_gib, REAL, "0.0", "[0, 1048576]", ALWAYS,               \
       "Device memory that the plan may use, in GiB; 0 means the device's own.")
 

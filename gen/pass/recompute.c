@@ -1,0 +1,209 @@
+/* Recomputation (activation checkpointing; Chen et al., arXiv 1604.06174): forward values that
+ * backward needs are dropped and computed again, by clones of their ops that a control edge holds
+ * back until backward is there.
+ *
+ * Requires a lowered program, for it is the last pass: what rearranges weights and the head looks
+ * for forward and backward as they were written, and clones take strided views as they are. It goes
+ * by the graph alone. A *narrow place* is where all that follows in forward hangs on one value, as
+ * the sum between two layers. `full` keeps every n-th of them, n being the one with the least peak,
+ * and what can stay at the end of forward without raising it; `auto` lets main.c say how much of
+ * the rest is dropped, cheapest first. Clones compute the same bits: ops are deterministic, and
+ * random masks are functions of seed, step and place. */
+#include "pass/recompute.h"
+
+#include "pass/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- narrow places -------------------------------------------------------------------------- */
+
+typedef struct {
+    int *first;  /* by storage id: the forward op that writes it first; -1: none */
+    int *narrow; /* storages of narrow places, in order */
+    int narrow_count;
+} Shape;
+
+static int first_backward(const Recomputation *r) {
+    int i = 0;
+    while (i < r->op_count && r->forward[i])
+        i++;
+    return i;
+}
+
+/* By op: by how much the number of values that later forward ops read changes at it, and the sum of
+ * their ids: where one is left, the sum is its id. */
+typedef struct {
+    int *count, *sum;
+} Change;
+
+static Change changes_of(const Recomputation *r, const int *first, const int *last, Arena *arena) {
+    Change change = {arena_array(arena, (size_t)r->op_count + 1, sizeof(int)),
+                     arena_array(arena, (size_t)r->op_count + 1, sizeof(int))};
+    for (int id = 0; id < r->storage_count; id++) {
+        if (first[id] < 0 || last[id] <= first[id])
+            continue;
+        change.count[first[id]]++;
+        change.sum[first[id]] += id;
+        change.count[last[id]]--;
+        change.sum[last[id]] -= id;
+    }
+    return change;
+}
+
+static void find_spans(const Recomputation *r, int *first, int *last) {
+    for (int id = 0; id < r->storage_count; id++)
+        first[id] = last[id] = -1;
+    for (int i = 0; i < r->op_count; i++) {
+        const Op *op = r->ops[i];
+        for (int k = 0; r->forward[i] && k < op->in_count; k++)
+            last[op->in[k]->storage->id] = i;
+        for (int k = 0; r->forward[i] && k < op->out_count; k++)
+            if (first[op->out[k]->storage->id] < 0 && op->out[k]->role == ROLE_ACTIVATION)
+                first[op->out[k]->storage->id] = i;
+    }
+}
+
+static Shape shape_of(const Recomputation *r, Arena *arena) {
+    size_t storages = (size_t)r->storage_count, ops = (size_t)r->op_count + 1;
+    Shape shape = {arena_array(arena, storages, sizeof(int)), arena_array(arena, ops, sizeof(int)),
+                   0};
+    int *last = arena_array(arena, storages, sizeof *last), count = 0, sum = 0;
+    find_spans(r, shape.first, last);
+    Change change = changes_of(r, shape.first, last, arena);
+    for (int i = 0, end = first_backward(r); i < end; i++) {
+        count += change.count[i];
+        sum += change.sum[i];
+        bool known = shape.narrow_count && shape.narrow[shape.narrow_count - 1] == sum;
+        if (count == 1 && !known)
+            shape.narrow[shape.narrow_count++] = sum;
+    }
+    return shape;
+}
+
+/* ---- what to keep --------------------------------------------------------------------------- */
+
+/* Every n-th narrow place, and all that comes after number `last` of them. */
+static void keep_narrow(const Recomputation *r, const Shape *shape, int n, int last) {
+    for (int id = 0; id < r->storage_count; id++)
+        r->keep[id] = shape->first[id] > shape->first[shape->narrow[last]];
+    for (int i = 0; i < shape->narrow_count; i += n)
+        r->keep[shape->narrow[i]] = true;
+}
+
+static int64_t peak_with(const Recomputation *r, const Shape *shape, int n, int last) {
+    Arena arena = {0};
+    keep_narrow(r, shape, n, last);
+    Turns turns = recompute_turns(r, &arena);
+    int64_t peak = turns_peak(r, &turns);
+    arena_free(&arena);
+    return peak;
+}
+
+/* Backward begins where forward ends, so what comes last is hardly kept at all: as much of it stays
+ * as the peak allows. */
+static void find_least(Recomputation *r, const Shape *shape) {
+    int64_t least = INT64_MAX;
+    int places = shape->narrow_count, best = 1;
+    for (int n = 1; n <= places; n++) {
+        int64_t peak = peak_with(r, shape, n, (places - 1) / n * n);
+        if (peak < least)
+            best = n;
+        least = peak < least ? peak : least;
+    }
+    int last = places ? (places - 1) / best * best : -1;
+    while (last >= best && peak_with(r, shape, best, last - best) <= least)
+        last -= best;
+    memset(r->keep, true, (size_t)r->storage_count); /* where nothing is narrow */
+    if (places)
+        keep_narrow(r, shape, best, last);
+    memcpy(r->keep_least, r->keep, (size_t)r->storage_count * sizeof *r->keep);
+}
+
+static void find_candidates(Recomputation *r) {
+    for (int id = 0; id < r->storage_count; id++)
+        if (r->repeatable[id] && r->read_after[id] && !r->keep_least[id])
+            r->candidates[r->candidate_count++] = id;
+}
+
+static void *by_storage(const Recomputation *r, size_t size) {
+    return arena_array(r->program->arena, (size_t)r->storage_count + 1, size);
+}
+
+Recomputation *recompute_new(Program *p) {
+    Arena arena = {0};
+    Recomputation *r = arena_alloc(p->arena, sizeof *r);
+    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    *r = (Recomputation){.program = p, .graph = graph, .ops = graph->ops};
+    r->op_count = graph->op_count;
+    r->storage_count = p->storage_count;
+    r->forward = arena_array(p->arena, (size_t)r->op_count + 1, sizeof *r->forward);
+    r->writers = by_storage(r, sizeof *r->writers);
+    r->repeatable = by_storage(r, sizeof(bool));
+    r->read_after = by_storage(r, sizeof(bool));
+    r->keep = by_storage(r, sizeof(bool));
+    r->keep_least = by_storage(r, sizeof(bool));
+    r->candidates = by_storage(r, sizeof(int));
+    recompute_analyse(r);
+    Shape shape = shape_of(r, &arena);
+    find_least(r, &shape);
+    find_candidates(r);
+    arena_free(&arena);
+    return r;
+}
+
+/* ---- the choice ----------------------------------------------------------------------------- */
+
+int recompute_choices(const Recomputation *r) { return r->candidate_count; }
+
+/* All candidates but the first `count` stay. */
+static void choose(const Recomputation *r, int count) {
+    memcpy(r->keep, r->keep_least, (size_t)r->storage_count * sizeof *r->keep);
+    for (int i = count; i < r->candidate_count; i++)
+        r->keep[r->candidates[i]] = true;
+}
+
+typedef struct {
+    int id;
+    double worth; /* bytes a millisecond */
+} Ranked;
+
+/* Of equals the earlier one: it would be kept for longer. */
+static int worth_more_first(const void *a, const void *b) {
+    const Ranked *x = a, *y = b;
+    if (x->worth != y->worth)
+        return x->worth < y->worth ? 1 : -1;
+    return x->id - y->id;
+}
+
+void recompute_rank(Recomputation *r, const Device *device) {
+    Arena arena = {0};
+    Ranked *ranked = arena_array(&arena, (size_t)r->candidate_count + 1, sizeof *ranked);
+    choose(r, 0);
+    for (int i = 0; i < r->candidate_count; i++) {
+        int id = r->candidates[i];
+        double bytes = (double)r->program->storages[id]->bytes;
+        ranked[i] = (Ranked){id, bytes / recompute_ms(r, device, id)};
+    }
+    qsort(ranked, (size_t)r->candidate_count, sizeof *ranked, worth_more_first);
+    for (int i = 0; i < r->candidate_count; i++)
+        r->candidates[i] = ranked[i].id;
+    arena_free(&arena);
+}
+
+void recompute_drop(Recomputation *r, int count) {
+    Arena arena = {0};
+    graph_set_ops(r->program, r->graph, r->ops, r->op_count); /* as it was: ids are places again */
+    choose(r, count);
+    Turns turns = recompute_turns(r, &arena);
+    recompute_rewrite(r, &turns);
+    arena_free(&arena);
+    program_verify(r->program, STAGE_KERNEL, "recompute");
+}
+
+void pass_recompute(Program *p, const Spec *spec) {
+    if (spec->activation_checkpoint.mode != RECOMPUTE_FULL || !p->train.gradient)
+        return;
+    Recomputation *r = recompute_new(p);
+    recompute_drop(r, recompute_choices(r));
+}
