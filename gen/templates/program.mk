@@ -69,7 +69,7 @@ need_host:
 
 comma   := ,
 wanted  := $(subst $(comma), ,$(ARCH))
-known    = $(shell $(NVCC) --list-gpu-code)
+known    = $(if $(NVCC),$(shell $(NVCC) --list-gpu-code))
 archs    = $(foreach a,$(wanted),$(if $(filter $(patsubst %a,%,$a),$(known)),$a))
 lacking  = $(filter-out $(archs),$(wanted))
 gencode  = $(foreach a,$(archs),-gencode arch=$(a:sm_%=compute_%)$(comma)code=$a)
