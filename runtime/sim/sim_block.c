@@ -141,7 +141,9 @@ static void go_on(void) {
         fault_waiting();
     }
     block.current = next;
-    fiber_switch(self, next);
+    /* A fiber that has just laid itself down may be the one to start the next thread. */
+    if (next != self)
+        fiber_switch(self, next);
 }
 
 static void end_thread(unsigned thread) {

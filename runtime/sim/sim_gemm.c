@@ -230,8 +230,18 @@ static void gemm_double(const Gemm *g, int batch) {
             d[i * g->d.row_stride + j * g->d.column_stride] += bias[i];
 }
 
+/* One thread unless the user says otherwise: the same bits on every machine, and small products are
+ * faster so. */
+static void choose_threads(void) {
+    static bool chosen;
+    if (!chosen && !getenv("OPENBLAS_NUM_THREADS"))
+        openblas_set_num_threads(1);
+    chosen = true;
+}
+
 void gemm_run(const void *gemm) {
     const Gemm *g = gemm;
+    choose_threads();
     if (g->workspace_bytes)
         memset(g->workspace, 0xff, g->workspace_bytes);
     for (int batch = 0; batch < g->batches; batch++) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 4096 };
+enum { PAGE = 4096, MAX_GRAIN = 16 };
 
 /* Who accessed a byte: the block and thread of the launch, and how many barriers it had passed. */
 typedef struct Access {
@@ -25,17 +25,20 @@ typedef struct Cell {
     Access writer, readers[2];
 } Cell;
 
-typedef struct Chunk {
-    uintptr_t page;
+/* The cells of one page. Each stands for `grain` bytes, which have always been accessed together:
+ * an access that splits them splits the cells of the whole page. */
+typedef struct Page {
+    uintptr_t number;
+    unsigned grain;
     Cell *cells;
-} Chunk;
+} Page;
 
 static struct {
     CUfunction function; /* null where no instrumented kernel runs */
     uint32_t launch, block_life, block;
-    Chunk *chunks; /* a hash table of the pages touched */
+    Page **pages; /* a hash table of the pages touched */
     size_t count, capacity;
-    Chunk last;
+    Page *last;
 } race;
 
 bool race_running(void) { return race.function != NULL; }
@@ -54,37 +57,46 @@ void race_end(void) { race.function = NULL; }
 
 /* ---- Shadow memory ----------------------------------------------------------------------- */
 
-static Chunk *slot_of(uintptr_t page) {
-    size_t i = (size_t)(page * 0x9E3779B97F4A7C15u >> 20) & (race.capacity - 1);
-    while (race.chunks[i].cells && race.chunks[i].page != page)
+static Page **slot_of(uintptr_t number) {
+    size_t i = (size_t)(number * 0x9E3779B97F4A7C15u >> 20) & (race.capacity - 1);
+    while (race.pages[i] && race.pages[i]->number != number)
         i = (i + 1) & (race.capacity - 1);
-    return &race.chunks[i];
+    return &race.pages[i];
 }
 
 static void grow(void) {
-    Chunk *old = race.chunks;
+    Page **old = race.pages;
     const size_t count = race.capacity;
     race.capacity = count ? 2 * count : 1024;
-    race.chunks = sim_need(calloc(race.capacity, sizeof *race.chunks));
+    race.pages = sim_need(calloc(race.capacity, sizeof *race.pages));
     for (size_t i = 0; i < count; i++)
-        if (old[i].cells)
-            *slot_of(old[i].page) = old[i];
+        if (old[i])
+            *slot_of(old[i]->number) = old[i];
     free(old);
 }
 
-static Cell *cell_of(const unsigned char *p) {
-    const uintptr_t page = (uintptr_t)p / CHUNK;
-    if (race.last.page != page || !race.last.cells) {
-        if (2 * race.count >= race.capacity)
-            grow();
-        Chunk *chunk = slot_of(page);
-        if (!chunk->cells) {
-            *chunk = (Chunk){page, sim_need(calloc(CHUNK, sizeof(Cell)))};
-            race.count++;
-        }
-        race.last = *chunk;
+static Page *page_of(uintptr_t number) {
+    if (race.last && race.last->number == number)
+        return race.last;
+    if (2 * race.count >= race.capacity)
+        grow();
+    Page **slot = slot_of(number);
+    if (!*slot) {
+        *slot = sim_need(malloc(sizeof **slot));
+        **slot = (Page){number, MAX_GRAIN, sim_need(calloc(PAGE / MAX_GRAIN, sizeof(Cell)))};
+        race.count++;
     }
-    return &race.last.cells[(uintptr_t)p % CHUNK];
+    return race.last = *slot;
+}
+
+static void split(Page *page, unsigned grain) {
+    const unsigned parts = page->grain / grain;
+    Cell *cells = sim_need(malloc(PAGE / grain * sizeof *cells));
+    for (unsigned i = 0; i < PAGE / grain; i++)
+        cells[i] = page->cells[i / parts];
+    free(page->cells);
+    page->cells = cells;
+    page->grain = grain;
 }
 
 /* ---- Conflicts --------------------------------------------------------------------------- */
@@ -133,9 +145,8 @@ static void note_reader(Cell *cell, Access now) {
     }
 }
 
-static void check_byte(const unsigned char *p, Access now, uint32_t life, bool write, bool atomic,
-                       const void *from) {
-    Cell *cell = cell_of(p);
+static void check_cell(Cell *cell, const void *p, Access now, uint32_t life, bool write,
+                       bool atomic, const void *from) {
     if (cell->life != life)
         *cell = (Cell){.life = life};
     if (!ordered(cell->writer, now) && !(atomic && cell->atomic))
@@ -148,6 +159,14 @@ static void check_byte(const unsigned char *p, Access now, uint32_t life, bool w
         if (!ordered(cell->readers[i], now))
             report(p, cell->readers[i], now, "a read and a write", from);
     *cell = (Cell){.life = life, .atomic = atomic, .writer = now};
+}
+
+/* The largest grain whose borders both ends of an access lie on. */
+static unsigned common_grain(uintptr_t ends) {
+    unsigned grain = MAX_GRAIN;
+    while (ends % grain)
+        grain /= 2;
+    return grain;
 }
 
 static void check(const void *p, size_t bytes, bool write, bool atomic, const void *from) {
@@ -163,8 +182,16 @@ static void check(const void *p, size_t bytes, bool write, bool atomic, const vo
         return; /* arguments and constants */
     }
     const Access now = access_now();
-    for (size_t i = 0; i < bytes; i++)
-        check_byte((const unsigned char *)p + i, now, life, write, atomic, from);
+    for (uintptr_t at = (uintptr_t)p, end = at + bytes; at < end;) {
+        Page *page = page_of(at / PAGE);
+        const uintptr_t most = (at / PAGE + 1) * PAGE, stop = end < most ? end : most;
+        const unsigned grain = common_grain(at | stop);
+        if (grain < page->grain)
+            split(page, grain);
+        for (; at < stop; at += page->grain)
+            check_cell(&page->cells[at % PAGE / page->grain], (void *)at, now, life, write, atomic,
+                       from);
+    }
 }
 
 void race_access(const void *p, size_t bytes, bool write, bool atomic) {

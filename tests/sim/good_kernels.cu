@@ -34,6 +34,16 @@ extern "C" __global__ void __launch_bounds__(256) reductions(double *out, const 
     }
 }
 
+/* One warp works and the others end at once, so that in a random order threads end, wait and begin
+ * side by side. out[block] = the sum of 32 values. */
+extern "C" __global__ void first_warp(float *out, const float *x) {
+    if (threadIdx.x >= 32)
+        return;
+    const float sum = warp_sum(x[32 * blockIdx.x + threadIdx.x]);
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = sum;
+}
+
 /* Each lane's value from its neighbour, from lane 5, from below and above, and the vote. */
 extern "C" __global__ void shuffles(int *out) {
     const int lane = threadIdx.x;

@@ -49,22 +49,42 @@ static void globals_keep_their_values(void **state) {
         assert_true(y[i] == 2.5f * (float)(i % 8 + 1));
 }
 
+/* Enough blocks that a random order meets every way in which the threads of a block can take turns.
+ */
 static void reductions_are_exact(void **state) {
     (void)state;
-    float x[512];
-    double out[6];
-    for (int i = 0; i < 512; i++)
+    enum { BLOCKS = 8 };
+    static float x[BLOCKS * 256];
+    static double out[BLOCKS * 3];
+    for (int i = 0; i < BLOCKS * 256; i++)
         x[i] = (float)((i * 37) % 101 - 50);
     CUdeviceptr dx = test_upload(x, sizeof x), dout = test_upload(NULL, sizeof out);
-    run("reductions", 2, 256, 0, (void *[]){&dout, &dx});
+    run("reductions", BLOCKS, 256, 0, (void *[]){&dout, &dx});
     OK(cuMemcpyDtoH(out, dout, sizeof out));
-    for (int b = 0; b < 2; b++) {
+    for (int b = 0; b < BLOCKS; b++) {
         double sum = 0, most = -1e9;
         for (int i = 0; i < 256; i++) {
             sum += x[256 * b + i];
             most = fmax(most, x[256 * b + i]);
         }
         assert_true(out[3 * b] == sum && out[3 * b + 1] == sum && out[3 * b + 2] == most);
+    }
+}
+
+static void threads_end_at_different_times(void **state) {
+    (void)state;
+    enum { BLOCKS = 128 };
+    static float x[BLOCKS * 32], out[BLOCKS];
+    for (int i = 0; i < BLOCKS * 32; i++)
+        x[i] = (float)((i * 53) % 97 - 48);
+    CUdeviceptr dx = test_upload(x, sizeof x), dout = test_upload(NULL, sizeof out);
+    run("first_warp", BLOCKS, 256, 0, (void *[]){&dout, &dx});
+    OK(cuMemcpyDtoH(out, dout, sizeof out));
+    for (int block = 0; block < BLOCKS; block++) {
+        float sum = 0;
+        for (int i = 0; i < 32; i++)
+            sum += x[32 * block + i];
+        assert_true(out[block] == sum);
     }
 }
 
@@ -257,12 +277,19 @@ static void atomics_do_not_race(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axpy_reaches_each_element),  cmocka_unit_test(globals_keep_their_values),
-        cmocka_unit_test(reductions_are_exact),       cmocka_unit_test(shuffles_move_values),
-        cmocka_unit_test(philox_gives_known_answers), cmocka_unit_test(uniforms_are_uniform),
-        cmocka_unit_test(conversions_round_once),     cmocka_unit_test(vectors_move_whole),
-        cmocka_unit_test(mma_is_a_matrix_product),    cmocka_unit_test(ldmatrix_gives_fragments),
-        cmocka_unit_test(pipelines_land_in_time),     cmocka_unit_test(atomics_do_not_race),
+        cmocka_unit_test(axpy_reaches_each_element),
+        cmocka_unit_test(globals_keep_their_values),
+        cmocka_unit_test(reductions_are_exact),
+        cmocka_unit_test(threads_end_at_different_times),
+        cmocka_unit_test(shuffles_move_values),
+        cmocka_unit_test(philox_gives_known_answers),
+        cmocka_unit_test(uniforms_are_uniform),
+        cmocka_unit_test(conversions_round_once),
+        cmocka_unit_test(vectors_move_whole),
+        cmocka_unit_test(mma_is_a_matrix_product),
+        cmocka_unit_test(ldmatrix_gives_fragments),
+        cmocka_unit_test(pipelines_land_in_time),
+        cmocka_unit_test(atomics_do_not_race),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
