@@ -87,19 +87,32 @@ static void print_columns(Printer *p, int phase, void (*visit)(Printer *, int ph
 
 static const char *chunk_index(const Printer *p) { return p->chunks > 1 ? "[c]" : ""; }
 
+static void declare_registers(Printer *p, int i) {
+    const char *type = dtype_c_name(p->body->steps[i].value->dtype);
+    const char *name = unique(p, arena_printf(p->arena, "%s_v", p->kernel->param[p->kernel->param_of_step[i]].name));
+    const char *extent = p->chunks > 1 ? arena_printf(p->arena, "[%d]", p->chunks) : "";
+    if (p->kernel->vector == 1) put(p, "%s %s%s;", type, name, extent);
+    else put(p, "Vec<%s, %d> %s%s;", type, p->kernel->vector, name, extent);
+    p->slot[i] = arena_printf(p->arena, "%s%s", name, chunk_index(p));
+}
+
 /* Registers for elements that later phases read again. Where the visit opens no scope, its own
  * declaration lasts. */
 static void declare_kept(Printer *p, int phase) {
     if (column_levels(p) == 0) return;
+    for (int i = 0; i < p->body->count; i++)
+        if (stays_in_registers(p, i) && !p->slot[i] && phase_needs(&p->phases, phase, i)) declare_registers(p, i);
+}
+
+static void print_hoisted(Printer *p) {
+    bool loads = false;
+    print_before_rows(p);
     for (int i = 0; i < p->body->count; i++) {
-        if (!stays_in_registers(p, i) || p->slot[i] || !phase_needs(&p->phases, phase, i)) continue;
-        const char *type = dtype_c_name(p->body->steps[i].value->dtype);
-        const char *name = unique(p, arena_printf(p->arena, "%s_v", p->kernel->param[p->kernel->param_of_step[i]].name));
-        const char *extent = p->chunks > 1 ? arena_printf(p->arena, "[%d]", p->chunks) : "";
-        if (p->kernel->vector == 1) put(p, "%s %s%s;", type, name, extent);
-        else put(p, "Vec<%s, %d> %s%s;", type, p->kernel->vector, name, extent);
-        p->slot[i] = arena_printf(p->arena, "%s%s", name, chunk_index(p));
+        if (!step_before_rows(p->kernel, i) || !step_per_column(p->body, i)) continue;
+        loads = true;
+        if (column_levels(p) > 0) declare_registers(p, i);
     }
+    if (loads) print_columns(p, 0, print_hoisted_loads);
 }
 
 static bool reduces_in(const Printer *p, int i, int phase) {
@@ -190,6 +203,7 @@ void print_row_kernel(Printer *p) {
         else put(p, "const int col = %s * %d;", p->lane, k->vector);
     }
     declare_column_sums(p);
+    print_hoisted(p);
     if (k->workers) {
         put(p, "for (%s row = first; row < end; row++) {", index_type(p));
         p->depth++;

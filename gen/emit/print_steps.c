@@ -82,11 +82,17 @@ static void print_row_store(Printer *p, int i) {
 void print_row_scope(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
-        if (!in_row_scope(p, i, phase)) continue;
+        if (!in_row_scope(p, i, phase) || step_before_rows(p->kernel, i)) continue;
         if (s->kind == STEP_STORE) print_row_store(p, i);
         else if (s->kind == STEP_COL_SUM) put(p, "%s += %s;", p->slot[i], step_text(p, s->arg[0]));
         else if (!inlined_in_row(p, i)) declare(p, i, "row");
     }
+}
+
+void print_before_rows(Printer *p) {
+    for (int i = 0; i < p->body->count; i++)
+        if (step_before_rows(p->kernel, i) && !step_per_column(p->body, i) && !inlined_in_row(p, i))
+            declare(p, i, "row");
 }
 
 /* ---- a visit of the columns ------------------------------------------------------------------ */
@@ -113,6 +119,7 @@ static void print_element_fill(Printer *p, int i) {
 }
 
 bool stays_in_registers(const Printer *p, int i) {
+    if (step_before_rows(p->kernel, i)) return p->body->steps[i].kind == STEP_LOAD && step_per_column(p->body, i);
     return p->phases.kept[i] && p->kernel->skeleton != SKELETON_STREAM_ROW;
 }
 
@@ -141,10 +148,17 @@ static void print_loads(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
         if (s->kind != STEP_LOAD || !phase_needs(&p->phases, phase, i) || gathers(p, s)) continue;
+        if (step_before_rows(p->kernel, i)) continue;
         bool there = false;
         for (int before = 0; stays_in_registers(p, i) && before < phase; before++) there = there || phase_needs(&p->phases, before, i);
         if (!there) print_load(p, i);
     }
+}
+
+void print_hoisted_loads(Printer *p, int phase) {
+    (void)phase;
+    for (int i = 0; i < p->body->count; i++)
+        if (step_before_rows(p->kernel, i) && step_per_column(p->body, i)) print_load(p, i);
 }
 
 static bool stores_vector(const Printer *p, int i) {

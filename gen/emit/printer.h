@@ -46,6 +46,9 @@ const char *step_text(Printer *, int step);
 const char *step_index_text(Printer *, int step, bool each);
 /* Declares what one row (or the whole kernel) needs once, in the phase, and what it stores. */
 void print_row_scope(Printer *, int phase);
+/* The same for what step_before_rows says, and the loads of columns. */
+void print_before_rows(Printer *);
+void print_hoisted_loads(Printer *, int phase);
 /* The loads, the element loop and the stores of one visit of the columns. */
 void print_visit(Printer *, int phase);
 /* Whether a LOAD is read once and kept for the phases that follow. */

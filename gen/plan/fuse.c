@@ -20,13 +20,28 @@ static bool takes_part(const Body *part, int64_t rows, int64_t cols) {
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
+static Level level_join(Level a, Level b) {
+    if (a == b || b == LEVEL_SCALAR) return a;
+    return a == LEVEL_SCALAR ? b : LEVEL_ELEMENT;
+}
+
+/* A step whose arguments were replaced varies with what they vary with now. */
+static int append(Body *joined, Step s) {
+    Level level = s.kind == STEP_LOAD && value_cols(s.value) > 1 ? LEVEL_COL : LEVEL_SCALAR;
+    for (int k = 0; k < step_arg_count(s.kind); k++) level = level_join(level, joined->steps[s.arg[k]].level);
+    if (s.row_index >= 0) level = level_join(level, joined->steps[s.row_index].level);
+    bool varies_by_itself = step_reduces(s.kind) || s.kind == STEP_ROW || s.kind == STEP_COL ||
+                            (s.kind == STEP_LOAD && s.row_index < 0);
+    if (!varies_by_itself) s.level = level;
+    return body_append(joined, s);
+}
+
 /* Inside a larger space the only row or column of a part is number 0. */
 static Step placed(const Body *part, const Body *joined, Step s) {
     bool only_row = s.kind == STEP_ROW && part->rows == 1 && joined->rows > 1;
     bool only_col = s.kind == STEP_COL && part->cols == 1 && joined->cols > 1;
     if (!only_row && !only_col) return s;
     s.kind = STEP_CONST;
-    s.level = LEVEL_SCALAR;
     s.constant = 0;
     return s;
 }
@@ -66,11 +81,8 @@ static int forwarded(const Program *p, Body *body, int writer, const Step *load)
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-static void append_first(Body *joined, const Body *first) {
-    for (int i = 0; i < first->count; i++) body_append(joined, placed(first, joined, first->steps[i]));
-}
-
-static bool append_second(const Program *p, Body *joined, const Body *second) {
+/* False where a load would need what other threads of the kernel have yet to write. */
+static bool append_body(const Program *p, Body *joined, const Body *second) {
     int before = joined->count;
     int *place = arena_array(joined->arena, (size_t)second->count, sizeof *place);
     for (int i = 0; i < second->count; i++) {
@@ -78,10 +90,10 @@ static bool append_second(const Program *p, Body *joined, const Body *second) {
         for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
         if (s.row_index >= 0) s.row_index = place[s.row_index];
         int writer = s.kind == STEP_LOAD ? last_writer(joined, before, s.value) : -1;
-        int known = s.kind == STEP_LOAD && writer < 0 ? same_load(joined, before, &s) : -1;
+        int known = s.kind == STEP_LOAD && writer < 0 ? same_load(joined, joined->count, &s) : -1;
         if (writer >= 0) known = forwarded(p, joined, writer, &s);
         if (writer >= 0 && known < 0) return false;
-        place[i] = known >= 0 ? known : body_append(joined, s);
+        place[i] = known >= 0 ? known : append(joined, s);
     }
     return true;
 }
@@ -152,18 +164,24 @@ static bool registers_fit(const Program *p, const Body *body) {
     Phases phases = phases_of(body->arena, body);
     int64_t bytes = 0, elements = (int64_t)skeleton_chunks(&k) * k.vector;
     for (int i = 0; i < body->count; i++) {
-        if (phases.kept[i]) bytes += elements * dtype_bytes(body->steps[i].value->dtype);
+        if (phases.kept[i] || (k.workers && body->steps[i].level == LEVEL_COL && body->steps[i].kind == STEP_LOAD)) bytes += elements * dtype_bytes(body->steps[i].value->dtype);
         if (body->steps[i].kind == STEP_COL_SUM && step_per_column(body, i)) bytes += elements * dtype_bytes(p->real);
     }
     return bytes <= MOST_REGISTER_BYTES;
+}
+
+Body *fuse_loads(const Program *p, const Body *body) {
+    Body *lean = body_new(body->arena, body->rows, body->cols);
+    append_body(p, lean, body);
+    return lean;
 }
 
 Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
     int64_t rows = larger(first->rows, second->rows), cols = larger(first->cols, second->cols);
     if (!takes_part(first, rows, cols) || !takes_part(second, rows, cols)) return NULL;
     Body *joined = body_new(first->arena, rows, cols);
-    append_first(joined, first);
-    if (!append_second(p, joined, second) || !join_writes(joined)) return NULL;
+    append_body(p, joined, first);
+    if (!append_body(p, joined, second) || !join_writes(joined)) return NULL;
     for (int i = 0; i < joined->count; i++)
         if (step_writes(joined->steps[i].kind) && !write_is_safe(joined, i)) return NULL;
     return pointers_fit(joined) && scalars_fit(joined) && registers_fit(p, joined) ? joined : NULL;

@@ -7,6 +7,9 @@
 
 #include "graph/steps.h"
 
+/* The body with each element loaded once, however many operands it is. */
+Body *fuse_loads(const Program *, const Body *);
+
 /* `first` and then `second` as one body; NULL where that would not be the same: a thread would need
  * what another thread of the kernel writes, or a sum over rows that is not complete. */
 Body *fuse_bodies(const Program *, const Body *first, const Body *second);

@@ -110,7 +110,9 @@ static bool try_join(Grouping *g, int index, const Op *op, const Body *body) {
 /* A sum over one column is a row sum once it is laid as a row, and a row sum can be joined. */
 static Body *body_of(const Program *p, const Op *op) {
     Body *body = op_expand(p, op);
-    return body && body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
+    if (!body) return NULL;
+    body = fuse_loads(p, body);
+    return body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
 }
 
 static void add_op(Grouping *g, const Op *op, bool fusion) {

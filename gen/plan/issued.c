@@ -42,6 +42,9 @@ static int visits_with(const Count *c, int step) {
 }
 
 static double times_loaded(const Count *c, int i) {
+    double workers = (double)c->kernel->workers;
+    if (step_before_rows(c->kernel, i))
+        return workers * (step_per_column(c->body, i) ? c->cols : skeleton_lanes(c->kernel));
     if (!step_per_column(c->body, i)) return c->row_threads;
     bool in_registers = c->phases.kept[i] && c->kernel->skeleton != SKELETON_STREAM_ROW;
     return c->rows * c->cols * (in_registers ? 1 : visits_with(c, i));
@@ -136,8 +139,8 @@ static double backward_kv_bytes(const Attention *a) {
     for (double block = 0; block < blocks; block++)
         tiles += ceil_div(a->seq, a->keys) - (double)((int64_t)(block * a->rows) / (int64_t)a->keys);
     double once = a->batch * a->kv_heads * a->seq * 4 * row;
-    double each_head = tiles * a->threads * 4 + 4 * visited_after(a) * row;
-    return once + a->batch * a->heads * each_head + pairs(a) * a->parts * (4 + 2 * a->acc);
+    double each_head = tiles * a->threads * 4 + visited_after(a) * (4 * row + 2 * a->acc + 4);
+    return once + a->batch * a->heads * each_head;
 }
 
 /* On tensor cores a block's warps own the rows; K and V come in tiles that the block shares. A warp looks

@@ -31,10 +31,16 @@ bool step_per_column(const Body *body, int step) {
 
 /* ---- one column as one row ------------------------------------------------------------------- */
 
-static Step upright_step(const Body *body, Step s) {
-    if (s.level == LEVEL_ROW) s.level = LEVEL_COL;
+/* What was a row is a column now, and what was the only column is number 0. */
+static Step upright_step(Step s) {
+    ENSURE(!step_reduces(s.kind), "a row sum over one column");
+    if (s.kind == STEP_COL) {
+        s.kind = STEP_CONST;
+        s.level = LEVEL_SCALAR;
+        s.constant = 0;
+    }
     if (s.kind == STEP_ROW) s.kind = STEP_COL;
-    ENSURE(!step_reduces(s.kind) && body->cols == 1, "a row sum over one column");
+    if (s.level != LEVEL_SCALAR) s.level = LEVEL_COL;
     return s;
 }
 
@@ -43,7 +49,7 @@ Body *body_upright(Body *body) {
     Body *flat = body_new(body->arena, 1, body->rows);
     int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
     for (int i = 0; i < body->count; i++) {
-        Step s = upright_step(body, body->steps[i]);
+        Step s = upright_step(body->steps[i]);
         for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
         if (s.row_index >= 0) s.row_index = place[s.row_index];
         if (s.kind == STEP_COL_SUM) {

@@ -22,6 +22,13 @@ bool skeleton_exact(const Kernel *k) {
 
 int64_t skeleton_rows_per_worker(const Kernel *k, int64_t rows) { return ceil_div(rows, k->workers); }
 
+bool step_before_rows(const Kernel *k, int step) {
+    const Step *s = &k->body->steps[step];
+    if (!k->workers || step_writes(s->kind)) return false;
+    if (s->level == LEVEL_SCALAR) return true;
+    return s->kind == STEP_LOAD && s->level == LEVEL_COL && k->skeleton != SKELETON_STREAM_ROW;
+}
+
 /* ---- FLAT ------------------------------------------------------------------------------------ */
 
 static bool whole_or_scalar(const Body *body, const Value *v) {

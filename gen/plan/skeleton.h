@@ -23,6 +23,8 @@ int skeleton_lanes(const Kernel *);  /* threads that share a row */
 int skeleton_chunks(const Kernel *); /* visits of a lane to the columns it holds in registers */
 /* Whether every lane of every visit has columns. */
 bool skeleton_exact(const Kernel *);
+/* Of a worker: what stays the same from row to row is computed or loaded before its rows. */
+bool step_before_rows(const Kernel *, int step);
 int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
 
 /* FLAT: no step asks for row or column, and every value is one number or one an element, so that

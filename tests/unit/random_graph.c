@@ -120,6 +120,8 @@ static void add_row_broadcast(RandomGraph *g) {
 }
 
 static void add_on_rows(RandomGraph *g) {
+    Value *in[] = {operand(g, g->program->real, 1), g->seed, g->step, g->first_row};
+    if (!below(g, 3)) add_op(g, OP_dropout, in, 4, NULL, 0, (Attr){.rate = 0.5, .stream = 1u + (uint32_t)g->names});
     Value *a = operand(g, g->program->real, 1), *b = operand(g, g->program->real, 1);
     add_op(g, below(g, 2) ? OP_mul : OP_add, (Value *[]){a, b}, 2, NULL, 0, (Attr){0});
 }
@@ -238,30 +240,38 @@ static void keep_results(RandomGraph *g) {
     }
 }
 
-static void set_limits(RandomGraph *g) {
-    g->limit = arena_array(g->program->arena, (size_t)g->program->storage_count, sizeof *g->limit);
-    g->limit[g->seed->storage->id] = 1 << 30;
-    g->limit[g->step->storage->id] = g->limit[g->first_row->storage->id] = 100;
-    g->limit[g->places->storage->id] = g->rows;
-    g->limit[g->labels->storage->id] = 8; /* below every width and vocabulary */
+/* Integers of a storage, by its name: row numbers are below any number of rows, labels below every
+ * width and vocabulary. */
+static int64_t limit_of(const Value *v) {
+    if (v->dtype == DT_I64) return 1 << 30;
+    if (v->dtype != DT_I32) return 0;
+    return !strncmp(v->name, "places", 6) ? 2 : !strncmp(v->name, "labels", 6) ? 8 : 100;
 }
 
-RandomGraph random_graph(Arena *arena, uint64_t seed, DType activation, DType real, int ops) {
+/* Other rows, other values: what follows shares nothing with what was. */
+static void start_part(RandomGraph *g) {
     static const int64_t rows[] = {2, 5, 16, 33, 70};
+    g->rows = rows[below(g, 5)];
+    g->pool_count = 0;
+    g->places = integers(g, name_of(g, "places"), DT_I32, g->rows);
+    g->labels = integers(g, name_of(g, "labels"), DT_I32, g->rows);
+    offer(g, new_value(g, "x", ROLE_FROZEN, g->program->activation, g->rows, some_cols(g)));
+}
+
+RandomGraph random_graph(Arena *arena, uint64_t seed, DType activation, DType real, int ops, int parts) {
     RandomGraph g = {.program = program_new(arena), .random = seed * 0x9E3779B97F4A7C15ull + 1};
     for (int i = 0; i < 8; i++) below(&g, 2);
     g.program->activation = activation;
     g.program->real = real;
-    g.rows = rows[below(&g, 5)];
     g.seed = integers(&g, "seed", DT_I64, 1);
     g.step = integers(&g, "step", DT_I32, 1);
     g.first_row = integers(&g, "first_row", DT_I32, 1);
-    g.places = integers(&g, "places", DT_I32, g.rows);
-    g.labels = integers(&g, "labels", DT_I32, g.rows);
-    offer(&g, new_value(&g, "x", ROLE_FROZEN, activation, g.rows, some_cols(&g)));
-    while (graph_of(&g)->op_count < ops) add_something(&g);
-    keep_results(&g);
-    set_limits(&g);
+    for (int part = 0; part < parts; part++) {
+        int before = graph_of(&g)->op_count;
+        start_part(&g);
+        while (graph_of(&g)->op_count < before + ops) add_something(&g);
+        keep_results(&g);
+    }
     program_verify(g.program, STAGE_KERNEL, "random_graph");
     return g;
 }
@@ -271,7 +281,7 @@ void random_fill(const RandomGraph *g, Memory *m, uint64_t seed) {
         const Value *v = g->program->values[i];
         if (v->role != ROLE_INPUT && v->role != ROLE_FROZEN) continue;
         uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15ull + (uint64_t)v->id;
-        int64_t limit = g->limit[v->storage->id];
+        int64_t limit = limit_of(v);
         for (int64_t k = 0; k < value_elements(v); k++) {
             uint32_t bits = random_below(&state, 1u << 20);
             memory_set(m, v, k, limit ? (double)(bits % limit) : (double)bits / (1 << 19) - 1);

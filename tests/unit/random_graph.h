@@ -12,12 +12,12 @@ typedef struct {
     int pool_count;
     int64_t rows;
     Value *seed, *step, *first_row, *places, *labels; /* of INPUT role */
-    int64_t *limit; /* by storage id: integers below it; 0: real numbers */
     int names;
 } RandomGraph;
 
-/* A program whose micro_step holds about `ops` ops. Everything that nobody reads ends in a gradient. */
-RandomGraph random_graph(Arena *, uint64_t seed, DType activation, DType real, int ops);
+/* A program whose micro_step holds `parts` graphs of about `ops` ops that share nothing but the random
+ * seed. Everything that nobody reads ends in a gradient. */
+RandomGraph random_graph(Arena *, uint64_t seed, DType activation, DType real, int ops, int parts);
 /* Inputs and parameters, the same for the same seed. */
 void random_fill(const RandomGraph *, Memory *, uint64_t seed);
 

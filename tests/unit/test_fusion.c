@@ -43,7 +43,7 @@ static int launches(const Plan *plan) { return plan->entry[ENTRY_MICRO_STEP].lau
 /* Returns how many launches fusion saved. */
 static int compare(uint64_t seed, DType activation, DType real) {
     Arena arena = {0};
-    RandomGraph g = random_graph(&arena, seed, activation, real, 4 + (int)(seed % 13));
+    RandomGraph g = random_graph(&arena, seed, activation, real, 4 + (int)(seed % 13), 1);
     Plan *unfused = plan_of(g.program, false), *fused = plan_of(g.program, true);
     Memory a = memory_new(g.program), b = memory_new(g.program);
     run(&g, unfused, &a);
