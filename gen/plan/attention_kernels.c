@@ -47,11 +47,12 @@ static void fma_geometry(Geometry *g, int64_t size) {
     g->rows = bytes <= 256 ? 64 : bytes <= 1024 ? 32 : 16;
     g->keys = bytes <= 512 ? 128 / size : bytes <= 1024 ? 16 : 8;
     int64_t parts = ceil_div(bytes, 256), width = parts * round_up(ceil_div(g->head_dim, parts), 8);
-    int64_t pitch = g->keys + 16 / size, swap = parts > 1 ? parts * g->keys * g->rows : 0;
+    g->threads = g->rows * parts;
+    int64_t pitch = g->keys + 16 / size, kept = g->keys * g->threads, swap = parts > 1 ? kept : 0;
     static const int64_t rows_of[] = {1, 2, 2}, pitches[] = {1, 2, 2}, keys_of[] = {1, 1, 2}, swaps[] = {1, 2, 2};
     int64_t columns = rows_of[g->part] * g->rows + pitches[g->part] * pitch + keys_of[g->part] * g->keys;
-    g->threads = g->rows * parts;
-    g->shared_bytes = size * (width * columns + swaps[g->part] * swap);
+    if (g->part == BACKWARD_KV) kept += 3 * g->keys;
+    g->shared_bytes = size * (width * columns + kept + swaps[g->part] * swap);
 }
 
 static void mma_geometry(Geometry *g, int64_t size) {

@@ -14,21 +14,22 @@
  *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
  *     keys  = 128 / sizeof(A) if B <= 512, 16 if B <= 1024, else 8
  *     parts = ceil(B / 256)   chunk = ceil(head_dim / parts) rounded up to 8   width = parts * chunk
- *     pitch = keys + 16 / sizeof(A)   swap = parts > 1 ? parts * keys * rows : 0
- *     threads = rows * parts
+ *     pitch = keys + 16 / sizeof(A)   threads = rows * parts
+ *     kept  = keys * threads          swap = parts > 1 ? keys * threads : 0
  *     forward      grid (ceil(seq / rows), heads, batch)
- *                  shared sizeof(A) * (width * (rows + pitch + keys) + swap)
+ *                  shared sizeof(A) * (width * (rows + pitch + keys) + kept + swap)
  *     backward_q   grid (ceil(seq / rows), heads, batch)
- *                  shared sizeof(A) * (width * (2 rows + 2 pitch + keys) + 2 swap)
+ *                  shared sizeof(A) * (width * (2 rows + 2 pitch + keys) + kept + 2 swap)
  *     backward_kv  grid (ceil(seq / rows), kv_heads, batch), after backward_q, which writes delta
- *                  shared sizeof(A) * (width * (2 rows + 2 pitch + 2 keys) + 2 swap)
+ *                  shared sizeof(A) * (width * (2 rows + 2 pitch + 2 keys) + kept + 3 keys + 2 swap)
  *
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs, backward_kv 8 * head_dim * pairs
  * Bytes, with tiles = sum over row blocks of the tiles that each visits:
  *     forward      reads q once, k and v `keys` rows a tile; writes o and lse once
  *     backward_q   reads q, o, d_o, lse once, k and v `keys` rows a tile; writes dq and delta once
- *     backward_kv  reads k and v once, q and d_o twice `keys` rows a tile and head; writes dk, dv once
+ *     backward_kv  reads k and v once, q and d_o twice, lse and delta once `keys` rows a tile and head;
+ *                  writes dk and dv once
  *
  * One thread owns one row (a query, in backward_kv a key) and a part of head_dim of at most 256 bytes,
  * which it keeps in registers. Every sum runs in a fixed order; there are no atomics. */
@@ -60,15 +61,26 @@ static __device__ __forceinline__ void attention_dots(A (&dots)[N], const A *own
     }
 }
 
-/* sums += weights . tile, one row of the tile (CHUNK columns of WIDTH) a weight. */
-template <int CHUNK, int WIDTH, int N, class A>
-static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], const A (&weights)[N],
-                                                          const A *tile) {
+/* This thread's N weights to its own column of `kept` [N][THREADS]: by way of shared memory, so that the
+ * loop over them need not be unrolled whole, as registers would demand. */
+template <int THREADS, int N, class A>
+static __device__ __forceinline__ void attention_keep(A *kept, const A (&weights)[N]) {
 #pragma unroll
     for (int j = 0; j < N; j++)
+        kept[j * THREADS + threadIdx.x] = weights[j];
+}
+
+/* sums += weights . tile, one row of the tile (CHUNK columns of WIDTH) a weight. */
+template <int N, int THREADS, int WIDTH, int CHUNK, class A>
+static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], const A *kept,
+                                                          const A *tile) {
+#pragma unroll 4
+    for (int j = 0; j < N; j++) {
+        const A weight = kept[j * THREADS + threadIdx.x];
 #pragma unroll
         for (int d = 0; d < CHUNK; d++)
-            sums[d] = fma(weights[j], tile[j * WIDTH + d], sums[d]);
+            sums[d] = fma(weight, tile[j * WIDTH + d], sums[d]);
+    }
 }
 
 /* Where a row is split over PARTS threads, each brings its share of N dot products and all get the sums,
@@ -114,13 +126,15 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
     constexpr int ROWS = /*@rows*/64/*@*/, KEYS = /*@keys*/32/*@*/;
     constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
     constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int THREADS = ROWS * PARTS;
     constexpr int PITCH = KEYS + 16 / sizeof(A); /* fewer bank conflicts, rows still 16-byte aligned */
     constexpr A MASKED = A(-2e30), LOWEST = A(-1e30); /* exp(MASKED - LOWEST) is exactly 0 */
 
     DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
     A *k_tile = q_tile + WIDTH * ROWS;        /* [WIDTH][PITCH] */
     A *v_tile = k_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
-    A *swap = v_tile + KEYS * WIDTH;          /* [PARTS][KEYS][ROWS] */
+    A *kept = v_tile + KEYS * WIDTH;          /* [KEYS][THREADS] */
+    A *swap = kept + KEYS * THREADS;          /* [PARTS][KEYS][ROWS] where PARTS > 1 */
 
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
@@ -163,7 +177,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
             p[j] = exp(p[j] - top);
             sum += p[j];
         }
-        attention_add_rows<CHUNK, WIDTH>(out, p, v_tile + part * CHUNK);
+        attention_keep<THREADS>(kept, p);
+        attention_add_rows<KEYS, THREADS, WIDTH>(out, kept, v_tile + part * CHUNK);
     }
     if (query < SEQ) {
         attention_store(o + (token + query) * O_STRIDE + head * HEAD_DIM, out, A(1) / sum,
@@ -192,6 +207,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
     constexpr int ROWS = /*@rows*/64/*@*/, KEYS = /*@keys*/32/*@*/;
     constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
     constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int THREADS = ROWS * PARTS;
     constexpr int PITCH = KEYS + 16 / sizeof(A);
 
     DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
@@ -199,7 +215,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
     A *k_tile = do_tile + WIDTH * ROWS;       /* [WIDTH][PITCH] */
     A *v_tile = k_tile + WIDTH * PITCH;       /* [WIDTH][PITCH] */
     A *k_rows = v_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
-    A *swap = k_rows + KEYS * WIDTH;          /* 2 x [PARTS][KEYS][ROWS] */
+    A *kept = k_rows + KEYS * WIDTH;          /* [KEYS][THREADS] */
+    A *swap = kept + KEYS * THREADS;          /* [2][PARTS][KEYS][ROWS] where PARTS > 1 */
 
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
@@ -245,7 +262,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
             const bool seen = base + j >= start && base + j <= query;
             ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
         }
-        attention_add_rows<CHUNK, WIDTH>(sums, ds, k_rows + part * CHUNK);
+        attention_keep<THREADS>(kept, ds);
+        attention_add_rows<KEYS, THREADS, WIDTH>(sums, kept, k_rows + part * CHUNK);
     }
     if (query < SEQ) {
         attention_store(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, sums, SCALE, part * CHUNK,
@@ -274,6 +292,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
     constexpr int ROWS = /*@rows*/64/*@*/, QUERIES = /*@keys*/32/*@*/;
     constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
     constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int THREADS = ROWS * PARTS;
     constexpr int PITCH = QUERIES + 16 / sizeof(A);
 
     DYNAMIC_SHARED(A, k_tile);                /* [WIDTH][ROWS] */
@@ -282,7 +301,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
     A *do_tile = q_tile + WIDTH * PITCH;      /* [WIDTH][PITCH] */
     A *q_rows = do_tile + WIDTH * PITCH;      /* [QUERIES][WIDTH] */
     A *do_rows = q_rows + QUERIES * WIDTH;    /* [QUERIES][WIDTH] */
-    A *swap = do_rows + QUERIES * WIDTH;      /* 2 x [PARTS][QUERIES][ROWS] */
+    A *kept = do_rows + QUERIES * WIDTH;      /* [QUERIES][THREADS] */
+    A *lses = kept + QUERIES * THREADS;       /* [QUERIES] */
+    A *deltas = lses + QUERIES;               /* [QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + QUERIES); /* [QUERIES], room for A */
+    A *swap = deltas + 2 * QUERIES;           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
     const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
@@ -304,6 +327,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
             attention_load<QUERIES, WIDTH, 1, PITCH>(do_tile, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
             attention_load<QUERIES, WIDTH, WIDTH, 1>(q_rows, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
             attention_load<QUERIES, WIDTH, WIDTH, 1>(do_rows, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            for (int i = threadIdx.x; i < QUERIES; i += blockDim.x) {
+                const int query = base + i;
+                const bool inside = query < SEQ; /* else no key is late enough to be seen */
+                const int64_t at = (token + query) * HEADS + head;
+                lses[i] = inside ? lse[at] : A(0);
+                deltas[i] = inside ? delta[at] : A(0);
+                starts[i] = inside ? query - positions[token + query] : SEQ;
+            }
             __syncthreads();
             A p[QUERIES] = {}, ds[QUERIES] = {};
             attention_dots<CHUNK, ROWS, PITCH>(p, k_tile + part * CHUNK * ROWS + row,
@@ -314,17 +345,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
             attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
 #pragma unroll
             for (int i = 0; i < QUERIES; i++) {
-                const int query = base + i;
-                p[i] *= SCALE;
-                if (query < SEQ && key <= query && key >= query - positions[token + query]) {
-                    p[i] = exp(p[i] - lse[(token + query) * HEADS + head]);
-                    ds[i] = p[i] * (ds[i] - delta[(token + query) * HEADS + head]);
-                } else {
-                    p[i] = ds[i] = 0;
-                }
+                const bool seen = key >= starts[i] && key <= base + i;
+                p[i] = seen ? exp(p[i] * SCALE - lses[i]) : A(0);
+                ds[i] = p[i] * (ds[i] - deltas[i]);
             }
-            attention_add_rows<CHUNK, WIDTH>(dv_sums, p, do_rows + part * CHUNK);
-            attention_add_rows<CHUNK, WIDTH>(dk_sums, ds, q_rows + part * CHUNK);
+            attention_keep<THREADS>(kept, p);
+            attention_add_rows<QUERIES, THREADS, WIDTH>(dv_sums, kept, do_rows + part * CHUNK);
+            attention_keep<THREADS>(kept, ds);
+            attention_add_rows<QUERIES, THREADS, WIDTH>(dk_sums, kept, q_rows + part * CHUNK);
         }
     if (key < SEQ) {
         attention_store(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, dk_sums, SCALE,

@@ -122,10 +122,10 @@ static Geometry geometry_fma(const Case *c) {
     const int keys = bytes <= 512 ? 128 / a : bytes <= 1024 ? 16 : 8;
     const int parts = (bytes + 255) / 256, chunk = round_up((c->head_dim + parts - 1) / parts, 8);
     const int width = parts * chunk, pitch = keys + 16 / a, threads = rows * parts;
-    const int swap = parts > 1 ? parts * keys * rows : 0;
-    const size_t forward = (size_t)a * (width * (rows + pitch + keys) + swap);
+    const int kept = keys * threads, swap = parts > 1 ? keys * threads : 0;
+    const size_t forward = (size_t)a * (width * (rows + pitch + keys) + kept + swap);
     const size_t backward_q = forward + (size_t)a * (width * (rows + pitch) + swap);
-    const size_t backward_kv = backward_q + (size_t)a * width * keys;
+    const size_t backward_kv = backward_q + (size_t)a * (width * keys + 3 * keys);
     return (Geometry){"attention_fma.cu",
                       {{rows, keys, threads, 0, 0, forward},
                        {rows, keys, threads, 0, 0, backward_q},
