@@ -226,6 +226,11 @@ static double joined(const Eval *e, StepKind kind, double a, double b) {
     return kind == STEP_ROW_MAX ? fmax(a, b) : add(e, a, b);
 }
 
+static void clear_lanes(Eval *e, int step) {
+    double nothing = e->body->steps[step].kind == STEP_ROW_MAX ? -INFINITY : 0;
+    for (int lane = 0; lane < skeleton_lanes(e->kernel); lane++) e->lanes[slot_of(e, step)][lane] = nothing;
+}
+
 static void take(Eval *e, int step) {
     const Step *s = &e->body->steps[step];
     double *lane = &e->lanes[slot_of(e, step)][lane_of(e)];
@@ -285,11 +290,8 @@ static void eval_column(Eval *e, int phase) {
 
 static void eval_phase(Eval *e, int phase) {
     eval_row_scope(e, phase);
-    for (int slot = 0; slot < 8; slot++)
-        for (int l = 0; l < MOST_LANES; l++) e->lanes[slot][l] = 0;
     for (int i = 0; i < e->body->count; i++)
-        if (e->body->steps[i].kind == STEP_ROW_MAX && e->phases.at[i] == phase)
-            for (int l = 0; l < MOST_LANES; l++) e->lanes[slot_of(e, i)][l] = -INFINITY;
+        if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) clear_lanes(e, i);
     for (e->col = 0; e->col < e->body->cols; e->col++) eval_column(e, phase);
     for (int i = 0; i < e->body->count; i++)
         if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) e->number[i] = reduced(e, i);

@@ -1,0 +1,187 @@
+#include "interpret.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- matrices by row and column -------------------------------------------------------------- */
+
+static double get(const Memory *m, const Value *v, int64_t row, int64_t col) {
+    return memory_get(m, v, row * v->row_stride + col);
+}
+
+static void set(Memory *m, const Value *v, int64_t row, int64_t col, double x) {
+    memory_set(m, v, row * v->row_stride + col, x);
+}
+
+static void add(Memory *m, const Value *v, int64_t row, int64_t col, double x) {
+    set(m, v, row, col, get(m, v, row, col) + x);
+}
+
+static void fill(Memory *m, const Value *v, double x) {
+    for (int64_t row = 0; row < value_rows(v); row++)
+        for (int64_t col = 0; col < value_cols(v); col++)
+            set(m, v, row, col, x);
+}
+
+/* ---- ops that templates serve ---------------------------------------------------------------- */
+
+/* One query of one head, and the head of keys and values that it shares. */
+typedef struct {
+    Memory *memory;
+    const Op *op;
+    int64_t row, first; /* the query's row, the first key's */
+    int64_t q, kv;      /* the heads' first columns */
+    int64_t head;
+} Query;
+
+static double product(const Query *y, const Value *a, int64_t row_a, int64_t col_a, const Value *b,
+                      int64_t row_b, int64_t col_b) {
+    double sum = 0;
+    for (int64_t i = 0; i < y->op->attr.head_dim; i++)
+        sum += get(y->memory, a, row_a, col_a + i) * get(y->memory, b, row_b, col_b + i);
+    return sum;
+}
+
+static double score(const Query *y, int64_t key) {
+    return y->op->attr.alpha * product(y, y->op->in[0], y->row, y->q, y->op->in[1], key, y->kv);
+}
+
+static void attend(const Query *y) {
+    const Op *op = y->op;
+    double sum = 0;
+    for (int64_t key = y->first; key <= y->row; key++)
+        sum += exp(score(y, key));
+    set(y->memory, op->out[1], y->row, y->head, log(sum));
+    for (int64_t i = 0; i < op->attr.head_dim; i++) {
+        double o = 0;
+        for (int64_t key = y->first; key <= y->row; key++)
+            o += exp(score(y, key)) / sum * get(y->memory, op->in[2], key, y->kv + i);
+        set(y->memory, op->out[0], y->row, y->q + i, o);
+    }
+}
+
+static void attend_back(const Query *y) {
+    const Op *op = y->op;
+    Value *const *in = op->in, *const *out = op->out;
+    double lse = get(y->memory, in[5], y->row, y->head);
+    double delta = product(y, in[4], y->row, y->q, in[6], y->row, y->q);
+    set(y->memory, out[3], y->row, y->head, delta);
+    for (int64_t key = y->first; key <= y->row; key++) {
+        double p = exp(score(y, key) - lse);
+        double dp = product(y, in[6], y->row, y->q, in[2], key, y->kv);
+        double ds = op->attr.alpha * p * (dp - delta);
+        for (int64_t i = 0; i < op->attr.head_dim; i++) {
+            add(y->memory, out[0], y->row, y->q + i, ds * get(y->memory, in[1], key, y->kv + i));
+            add(y->memory, out[1], key, y->kv + i, ds * get(y->memory, in[0], y->row, y->q + i));
+            add(y->memory, out[2], key, y->kv + i, p * get(y->memory, in[6], y->row, y->q + i));
+        }
+    }
+}
+
+static void for_each_query(Memory *m, const Op *op, void (*visit)(const Query *)) {
+    const Attr *a = &op->attr;
+    for (int64_t row = 0; row < value_rows(op->in[0]); row++)
+        for (int64_t head = 0; head < a->heads; head++) {
+            int64_t kv = head / (a->heads / a->kv_heads);
+            int64_t first = row - (int64_t)get(m, op->in[3], row, 0);
+            visit(&(Query){m, op, row, first, head * a->head_dim, kv * a->head_dim, head});
+        }
+}
+
+static void embedding_grad(Memory *m, const Op *op) {
+    for (int64_t row = 0; row < value_rows(op->in[0]); row++) {
+        int64_t id = (int64_t)get(m, op->in[0], row, 0);
+        for (int64_t col = 0; col < value_cols(op->out[0]); col++)
+            add(m, op->out[0], id, col, get(m, op->in[1], row, col));
+    }
+}
+
+static void run_template(Memory *m, const Op *op) {
+    switch (op->kind) {
+    case OP_attention: for_each_query(m, op, attend); break;
+    case OP_attention_grad:
+        for (int i = 0; i < 3; i++)
+            fill(m, op->out[i], 0);
+        for_each_query(m, op, attend_back);
+        break;
+    case OP_embedding_grad: embedding_grad(m, op); break;
+    default: internal_fault(__FILE__, __LINE__, "no loop for %s", op->name);
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* An op with several kernels is carried out at the first of them. */
+static void run_entry(Memory *m, const Plan *plan, Entry entry) {
+    const Op *before = NULL;
+    for (int i = 0; i < plan->entry[entry].launch_count; i++) {
+        const Launch *launch = &plan->entry[entry].launches[i];
+        if (launch->kind != LAUNCH_KERNEL || plan->kernels[launch->index].body)
+            eval_launch(m, plan, launch);
+        else if (launch->ops[0] != before)
+            run_template(m, launch->ops[0]);
+        before = launch->ops[0];
+    }
+}
+
+void interpret_micro_step(Memory *m, const Plan *plan) { run_entry(m, plan, ENTRY_MICRO_STEP); }
+
+double interpret_step(Memory *m, const Plan *plan) {
+    const Program *p = plan->program;
+    fill(m, p->counters.step_loss, 0);
+    if (p->train.gradient)
+        fill(m, p->train.gradient, 0);
+    run_entry(m, plan, ENTRY_LOAD);
+    interpret_micro_step(m, plan);
+    return memory_get(m, p->counters.step_loss, 0);
+}
+
+double interpret_difference(Memory *m, const Plan *plan, const Value *weight, int64_t element) {
+    const double h = 1e-5;
+    double at = memory_get(m, weight, element);
+    memory_set(m, weight, element, at + h);
+    double above = interpret_step(m, plan);
+    memory_set(m, weight, element, at - h);
+    double below = interpret_step(m, plan);
+    memory_set(m, weight, element, at);
+    return (above - below) / (2 * h);
+}
+
+Plan *interpret_plan(Program *program, const Spec *spec) {
+    ENSURE(program->real == DT_F64 && program->activation == DT_F64, "differences are taken in f64");
+    Plan *plan = plan_new(program, spec, NULL);
+    plan_launches(plan);
+    return plan;
+}
+
+/* splitmix64 */
+static double uniform(uint64_t *state) {
+    uint64_t z = *state += 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static void fill_param(Memory *m, const Param *param, double size, uint64_t seed) {
+    const Value *v = param->weight;
+    uint64_t state = seed * 0x9E3779B9u + stable_hash(param->file_name);
+    for (int64_t row = 0; row < value_rows(v); row++)
+        for (int64_t col = 0; col < value_cols(v); col++)
+            set(m, v, row, col, (param->init == INIT_ONES) + size * (2 * uniform(&state) - 1));
+}
+
+static void fill_constant(Memory *m, const Value *v) {
+    for (int64_t i = 0; i < value_elements(v); i++)
+        memory_set(m, v, i, v->data[i]);
+}
+
+void interpret_fill(Memory *m, const Program *p, double size, uint64_t seed) {
+    for (int i = 0; i < p->storage_count; i++)
+        if (role_persistent(p->storages[i]->role))
+            memset(m->bytes[i], 0, (size_t)p->storages[i]->bytes);
+    for (int i = 0; i < p->param_count; i++)
+        fill_param(m, &p->params[i], size, seed);
+    for (int i = 0; i < p->value_count; i++)
+        if (p->values[i]->data)
+            fill_constant(m, p->values[i]);
+}

@@ -1,0 +1,386 @@
+/* Each op with a gradient rule: what autodiff makes of it against central finite differences of the
+ * loss, in fp64, for every element of every weight.
+ *
+ * A case builds y from trained weights. The operand of a rule is an activation, linear(e, w) with w
+ * trained, so that the rule's gradients reach weights through a matrix product of full rank. Behind
+ * y stands the same for all: loss = 0.7 * sum(cross_entropy(linear(y, head))). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/op_table.h"
+#include "interpret.h"
+#include "pass/pass.h"
+
+enum { ROWS = 6, COLS = 8, WIDTH = 7, CLASSES = 5 };
+
+/* Differences are off by h^2 f''' / 6 and by the rounding of the loss over h: less than this share
+ * of the largest element of the weight's gradient. */
+static const double TOLERANCE = 1e-7;
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+typedef struct {
+    Arena arena;
+    Program *program;
+    Graph *graph;
+    int names;
+    struct {
+        Value *value;
+        const int *numbers;
+    } input[8];
+    int input_count;
+} Setup;
+
+static const char *name_of(Setup *s, const char *what) {
+    return arena_printf(&s->arena, "%s%d", what, s->names++);
+}
+
+static Value *param(Setup *s, Role role, int rank, int64_t rows, int64_t cols, int init) {
+    int64_t dim[] = {rows, cols};
+    const char *name = name_of(s, role == ROLE_FROZEN ? "frozen" : "w");
+    Value *v = value_new(s->program, name, role, DT_F64, rank, rank == 1 ? &cols : dim, (Pos){0});
+    program_add_param(s->program, (Param){.weight = v, .file_name = v->name, .init = init});
+    return v;
+}
+
+static Value *frozen(Setup *s, int64_t rows, int64_t cols) {
+    return param(s, ROLE_FROZEN, 2, rows, cols, INIT_NORMAL);
+}
+
+static Value *trained(Setup *s, int64_t rows, int64_t cols) {
+    return param(s, ROLE_WEIGHT, 2, rows, cols, INIT_NORMAL);
+}
+
+static Value *integers(Setup *s, int64_t rows, const int *numbers) {
+    Value *v = value_2d(s->program, name_of(s, "input"), ROLE_INPUT, DT_I32, rows, 1, (Pos){0});
+    s->input[s->input_count].numbers = numbers;
+    s->input[s->input_count++].value = v;
+    return v;
+}
+
+static Value *op(Setup *s, OpKind kind, Value *const *in, int in_count, Attr attr) {
+    const char *name = name_of(s, op_table[kind].name);
+    return op_add(s->program, s->graph, kind, name, in, in_count, attr, (Pos){0})->out[0];
+}
+
+static Value *op1(Setup *s, OpKind kind, Value *a, Attr attr) { return op(s, kind, &a, 1, attr); }
+
+static Value *op2(Setup *s, OpKind kind, Value *a, Value *b) {
+    return op(s, kind, (Value *[]){a, b}, 2, (Attr){.alpha = 1});
+}
+
+static Value *activation(Setup *s, int64_t cols) {
+    return op2(s, OP_linear, frozen(s, ROWS, WIDTH), trained(s, cols, WIDTH));
+}
+
+/* y -> the loss, also added to the step's. */
+static void add_loss(Setup *s, Value *y) {
+    static const int labels[] = {2, 0, -100, 4, 1, 1};
+    static const double weight = 0.3;
+    Program *p = s->program;
+    Value *logits = op2(s, OP_linear, y, frozen(s, CLASSES, value_cols(y)));
+    Value *one = value_1d(p, "loss_weight", ROLE_CONSTANT, DT_F64, 1, (Pos){0});
+    one->data = &weight;
+    Value *in[] = {logits, integers(s, ROWS, labels), one};
+    Value *loss = op1(s, OP_sum, op(s, OP_cross_entropy, in, 3, (Attr){0}), (Attr){0});
+    p->loss_of_micro_step = op1(s, OP_scale, loss, (Attr){.alpha = 0.7});
+    Value *total = value_1d(p, "step_loss", ROLE_COUNTER, DT_F64, 1, (Pos){0});
+    p->counters.step_loss = total;
+    Value *sum = value_alias(p, total, "step_loss");
+    op_add_into(p, s->graph, OP_add, "step_loss", (Value *[]){total, p->loss_of_micro_step}, 2, &sum,
+                1, (Attr){0}, (Pos){0});
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+typedef Value *Build(Setup *);
+
+static Value *build_add(Setup *s) { return op2(s, OP_add, activation(s, COLS), activation(s, COLS)); }
+static Value *build_mul(Setup *s) { return op2(s, OP_mul, activation(s, COLS), activation(s, COLS)); }
+static Value *build_silu(Setup *s) { return op1(s, OP_silu, activation(s, COLS), (Attr){0}); }
+static Value *build_identity(Setup *s) { return activation(s, COLS); }
+
+static Value *build_scale(Setup *s) {
+    return op1(s, OP_scale, activation(s, COLS), (Attr){.alpha = -1.3});
+}
+
+static Value *build_swiglu(Setup *s) {
+    return op2(s, OP_swiglu, activation(s, COLS), activation(s, COLS));
+}
+
+/* The same value twice, and once more: three gradients add up. */
+static Value *build_fan_out(Setup *s) {
+    Value *x = activation(s, COLS);
+    Value *y = op2(s, OP_add, op2(s, OP_mul, x, x), op1(s, OP_silu, x, (Attr){0}));
+    Value *wide = op2(s, OP_linear, x, trained(s, COLS, COLS));
+    Value *wider = op2(s, OP_linear, x, trained(s, COLS, COLS));
+    return op2(s, OP_add, y, op2(s, OP_swiglu, wide, wider));
+}
+
+static Value *build_dropout(Setup *s) {
+    static const int seed = 1234, step = 3, first_row = 40;
+    Value *in[] = {activation(s, COLS), integers(s, 1, &seed), integers(s, 1, &step),
+                   integers(s, 1, &first_row)};
+    return op(s, OP_dropout, in, 4, (Attr){.rate = 0.4, .stream = 77});
+}
+
+static Value *build_cast(Setup *s) {
+    Value *x = activation(s, COLS);
+    Value *y = value_2d(s->program, "cast", ROLE_ACTIVATION, DT_F64, ROWS, COLS, (Pos){0});
+    op_add_into(s->program, s->graph, OP_cast, "cast", &x, 1, &y, 1, (Attr){0}, (Pos){0});
+    return y;
+}
+
+static Value *build_linear(Setup *s) {
+    Value *in[] = {activation(s, COLS), trained(s, 9, COLS)};
+    return op(s, OP_linear, in, 2, (Attr){.alpha = 0.6});
+}
+
+/* Onto the result of a frozen linear, as a low-rank path is. */
+static Value *build_linear_onto(Setup *s) {
+    Value *x = activation(s, COLS), *y = op2(s, OP_linear, x, frozen(s, 9, COLS));
+    Value *in[] = {op2(s, OP_linear, x, trained(s, 3, COLS)), trained(s, 9, 3), y};
+    Value *sum = value_alias(s->program, y, "sum");
+    Attr attr = {.alpha = 1.7, .accumulate = true};
+    op_add_into(s->program, s->graph, OP_linear, "sum", in, 3, &sum, 1, attr, (Pos){0});
+    return sum;
+}
+
+static Value *build_rms_norm(Setup *s) {
+    Value *in[] = {activation(s, COLS), param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES)};
+    return op(s, OP_rms_norm, in, 2, (Attr){.eps = 1e-2});
+}
+
+/* Two samples of 4 and 2 tokens. */
+static const int positions[ROWS] = {0, 1, 2, 3, 0, 1};
+
+static Value *rotated(Setup *s, bool inverse) {
+    Value *in[] = {activation(s, 2 * COLS), integers(s, ROWS, positions), frozen(s, ROWS, COLS / 2),
+                   frozen(s, ROWS, COLS / 2)};
+    return op(s, OP_rope, in, 4, (Attr){.head_dim = COLS, .inverse = inverse});
+}
+
+static Value *build_rope(Setup *s) { return rotated(s, false); }
+static Value *build_rope_inverse(Setup *s) { return rotated(s, true); }
+
+/* Two heads share one of keys and values. */
+static Value *build_attention(Setup *s) {
+    Value *in[] = {activation(s, 2 * COLS), activation(s, COLS), activation(s, COLS),
+                   integers(s, ROWS, positions)};
+    Attr attr = {.alpha = 0.8, .head_dim = COLS, .heads = 2, .kv_heads = 1, .seq_len = ROWS};
+    return op(s, OP_attention, in, 4, attr);
+}
+
+static const int tokens[ROWS] = {3, 0, 3, 1, 3, 0};
+
+static Value *build_embedding(Setup *s) {
+    return op2(s, OP_embedding, integers(s, ROWS, tokens), trained(s, 4, COLS));
+}
+
+/* One table at both ends. */
+static Value *build_tied(Setup *s) {
+    Value *table = trained(s, 4, COLS), *ids = integers(s, ROWS, tokens);
+    Value *x = op1(s, OP_silu, op2(s, OP_embedding, ids, table), (Attr){0});
+    return op2(s, OP_linear, x, table);
+}
+
+static Value *build_gather_rows(Setup *s) {
+    static const int rows[ROWS] = {4, 0, -1, 5, 2, -1}, places[ROWS] = {1, -1, 4, -1, 0, 3};
+    Value *in[] = {activation(s, COLS), integers(s, ROWS, rows), integers(s, ROWS, places)};
+    return op(s, OP_gather_rows, in, 3, (Attr){0});
+}
+
+static const struct {
+    const char *name;
+    OpKind kind;
+    Build *build;
+} cases[] = {
+    {"gradient of add", OP_add, build_add},
+    {"gradient of mul", OP_mul, build_mul},
+    {"gradient of scale", OP_scale, build_scale},
+    {"gradient of silu", OP_silu, build_silu},
+    {"gradient of swiglu", OP_swiglu, build_swiglu},
+    {"gradient of a value with several readers", OP_mul, build_fan_out},
+    {"gradient of dropout", OP_dropout, build_dropout},
+    {"gradient of cast", OP_cast, build_cast},
+    {"gradient of linear", OP_linear, build_linear},
+    {"gradient of linear onto another", OP_linear, build_linear_onto},
+    {"gradient of rms_norm", OP_rms_norm, build_rms_norm},
+    {"gradient of rope", OP_rope, build_rope},
+    {"gradient of rope back", OP_rope, build_rope_inverse},
+    {"gradient of attention", OP_attention, build_attention},
+    {"gradient of embedding", OP_embedding, build_embedding},
+    {"gradient of a table at both ends", OP_embedding, build_tied},
+    {"gradient of gather_rows", OP_gather_rows, build_gather_rows},
+    {"gradient of cross_entropy", OP_cross_entropy, build_identity},
+    {"gradient of sum", OP_sum, build_identity},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static const Spec blank;
+
+/* The case as a program with gradients, at the kernel stage. */
+static void setup_case(Setup *s, Build *build, int micro_steps) {
+    *s = (Setup){0};
+    s->program = program_new(&s->arena);
+    s->program->real = s->program->activation = DT_F64;
+    s->program->micro_steps = micro_steps;
+    s->graph = &s->program->entry[ENTRY_MICRO_STEP];
+    add_loss(s, build(s));
+    program_verify(s->program, STAGE_SEMANTIC, "forward");
+    pass_train_state(s->program, &blank);
+    pass_autodiff(s->program, &blank);
+    program_verify(s->program, STAGE_SEMANTIC, "autodiff");
+    pass_lower(s->program, &blank);
+    program_verify(s->program, STAGE_KERNEL, "lower");
+}
+
+static Memory filled_memory(const Setup *s) {
+    Memory m = memory_new(s->program);
+    interpret_fill(&m, s->program, 1, 5);
+    for (int i = 0; i < s->input_count; i++)
+        for (int64_t k = 0; k < value_elements(s->input[i].value); k++)
+            memory_set(&m, s->input[i].value, k, s->input[i].numbers[k]);
+    return m;
+}
+
+/* The gradient of a weight, in a buffer of the caller's. */
+static double *gradient_of(const Memory *m, const Param *p) {
+    int64_t n = value_elements(p->weight);
+    double *g = calloc((size_t)n, sizeof *g);
+    for (int64_t i = 0; i < n; i++)
+        g[i] = memory_get(m, p->gradient, i);
+    return g;
+}
+
+static void compare_weight(Memory *m, const Plan *plan, const Param *p) {
+    int64_t n = value_elements(p->weight);
+    interpret_step(m, plan);
+    double *g = gradient_of(m, p), largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(g[i]));
+    assert_true(largest > 1e-3);
+    for (int64_t i = 0; i < n; i++) {
+        double d = interpret_difference(m, plan, p->weight, i);
+        if (!(fabs(d - g[i]) <= TOLERANCE * largest))
+            fail_msg("%s[%lld]: gradient %.12g, difference %.12g", p->weight->name, (long long)i,
+                     g[i], d);
+    }
+    free(g);
+}
+
+static bool is_read(const Graph *graph, const Value *v) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (op_reads(graph->ops[i], v))
+            return true;
+    return false;
+}
+
+/* What trained weights do not need is not computed. */
+static void assert_nothing_in_vain(const Setup *s) {
+    for (int i = 0; i < s->graph->op_count; i++) {
+        const Op *o = s->graph->ops[i];
+        bool used = false;
+        for (int k = 0; k < o->out_count; k++)
+            used |= o->out[k]->role != ROLE_ACTIVATION || is_read(s->graph, o->out[k]);
+        if (!used)
+            fail_msg("nobody reads what %s gives", o->name);
+    }
+}
+
+static bool holds(const Setup *s, OpKind kind) {
+    for (int i = 0; i < s->graph->op_count; i++)
+        if (s->graph->ops[i]->kind == (kind == OP_linear ? OP_matmul : kind))
+            return true;
+    return false;
+}
+
+static void test_gradient(void **state) {
+    int c = (int)(intptr_t)*state;
+    Setup s;
+    setup_case(&s, cases[c].build, 1);
+    assert_true(holds(&s, cases[c].kind));
+    assert_nothing_in_vain(&s);
+    const Plan *plan = interpret_plan(s.program, &blank);
+    Memory m = filled_memory(&s);
+    for (int i = 0; i < s.program->param_count; i++)
+        if (value_trains(s.program->params[i].weight))
+            compare_weight(&m, plan, &s.program->params[i]);
+    memory_free(&m);
+    arena_free(&s.arena);
+}
+
+static void test_every_rule_has_a_case(void **state) {
+    (void)state;
+    for (int kind = 0; kind < OP_COUNT; kind++) {
+        bool found = !op_table[kind].gradient;
+        for (int c = 0; c < CASES; c++)
+            found |= (int)cases[c].kind == kind;
+        if (!found)
+            fail_msg("no case for the gradient of %s", op_table[kind].name);
+    }
+}
+
+/* With several micro-steps, gradients are added to what is there: two of the same give twice one. */
+static void test_micro_steps_add_up(void **state) {
+    (void)state;
+    for (int c = 0; c < CASES; c++) {
+        Setup s;
+        setup_case(&s, cases[c].build, 2);
+        const Plan *plan = interpret_plan(s.program, &blank);
+        Memory m = filled_memory(&s);
+        for (int i = 0; i < s.program->param_count; i++) {
+            const Param *p = &s.program->params[i];
+            if (!value_trains(p->weight))
+                continue;
+            interpret_step(&m, plan);
+            double *once = gradient_of(&m, p);
+            interpret_micro_step(&m, plan);
+            double *twice = gradient_of(&m, p);
+            for (int64_t k = 0; k < value_elements(p->weight); k++)
+                if (!(fabs(twice[k] - 2 * once[k]) <= 1e-12))
+                    fail_msg("%s, %s: %.17g is not twice %.17g", cases[c].name, p->weight->name,
+                             twice[k], once[k]);
+            free(once);
+            free(twice);
+        }
+        memory_free(&m);
+        arena_free(&s.arena);
+    }
+}
+
+/* Without anything that trains there is no backward at all. */
+static void test_frozen_weights_cost_nothing(void **state) {
+    (void)state;
+    Setup s = {0};
+    s.program = program_new(&s.arena);
+    s.program->real = s.program->activation = DT_F64;
+    s.graph = &s.program->entry[ENTRY_MICRO_STEP];
+    add_loss(&s, op2(&s, OP_linear, frozen(&s, ROWS, WIDTH), frozen(&s, COLS, WIDTH)));
+    int forward = s.graph->op_count;
+    pass_train_state(s.program, &blank);
+    pass_autodiff(s.program, &blank);
+    assert_int_equal(s.graph->op_count, forward);
+    assert_null(s.program->train.gradient);
+    arena_free(&s.arena);
+}
+
+int main(void) {
+    struct CMUnitTest tests[CASES + 3];
+    for (intptr_t c = 0; c < CASES; c++)
+        tests[c] = (struct CMUnitTest){cases[c].name, test_gradient, NULL, NULL, (void *)c};
+    tests[CASES] = (struct CMUnitTest)cmocka_unit_test(test_every_rule_has_a_case);
+    tests[CASES + 1] = (struct CMUnitTest)cmocka_unit_test(test_micro_steps_add_up);
+    tests[CASES + 2] = (struct CMUnitTest)cmocka_unit_test(test_frozen_weights_cost_nothing);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
