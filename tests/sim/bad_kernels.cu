@@ -34,6 +34,14 @@ extern "C" __global__ void missing_barrier(float *y, const float *x) {
     __syncthreads();
 }
 
+/* Shared memory holds anything at first, not zeros. */
+extern "C" __global__ void unwritten_shared(float *y) {
+    __shared__ float tile[64];
+    __syncthreads();
+    y[threadIdx.x] = tile[threadIdx.x];
+    tile[threadIdx.x] = 0;
+}
+
 /* The next round writes what a slow thread still reads: no barrier at the loop's end. */
 extern "C" __global__ void missing_second_barrier(float *y, const float *x) {
     __shared__ float tile[64];

@@ -16,6 +16,7 @@ typedef struct Case {
 } Case;
 
 static float mirrored(int i, const float *x) { return x[63 - i]; }
+static float zero(int i, const float *x) { return 0 * x[i]; }
 static float same(int i, const float *x) { return x[i]; }
 static float mirrored_by_four(int i, const float *x) { return x[127 - 4 * i]; }
 static float prefix_sum(int i, const float *x) { return i ? x[i] + prefix_sum(i - 1, x) : x[0]; }
@@ -30,6 +31,7 @@ static const Case cases[] = {
     {"divergent_warp", 1, 32, 0, -1, NULL, 0},
     {"partial_warp", 1, 20, 0, -1, NULL, 0},
     {"missing_barrier", 1, 64, 0, -1, mirrored, 64},
+    {"unwritten_shared", 2, 64, 0, -1, zero, 64},
     {"missing_second_barrier", 1, 64, 0, -1, of_four_rounds, 64},
     {"missing_syncwarp", 1, 32, 0, -1, NULL, 0},
     {"block_race", 32, 1, 0, -1, prefix_sum, 32},
@@ -135,6 +137,7 @@ static void wrong_somewhere(const char *name) {
 
 static void orders_spoil_missing_barriers(void **state) {
     (void)state;
+    assert_int_equal(test_again("unwritten_shared", "FLAVOUR=release").status, WRONG);
     wrong_somewhere("missing_barrier");
     wrong_somewhere("missing_second_barrier");
     wrong_somewhere("block_race");
