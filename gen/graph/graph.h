@@ -45,17 +45,20 @@ bool role_persistent(Role); /* lives from step to step, in the STATE arena */
 
 typedef struct Op Op;
 
+typedef struct Value Value;
+
 /* Bytes that get one place in an arena. */
 typedef struct {
     int id;
     const char *name;
     Role role;
     int64_t bytes;
+    Value *views; /* all values that lie in it, newest first */
 } Storage;
 
 enum { MAX_RANK = 4, MAX_OPERANDS = 12, MAX_RESULTS = 6 };
 
-typedef struct Value {
+struct Value {
     int id;
     const char *name; /* dotted, as in Hugging Face: "model.layers.0.mlp.gate_proj.weight" */
     Storage *storage;
@@ -67,7 +70,8 @@ typedef struct Value {
     Role role;
     Pos pos;            /* the spec line it comes from */
     const double *data; /* of a CONSTANT, value_elements() of them; else NULL */
-} Value;
+    Value *next_view;   /* of the same storage */
+};
 
 int64_t value_elements(const Value *);
 int64_t value_rows(const Value *);  /* all dimensions but the last; 1 for rank 1 */
@@ -192,8 +196,8 @@ void graph_add(Program *, Graph *, Op *);
 void graph_set_ops(Program *, Graph *, Op **ops, int count);
 /* Whether all values of v's storage lie exactly where v does, alone and dense; moving them, with v,
  * to the place of another value of the same shape. */
-bool value_can_move(const Program *, const Value *v);
-void value_move(Program *, Value *v, const Value *to);
+bool value_can_move(const Value *v);
+void value_move(Value *v, const Value *to);
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight); /* NULL: not a parameter */
 

@@ -90,7 +90,7 @@ static void *grow(Arena *arena, void *array, int count, int *capacity, size_t si
 
 static Storage *storage_new(Program *p, const char *name, Role role, int64_t bytes) {
     Storage *s = arena_alloc(p->arena, sizeof *s);
-    *s = (Storage){p->storage_count, name, role, bytes};
+    *s = (Storage){.id = p->storage_count, .name = name, .role = role, .bytes = bytes};
     p->storages = grow(p->arena, p->storages, p->storage_count, &p->storage_capacity, sizeof s);
     p->storages[p->storage_count++] = s;
     return s;
@@ -100,6 +100,8 @@ static Value *value_register(Program *p, Value init) {
     Value *v = arena_alloc(p->arena, sizeof *v);
     *v = init;
     v->id = p->value_count;
+    v->next_view = v->storage->views;
+    v->storage->views = v;
     p->values = grow(p->arena, p->values, p->value_count, &p->value_capacity, sizeof v);
     p->values[p->value_count++] = v;
     return v;
@@ -179,22 +181,24 @@ Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *
     return value_register(p, view);
 }
 
-bool value_can_move(const Program *p, const Value *v) {
-    for (int i = 0; i < p->value_count; i++)
-        if (p->values[i]->storage == v->storage && !value_same_place(p->values[i], v))
+bool value_can_move(const Value *v) {
+    for (const Value *other = v->storage->views; other; other = other->next_view)
+        if (!value_same_place(other, v))
             return false;
     return value_dense(v) && v->offset == 0;
 }
 
-void value_move(Program *p, Value *v, const Value *to) {
-    const Storage *from = v->storage;
-    for (int i = 0; i < p->value_count; i++) {
-        Value *alias = p->values[i];
-        if (alias->storage != from)
-            continue;
-        alias->storage = to->storage;
-        alias->offset = to->offset;
-        alias->row_stride = to->row_stride;
+void value_move(Value *v, const Value *to) {
+    Value *view = v->storage->views;
+    v->storage->views = NULL;
+    while (view) {
+        Value *next = view->next_view;
+        view->storage = to->storage;
+        view->offset = to->offset;
+        view->row_stride = to->row_stride;
+        view->next_view = to->storage->views;
+        to->storage->views = view;
+        view = next;
     }
 }
 

@@ -18,7 +18,7 @@ static void place_weights(Program *p, const Border *b) {
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         Value *w = s->base->in[1];
-        value_move(p, w, border_part(p, b, s->row, s->out, 0, b->in, "W"));
+        value_move(w, border_part(p, b, s->row, s->out, 0, b->in, "W"));
     }
 }
 
@@ -62,14 +62,14 @@ static const Border *find_like(const Border *borders, int count, const char *nam
 
 /* Everything that the forward products touch must be free to move; the weights already have where
  * another graph shares the border. */
-static bool can_border(const Program *p, const Border *b, const Border *like) {
-    if (!value_can_move(p, b->x) || b->x->role != ROLE_ACTIVATION)
+static bool can_border(const Border *b, const Border *like) {
+    if (!value_can_move(b->x) || b->x->role != ROLE_ACTIVATION)
         return false;
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
-        if (!like && !value_can_move(p, s->base->in[1]))
+        if (!like && !value_can_move(s->base->in[1]))
             return false;
-        if (!value_can_move(p, s->up->in[0]) || !value_can_move(p, s->base->out[0]))
+        if (!value_can_move(s->up->in[0]) || !value_can_move(s->base->out[0]))
             return false;
         if (s->base->observe || s->up->observe)
             return false;
@@ -86,7 +86,7 @@ void pass_bordered(Program *p, const Spec *spec) {
     int count = border_find(p, train, borders, train->op_count);
     int count_again = border_find(p, evaluate, again, evaluate->op_count);
     for (int i = 0; i < count; i++) {
-        if (!can_border(p, &borders[i], NULL) || !border_in_order(train, &borders[i]))
+        if (!can_border(&borders[i], NULL) || !border_in_order(train, &borders[i]))
             continue;
         border_place(p, &borders[i], NULL);
         border_forward(p, train, &borders[i]);
@@ -94,7 +94,7 @@ void pass_bordered(Program *p, const Spec *spec) {
     }
     for (int i = 0; i < count_again; i++) {
         const Border *like = find_like(borders, count, again[i].name);
-        if (!like || !can_border(p, &again[i], like) || !border_in_order(evaluate, &again[i]))
+        if (!like || !can_border(&again[i], like) || !border_in_order(evaluate, &again[i]))
             continue;
         border_place(p, &again[i], like);
         border_forward(p, evaluate, &again[i]);

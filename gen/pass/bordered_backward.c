@@ -68,10 +68,10 @@ static bool find_writers(const Graph *graph, const Border *b, Backpath *path) {
     return true;
 }
 
-static bool values_can_move(const Program *p, const Border *b, const Backpath *path) {
+static bool values_can_move(const Border *b, const Backpath *path) {
     for (int i = 0; i < b->count; i++) {
         const Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
-        if (!value_can_move(p, dy) || !value_can_move(p, v) || dy->role != ROLE_ACTIVATION)
+        if (!value_can_move(dy) || !value_can_move(v) || dy->role != ROLE_ACTIVATION)
             return false;
         for (int k = 0; k < i; k++)
             if (path->site[k].v->in[0]->storage == dy->storage)
@@ -107,8 +107,8 @@ static Value *place(Program *p, const Border *b, const Backpath *path) {
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
-        value_move(p, dy, value_columns(p, dyv, s->row, s->out, dy->name));
-        value_move(p, v, value_columns(p, dyv, b->out + s->side, s->rank, v->name));
+        value_move(dy, value_columns(p, dyv, s->row, s->out, dy->name));
+        value_move(v, value_columns(p, dyv, b->out + s->side, s->rank, v->name));
     }
     return dyv;
 }
@@ -173,7 +173,7 @@ void border_backward(Program *p, Graph *graph, const Border *b) {
     Backpath path = {0};
     if (!find_returns(graph, b, &path) || !find_writers(graph, b, &path))
         return;
-    if (!values_can_move(p, b, &path) || !in_order(graph, b, &path))
+    if (!values_can_move(b, &path) || !in_order(graph, b, &path))
         return;
     int count = graph->op_count, first = first_v(b, &path), members = 2 * b->count;
     Op **ops = graph->ops, *start = path.writer[0];

@@ -51,10 +51,10 @@ static Value *place_input(Program *p, const Border *b) {
     const char *name = arena_printf(p->arena, "%s.x_u", b->name);
     Value *xu = value_2d(p, name, ROLE_ACTIVATION, p->activation, value_rows(b->x), b->in + b->side,
                          b->x->pos);
-    value_move(p, b->x, value_columns(p, xu, 0, b->in, b->x->name));
+    value_move(b->x, value_columns(p, xu, 0, b->in, b->x->name));
     for (int i = 0; i < b->count; i++) {
         Value *u = b->site[i].up->in[0];
-        value_move(p, u, value_columns(p, xu, b->in + b->site[i].side, b->site[i].rank, u->name));
+        value_move(u, value_columns(p, xu, b->in + b->site[i].side, b->site[i].rank, u->name));
     }
     return xu;
 }
@@ -65,7 +65,7 @@ static Value *place_output(Program *p, const Border *b) {
         value_2d(p, name, ROLE_ACTIVATION, p->activation, value_rows(b->x), b->out, b->x->pos);
     for (int i = 0; i < b->count; i++) {
         Value *part = b->site[i].base->out[0];
-        value_move(p, part, value_columns(p, y, b->site[i].row, b->site[i].out, part->name));
+        value_move(part, value_columns(p, y, b->site[i].row, b->site[i].out, part->name));
     }
     return y;
 }

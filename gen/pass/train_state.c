@@ -31,12 +31,6 @@ static Value *part(Program *p, Value *run, int64_t offset, const Value *weight,
     return value_at(p, run, offset, weight->rank, weight->dim, name);
 }
 
-/* Moves a weight, of which there is no view yet, into the run. */
-static void move_into(Value *weight, const Value *run, int64_t offset) {
-    weight->storage = run->storage;
-    weight->offset = offset;
-}
-
 void pass_train_state(Program *p, const Spec *spec) {
     int64_t n = trained_elements(p);
     if (!n)
@@ -55,7 +49,7 @@ void pass_train_state(Program *p, const Spec *spec) {
         Param *param = &p->params[i];
         if (!value_trains(param->weight))
             continue;
-        move_into(param->weight, s->weight, offset);
+        value_move(param->weight, part(p, s->weight, offset, param->weight, ""));
         param->master =
             apart ? part(p, s->master, offset, param->weight, ".master") : param->weight;
         param->gradient = part(p, s->gradient, offset, param->weight, ".grad");
