@@ -29,7 +29,7 @@ const char *cli_help(void) {
     return "usage: gpuopt-gen [OPTION]... SPEC.toml\n"
            "Compiles an experiment into a standalone CUDA training program.\n"
            "\n"
-           "  -o DIR           writes the program there instead of build/NAME\n"
+           "  -o DIR           writes the program there instead of build/NAME, where `make run` looks\n"
            "  --set KEY=VALUE  overrides a key of the spec; may be repeated\n"
            "  --check          only checks the spec\n"
            "  --plan           only prints the plan; exit 0 fits, 1 does not fit, 2 any error\n"

@@ -119,7 +119,7 @@ static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
     bool fits = true;
     for (int i = 0; i < sweep->count; i++)
         fits &= compile(arena, cli, sweep->points[i].spec, folder_of(arena, cli, sweep, i));
-    if (!cli->plan && !cli->dump && !sweep->swept)
+    if (!cli->plan && !cli->dump && !cli->out && !sweep->swept)
         write_last(folder_of(arena, cli, sweep, 0));
     return fits;
 }

@@ -36,7 +36,6 @@ train_base() {
     echo "training $base_spec first, for $base_model is not there"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
-    echo "$last" >build/last
     (train_base "$base")
     run_program "$base" ""
 }

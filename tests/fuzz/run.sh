@@ -6,22 +6,31 @@ cd "$(dirname "$0")/../.." || exit 1
 work=build/fuzz
 seconds=${FUZZ_SECONDS:-60}
 cc=${FUZZ_CC:-clang}
-flags="-std=c17 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all"
+checks="-O1 -g -fno-sanitize-recover=all -fsanitize=address,undefined"
 failed=0
 mkdir -p $work
 
 # The compiler's objects once more, with coverage for the fuzzer.
-coverage="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
-make -s -j2 CC="$cc" CXX="$cc++" OBJ=$work/obj CFLAGS="$coverage" CXXFLAGS="$coverage" \
-    GEN=$work/gpuopt-gen $work/libgen.a || exit 1
+covered="$checks -fsanitize=fuzzer-no-link"
+make -s -j2 CC="$cc" CXX="$cc++" STRICT= OBJ=$work/obj CFLAGS="$covered" CXXFLAGS="$covered" \
+    $work/libgen.a || exit 1
 
-# fuzz NAME "SEED FILES" LIBRARIES...
+# fuzz NAME "SEED FILES" SOURCES... LIBRARIES...
 fuzz() {
     name=$1 seeds=$2
     shift 2
-    # shellcheck disable=SC2086 # flags and seeds are words
-    $cc $flags -I. -Igen -isystem "${CUDA_HOME:-/usr/local/cuda}/include" "tests/fuzz/$name.c" "$@" \
-        -o "$work/$name" || exit 1
+    mkdir -p "$work/$name.obj"
+    rm -f "$work/$name.obj"/*
+    for source in "tests/fuzz/$name.c" "$@"; do
+        # shellcheck disable=SC2086 # flags are words
+        case $source in
+        *.c) $cc -std=c17 -D_GNU_SOURCE $covered -I. -Igen -isystem "${CUDA_HOME:-/usr/local/cuda}/include" \
+            -c "$source" -o "$work/$name.obj/$(basename "$source" .c).o" || exit 1
+            [ "$source" = "tests/fuzz/$name.c" ] || shift ;;
+        esac
+    done
+    # shellcheck disable=SC2086
+    $cc++ $checks -fsanitize=fuzzer -o "$work/$name" "$work/$name.obj"/*.o "$@" || exit 1
     mkdir -p "$work/$name.corpus" "$work/$name.seeds"
     for seed in $seeds; do
         cp "$seed" "$work/$name.seeds/$(echo "$seed" | tr / _)"
