@@ -40,7 +40,7 @@ const char *hf_config(Arena *arena, const Spec *spec, DType weights) {
                   spec->model.initializer_range, "torch_dtype", torch_dtype(weights));
     ENSURE(config && rest && json_object_update(config, rest) == 0,
            "config.json could not be made");
-    char *text = json_dumps(config, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(config, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
     const char *copy = arena_strdup(arena, text);
     free(text);
     json_decref(rest);

@@ -54,7 +54,7 @@ const char *peft_config(const Program *p, const Spec *spec) {
                   "none", "use_rslora", (int)spec->adapter.use_rslora, "target_modules",
                   sorted_keys(modules), "base_model_name_or_path", "inference_mode", 0);
     ENSURE(config, "adapter_config.json could not be made");
-    char *text = json_dumps(config, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(config, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
     const char *copy = arena_strdup(p->arena, text);
     free(text);
     json_decref(config);
