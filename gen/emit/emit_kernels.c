@@ -1,4 +1,6 @@
 /* kernels.cu: every kernel of the plan, printed from its body or filled into its template. */
+#include <string.h>
+
 #include "emit/emit.h"
 #include "emit/fill_template.h"
 #include "emit/printer.h"
@@ -6,15 +8,60 @@
 static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_printf(out, "/* The %d kernels of %s.\n", plan->kernel_count, plan->spec->name);
     sb_puts(out, " *\n"
-                 " * Every extent and stride is a constant. Matrices are row-major; a kernel's head names the ops it\n"
-                 " * fuses, the spec key they come from, and for one launch the bytes that its threads ask for and\n"
-                 " * its arithmetic. */\n"
+                 " * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that\n"
+                 " * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of\n"
+                 " * memory and its arithmetic. In the code, NAME_v is what a thread loaded from NAME, NAME_row a\n"
+                 " * number of the whole row, NAME_j of one element. */\n"
                  "#include \"runtime/kernel.cuh\"\n");
 }
 
-static void print_kernel_head(const Plan *plan, const Kernel *k, StrBuf *out) {
-    (void)plan;
-    sb_printf(out, "\n/* %s */\n", k->ops);
+/* ---- heads ----------------------------------------------------------------------------------- */
+
+/* The key at whose value the first op points; NULL where that is a default. */
+static const char *key_at(const Spec *spec, Pos pos) {
+    for (int key = 0; key < KEY_COUNT; key++) {
+        const Origin *origin = &spec->origin[key];
+        if (origin->kind == ORIGIN_DEFAULT || !origin->pos.file || !pos.file || pos.line == 0) continue;
+        if (origin->pos.line == pos.line && !strcmp(origin->pos.file, pos.file)) return key_name((Key)key);
+    }
+    return NULL;
+}
+
+static const Launch *first_launch(const Plan *plan, int kernel) {
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            const Launch *launch = &plan->entry[e].launches[i];
+            if (launch->kind == LAUNCH_KERNEL && launch->index == kernel) return launch;
+        }
+    internal_fault(__FILE__, __LINE__, "kernel %s has no launch", plan->kernels[kernel].name);
+}
+
+static void print_shape(const Kernel *k, StrBuf *out) {
+    if (k->template_name) sb_printf(out, " (%s of %s)", k->template_kernel, k->template_name);
+    else if (!k->rows) sb_printf(out, " over [rows, %lld]", (long long)k->body->cols);
+    else if (k->rows * k->body->cols > 1) sb_printf(out, " over [%lld, %lld]", (long long)k->rows, (long long)k->body->cols);
+}
+
+/* Where an argument says the rows, the cost of one row among many. */
+static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, StrBuf *out) {
+    enum { MANY = 1 << 24 };
+    Launch one = *launch;
+    bool grows = k->body && !k->rows;
+    if (grows) one.scalar[0] = MANY;
+    double share = grows ? MANY : 1;
+    sb_printf(out, "%.0f bytes, %.0f FLOPs a %s", launch_issued_bytes(plan, &one) / share,
+              launch_flops(plan, &one) / share, grows ? "row" : "launch");
+}
+
+static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
+    const Kernel *k = &plan->kernels[kernel];
+    const char *key = key_at(plan->spec, k->pos);
+    sb_printf(out, "\n/* %s", k->ops);
+    print_shape(k, out);
+    if (key) sb_printf(out, ", from %s", key);
+    sb_puts(out, "\n * ");
+    print_cost(plan, k, first_launch(plan, kernel), out);
+    sb_puts(out, " */\n");
 }
 
 void emit_kernels(const Plan *plan, StrBuf *out) {
@@ -22,7 +69,7 @@ void emit_kernels(const Plan *plan, StrBuf *out) {
     print_template_preludes(plan, out);
     for (int i = 0; i < plan->kernel_count; i++) {
         const Kernel *k = &plan->kernels[i];
-        print_kernel_head(plan, k, out);
+        print_kernel_head(plan, i, out);
         if (k->template_name) print_template_kernel(k, out);
         else print_body_kernel(plan, i, out);
     }

@@ -21,7 +21,7 @@ static const char *variable_name(Printer *p, int i, const char *suffix) {
     const Step *s = &p->body->steps[i];
     if (s->kind == STEP_LOAD) return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, i), suffix));
     if (s->kind == STEP_ROUND && s->value)
-        return unique(p, arena_printf(p->arena, "%s_%s", short_name(p->arena, s->value->name, NULL, 0), suffix));
+        return unique(p, arena_printf(p->arena, "%s_%s", short_name(p->arena, s->value, NULL, 0), suffix));
     for (int k = i + 1; k < p->body->count; k++)
         if (p->body->steps[k].kind == STEP_STORE && p->body->steps[k].arg[0] == i)
             return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, k), suffix));

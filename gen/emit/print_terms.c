@@ -12,13 +12,24 @@
 
 enum { BIND_SELECT, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND_PRIMARY };
 
+/* A line too long for a page goes on behind its "=". */
+static void put_line(Printer *p, const char *line) {
+    enum { PAGE = 100 };
+    const char *equals = strstr(line, " = ");
+    bool wraps = strlen(line) + 4 * (size_t)p->depth > PAGE && equals;
+    if (*line != '#' && *line) sb_printf(p->out, "%*s", 4 * p->depth, "");
+    if (wraps) sb_printf(p->out, "%.*s =\n%*s%s\n", (int)(equals - line), line, 4 * p->depth + 4, "", equals + 3);
+    else sb_printf(p->out, "%s\n", line);
+}
+
 void put(Printer *p, const char *format, ...) {
+    StrBuf line = {0};
     va_list args;
     va_start(args, format);
-    if (*format != '#' && *format) sb_printf(p->out, "%*s", 4 * p->depth, "");
-    sb_vprintf(p->out, format, args);
-    sb_puts(p->out, "\n");
+    sb_vprintf(&line, format, args);
     va_end(args);
+    put_line(p, line.text);
+    sb_free(&line);
 }
 
 bool mentions(const char *text, const char *variable) {

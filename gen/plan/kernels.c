@@ -42,18 +42,28 @@ static bool is_taken(const char *name, const KernelParam *taken, int count) {
     return false;
 }
 
-/* "a.b.grad" is best called b_grad. */
-static const char *last_part(Arena *arena, const char *dotted) {
-    const char *last = strrchr(dotted, '.');
-    if (!last) return dotted;
-    if (strcmp(last, ".grad")) return last + 1;
-    const char *before = last;
-    while (before > dotted && before[-1] != '.') before--;
-    return arena_printf(arena, "%.*s_grad", (int)(last - before), before);
+static const char *part_before(const char *dotted, const char *part) {
+    const char *at = part - 1;
+    while (at > dotted && at[-1] != '.') at--;
+    return at;
 }
 
-const char *short_name(Arena *arena, const char *dotted, const KernelParam *taken, int count) {
-    char *name = arena_strdup(arena, last_part(arena, dotted));
+/* A parameter goes by its last part ("weight"); a short last part of another value says too little, as
+ * does the number of a layer: "act.grad", "q_proj.y", but "norm". */
+static const char *telling_parts(const Value *v) {
+    enum { SHORT = 6, MOST_PARTS = 3 };
+    const char *last = strrchr(v->name, '.'), *part = last ? last + 1 : v->name;
+    if (role_persistent(v->role)) return part;
+    for (int parts = 1; parts < MOST_PARTS && part > v->name && strcspn(part, ".") <= SHORT; parts++) {
+        const char *before = part_before(v->name, part);
+        if (isdigit((unsigned char)*before)) break;
+        part = before;
+    }
+    return part;
+}
+
+const char *short_name(Arena *arena, const Value *v, const KernelParam *taken, int count) {
+    char *name = arena_strdup(arena, telling_parts(v));
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
     if (!isalpha((unsigned char)*name)) name = arena_printf(arena, "v%s", name);
@@ -116,7 +126,7 @@ static int param_of(Kernel *k, Launch *launch, Arena *arena, Value *v) {
         if (same_pointer(k->param[i].value, v)) return i;
     ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops);
     int i = k->param_count;
-    k->param[i] = (KernelParam){.name = short_name(arena, v->name, k->param, i), .dtype = v->dtype, .value = v};
+    k->param[i] = (KernelParam){.name = short_name(arena, v, k->param, i), .dtype = v->dtype, .value = v};
     k->param_count++;
     launch->arg[i] = v;
     return i;
@@ -265,10 +275,15 @@ static Body *with_partials(Plan *plan, const Kernel *k, Value **partial) {
     return body;
 }
 
+/* A view of a whole storage of all trained tensors. */
+static bool is_whole_run(const Value *v) {
+    return (v->role == ROLE_GRADIENT || v->role == ROLE_OPTIMIZER) && value_bytes(v) == v->storage->bytes;
+}
+
 bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
     for (int i = 0; entry == ENTRY_UPDATE && i < count; i++)
         for (int k = 0; k < ops[i]->in_count; k++)
-            if (ops[i]->in[k]->role == ROLE_GRADIENT || ops[i]->in[k]->role == ROLE_OPTIMIZER) return true;
+            if (is_whole_run(ops[i]->in[k])) return true;
     return false;
 }
 

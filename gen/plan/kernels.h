@@ -22,8 +22,7 @@ int plan_kernel(Plan *, Kernel);
 int kernel_stream_scalar(const Kernel *, int step);
 /* "float", "__nv_bfloat16": the type in CUDA C. */
 const char *dtype_c_name(DType);
-/* The last dotted part of a value's or op's name, as an identifier that is not taken by the
- * `taken` first parameters. */
-const char *short_name(Arena *, const char *dotted, const KernelParam *taken, int count);
+/* The last parts of a value's name, as an identifier that is not taken by the `taken` first parameters. */
+const char *short_name(Arena *, const Value *, const KernelParam *taken, int count);
 
 #endif
