@@ -113,7 +113,8 @@ static __device__ __forceinline__ void attention_store(T *row, const A (&values)
 //@end
 
 //@kernel forward
-extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/attention_forward/*@*/(
+extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
+/*@kernel*/attention_forward/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
     const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
     /*@dtype*/float/*@*/ *__restrict__ o, /*@acc*/float/*@*/ *__restrict__ lse) {
@@ -191,7 +192,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
 
 /* delta[i] = d_o[i] . o[i];  ds[i, j] = p[i, j] * (d_o[i] . v[j] - delta[i]);  dq[i] = scale * ds[i] . k */
 //@kernel backward_q
-extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/attention_backward_q/*@*/(
+extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
+/*@kernel*/attention_backward_q/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
     const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
     const /*@dtype*/float/*@*/ *__restrict__ o, const /*@acc*/float/*@*/ *__restrict__ lse,
@@ -276,7 +278,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/att
 
 /* dv[j] = p[:, j] . d_o,  dk[j] = scale * ds[:, j] . q, over the heads of the group, then the queries. */
 //@kernel backward_kv
-extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/) /*@kernel*/attention_backward_kv/*@*/(
+extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
+/*@kernel*/attention_backward_kv/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
     const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
     const /*@acc*/float/*@*/ *__restrict__ lse, const /*@acc*/float/*@*/ *__restrict__ delta,

@@ -290,9 +290,12 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
 //@end
 
 //@kernel forward
-extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/attention_forward/*@*/(
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q, const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v, const int *__restrict__ positions,
+extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
+/*@kernel*/attention_forward/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
+    const int *__restrict__ positions,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o, float *__restrict__ lse) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
@@ -329,7 +332,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
     const int begin = start_of(first) / KEYS * KEYS;
     const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp */
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(begin, 0);
 
     float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
@@ -369,10 +373,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
 
 /* delta[i] = d_o[i] . o[i];  ds[i, j] = p[i, j] * (d_o[i] . v[j] - delta[i]);  dq[i] = scale * ds[i] . k */
 //@kernel backward_q
-extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/attention_backward_q/*@*/(
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q, const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v, const int *__restrict__ positions,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o, const float *__restrict__ lse,
+extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
+/*@kernel*/attention_backward_q/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
+    const int *__restrict__ positions,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o,
+    const float *__restrict__ lse,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, float *__restrict__ delta,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dq) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
@@ -413,9 +421,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
     const int begin = start_of(first) / KEYS * KEYS;
     const int earliest = start_of(warp_first), latest = start_of(warp_last);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(begin, 0);
 
     /* The four lanes that hold a row's scores share its delta. */
@@ -475,11 +485,15 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
  * Scores are transposed here, s[j, i], so that p and ds are A operands as they come. Where the sums of a
  * whole row do not fit the registers, SPLIT blocks share its columns, each with all scores. */
 //@kernel backward_kv
-extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/attention_backward_kv/*@*/(
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q, const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v, const int *__restrict__ positions,
+extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
+/*@kernel*/attention_backward_kv/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
+    const int *__restrict__ positions,
     const float *__restrict__ lse, const float *__restrict__ delta,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dv) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
@@ -550,9 +564,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/at
     };
 
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(0);
     load_queries(0);
     store_queries(0);
