@@ -75,8 +75,10 @@ static const char *row_of(Printer *p, const Step *s) {
     return p->is_long ? arena_printf(p->arena, "static_cast<int64_t>(%s)", row) : row;
 }
 
+/* index * stride, of an index that may be a sum. */
 static const char *times(Printer *p, const char *index, int64_t stride) {
-    return stride == 1 ? index : arena_printf(p->arena, "%s * %lld", index, (long long)stride);
+    if (stride == 1) return index;
+    return arena_printf(p->arena, strchr(index, ' ') ? "(%s) * %lld" : "%s * %lld", index, (long long)stride);
 }
 
 const char *step_index_text(Printer *p, int step, bool each) {
