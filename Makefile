@@ -72,9 +72,13 @@ install: $(GEN)
 
 # ---- experiments ----------------------------------------------------------------------------
 
-.PHONY: demo run
-demo: install-demo
-	@$(MAKE) -s $(GEN)
+# Each in a make of its own, which finds the toolkit that was just installed.
+.PHONY: demo demo-installed run
+demo:
+	@scripts/deps.sh install compiler sim text cuda
+	@$(MAKE) --no-print-directory demo-installed
+
+demo-installed: $(GEN)
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) scripts/demo.sh
 
 run: $(GEN)
@@ -128,14 +132,17 @@ build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 -include $(wildcard $(OBJ)/runtime/*.d $(OBJ)/tests/*/*.d)
 
 .PRECIOUS: $(OBJ)/tests/unit/%.o
-.PHONY: unit-tests check check-all update-golden
+.PHONY: unit-tests check check-all tests-built tests-run update-golden
 unit-tests: $(unit_tests)
 
-tested := $(GEN) $(RT_LIB) sim unit-tests
+check check-all:
+	@scripts/deps.sh install compiler sim text test cuda
+	@$(MAKE) --no-print-directory -s -j2 tests-built
+	@$(MAKE) --no-print-directory tests-run ALL=$(if $(filter check-all,$@),--all)
 
-check check-all: install-check
-	@$(MAKE) --no-print-directory -s -j2 $(tested)
-	@scripts/check.sh $(if $(filter check-all,$@),--all)
+tests-built: $(GEN) $(RT_LIB) sim unit-tests
+tests-run:
+	@scripts/check.sh $(ALL)
 
 update-golden: $(GEN)
 	UPDATE=1 tests/error/run.sh
@@ -164,13 +171,9 @@ check-gpu bench: gpu-bundle
 
 # ---- what a machine needs ---------------------------------------------------------------------
 
-.PHONY: deps install-demo install-check
+.PHONY: deps
 deps:
 	@scripts/deps.sh install compiler sim text test fuzz cuda
-install-demo:
-	@scripts/deps.sh install compiler sim text cuda
-install-check:
-	@scripts/deps.sh install compiler sim text test cuda
 
 # ---- the rest ---------------------------------------------------------------------------------
 

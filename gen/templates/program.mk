@@ -11,9 +11,11 @@ SIM_OUT ?= $(CURDIR)/sim
 CFLAGS  ?= -O2 -g
 STRICT  ?= -Wall -Wextra
 
-NVCC      ?= $(or $(and $(CUDA_HOME),$(wildcard $(CUDA_HOME)/bin/nvcc)),$(shell command -v nvcc 2>/dev/null),\
-    $(wildcard /usr/local/cuda/bin/nvcc))
-CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(if $(NVCC),$(realpath $(NVCC)),/usr/local/cuda/bin/nvcc))
+# The toolkit: CUDA_HOME, else the one that nvcc on the PATH belongs to, else the usual place.
+ifndef CUDA_HOME
+CUDA_HOME := $(patsubst %/bin/nvcc,%,$(or $(realpath $(shell command -v nvcc 2>/dev/null)),/usr/local/cuda/bin/nvcc))
+endif
+NVCC    ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
 
 # What a driver leaves under /dev tells whether to build for a device; the program asks the driver itself.
 target := $(if $(filter auto,$(DEVICE)),$(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,sim),$(DEVICE))
