@@ -1,5 +1,8 @@
 /* Ops that a template serves: which of its kernels, the values of its holes, the geometry that its
  * head comment asks for. Attention has its own file. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "graph/op_table.h"
 #include "plan/template_kernels.h"
 
@@ -77,6 +80,12 @@ void fill_finish(Plan *plan, Entry entry, Filling *f, const Op *op) {
     launch_carries(&f->launch, &op, 1);
     f->launch.index = plan_kernel(plan, f->kernel);
     plan_add_launch(plan, entry, f->launch);
+}
+
+int64_t template_int(const Kernel *k, const char *hole) {
+    for (int i = 0; i < k->hole_count; i++)
+        if (!strcmp(k->holes[i].hole, hole)) return strtoll(k->holes[i].value, NULL, 10);
+    internal_fault(__FILE__, __LINE__, "kernel %s has no %s", k->name, hole);
 }
 
 /* ---- embedding ------------------------------------------------------------------------------- */

@@ -104,9 +104,10 @@ static void launch_on_device(const Case *c, const Launch *launch) {
         scalars[i] = launch->scalar[i];
         arguments[k->param_count + i] = &scalars[i];
     }
-    OK(cuLaunchKernel(test_function(c->module, k->name), (unsigned)launch->grid[0], (unsigned)launch->grid[1],
-                      (unsigned)launch->grid[2], (unsigned)k->threads, 1, 1, (unsigned)k->shared_bytes, NULL, arguments,
-                      NULL));
+    CUfunction function = test_function(c->module, k->name);
+    OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->shared_bytes));
+    OK(cuLaunchKernel(function, (unsigned)launch->grid[0], (unsigned)launch->grid[1], (unsigned)launch->grid[2],
+                      (unsigned)k->threads, 1, 1, (unsigned)k->shared_bytes, NULL, arguments, NULL));
     OK(cuCtxSynchronize());
 }
 
@@ -173,7 +174,86 @@ static void test_f64(void **state) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* What the counts of a process that ran the f32 case say of a kernel. */
+/* Attention of several shapes over whole sequences; nothing but the bytes is looked at here. */
+static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_heads, int64_t head_dim) {
+    static int count;
+    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    int64_t tokens = 2 * seq;
+    const char *name = arena_printf(p->arena, "attention.%d", count++);
+    Value *q = value_2d(p, "q", ROLE_FROZEN, p->activation, tokens, heads * head_dim, (Pos){0});
+    Value *k = value_2d(p, "k", ROLE_FROZEN, p->activation, tokens, kv_heads * head_dim, (Pos){0});
+    Value *v = value_2d(p, "v", ROLE_FROZEN, p->activation, tokens, kv_heads * head_dim, (Pos){0});
+    Value *positions = value_2d(p, "positions", ROLE_INPUT, DT_I32, tokens, 1, (Pos){0});
+    Attr attr = {.alpha = 1, .heads = heads, .kv_heads = kv_heads, .head_dim = head_dim, .seq_len = seq};
+    Op *forward = op_add(p, graph, OP_attention, name, (Value *[]){q, k, v, positions}, 4, attr, (Pos){0});
+    Value *in[] = {q, k, v, positions, forward->out[0], forward->out[1], q};
+    op_add(p, graph, OP_attention_grad, arena_printf(p->arena, "%s.grad", name), in, 7, attr, (Pos){0});
+}
+
+static Program *attention_program(Arena *arena, DType activation, DType real) {
+    Program *p = program_new(arena);
+    p->activation = activation;
+    p->real = real;
+    add_attention(p, 37, 2, 1, 24);
+    add_attention(p, 160, 2, 2, 64);
+    add_attention(p, 100, 4, 2, 128);
+    add_attention(p, 70, 2, 1, 136);
+    return p;
+}
+
+static void run_attention(const char *name, DType activation, DType real) {
+    Case c = {.name = name};
+    test_context();
+    c.graph.program = attention_program(&c.arena, activation, real);
+    c.plan = plan_fused(c.graph.program);
+    c.module = compile(&c);
+    c.memory = memory_new(c.graph.program);
+    c.buffers = calloc((size_t)c.memory.count, sizeof *c.buffers);
+    for (int i = 0; i < c.memory.count; i++) {
+        memset(c.memory.bytes[i], 0, (size_t)c.graph.program->storages[i]->bytes);
+        OK(cuMemAlloc(&c.buffers[i], (size_t)c.graph.program->storages[i]->bytes));
+    }
+    for (int i = 0; i < c.graph.program->value_count; i++) {
+        const Value *v = c.graph.program->values[i];
+        int64_t seq = value_rows(v) / 2;
+        for (int64_t k = 0; v->role == ROLE_INPUT && k < value_rows(v); k++) memory_set(&c.memory, v, k, (double)(k % seq));
+    }
+    for (int i = 0; i < c.memory.count; i++) upload(&c, i);
+    const PlanEntry *entry = &c.plan->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < entry->launch_count; i++) launch_on_device(&c, &entry->launches[i]);
+    case_end(&c);
+}
+
+static void test_attention_f32(void **state) {
+    (void)state;
+    run_attention("attention_f32", DT_F32, DT_F32);
+}
+
+static void test_attention_bf16(void **state) {
+    (void)state;
+    run_attention("attention_bf16", DT_BF16, DT_F32);
+}
+
+/* Runs one test by its name in a process that counts. */
+static json_t *counts_of(const char *test) {
+    char path[512];
+    int status;
+    snprintf(path, sizeof path, "%s/%s_counts.json", setting("SIM_TESTS", "build/sim-tests"), test);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("SIM_COUNTS", path, 1);
+        execl("/proc/self/exe", "test_generated_kernels", test, (char *)NULL);
+        _exit(127);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    json_error_t error;
+    json_t *counts = json_load_file(path, 0, &error);
+    assert_non_null(counts);
+    return counts;
+}
+
 static double counted(const json_t *counts, const char *kernel) {
     const json_t *entry = json_object_get(json_object_get(counts, "kernels"), kernel);
     if (!entry) fail_msg("no counts of %s", kernel);
@@ -181,26 +261,8 @@ static double counted(const json_t *counts, const char *kernel) {
                     json_integer_value(json_object_get(entry, "written_bytes")));
 }
 
-static void test_issued_bytes(void **state) {
-    (void)state;
-    if (strcmp(setting("FLAVOUR", "release"), "race")) return; /* the flavour that counts */
-    char path[512];
-    snprintf(path, sizeof path, "%s/generated_counts.json", setting("SIM_TESTS", "build/sim-tests"));
-    pid_t child = fork();
-    if (child == 0) {
-        setenv("SIM_COUNTS", path, 1);
-        execl("/proc/self/exe", "test_generated_kernels", "f32", (char *)NULL);
-        _exit(127);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
-    json_error_t error;
-    json_t *counts = json_load_file(path, 0, &error);
-    assert_non_null(counts);
-    Arena arena = {0};
-    RandomGraph g = random_graph(&arena, 20, DT_F32, DT_F32, OPS, PARTS);
-    Plan *plan = plan_fused(g.program);
+static void compare_counts(const char *test, const Plan *plan) {
+    json_t *counts = counts_of(test);
     const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
     double *planned = calloc((size_t)plan->kernel_count, sizeof *planned);
     for (int i = 0; i < entry->launch_count; i++)
@@ -212,17 +274,39 @@ static void test_issued_bytes(void **state) {
                      counted(counts, plan->kernels[i].name));
     free(planned);
     json_decref(counts);
+}
+
+/* Only the race flavour counts bytes. */
+static bool counts_bytes(void) { return !strcmp(setting("FLAVOUR", "release"), "race"); }
+
+static void test_bytes_of_bodies(void **state) {
+    (void)state;
+    Arena arena = {0};
+    if (!counts_bytes()) return;
+    RandomGraph g = random_graph(&arena, 20, DT_F32, DT_F32, OPS, PARTS);
+    compare_counts("f32", plan_fused(g.program));
+    arena_free(&arena);
+}
+
+static void test_bytes_of_attention(void **state) {
+    (void)state;
+    Arena arena = {0};
+    if (!counts_bytes()) return;
+    compare_counts("attention_f32", plan_fused(attention_program(&arena, DT_F32, DT_F32)));
+    compare_counts("attention_bf16", plan_fused(attention_program(&arena, DT_BF16, DT_F32)));
     arena_free(&arena);
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f32),
-        cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_f64),
-        cmocka_unit_test(test_issued_bytes),
+        {"f32", test_f32, NULL, NULL, NULL},
+        {"bf16", test_bf16, NULL, NULL, NULL},
+        {"f64", test_f64, NULL, NULL, NULL},
+        {"attention_f32", test_attention_f32, NULL, NULL, NULL},
+        {"attention_bf16", test_attention_bf16, NULL, NULL, NULL},
+        {"bytes of bodies", test_bytes_of_bodies, NULL, NULL, NULL},
+        {"bytes of attention", test_bytes_of_attention, NULL, NULL, NULL},
     };
-    const struct CMUnitTest one[] = {cmocka_unit_test(test_f32)};
-    if (argc > 1 && !strcmp(argv[1], "f32")) return cmocka_run_group_tests(one, NULL, NULL);
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
