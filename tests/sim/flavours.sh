@@ -1,0 +1,156 @@
+#!/bin/sh
+# flavours.sh [--all] [CASE]...
+#
+# Emitted programs on the simulated device, two steps of each: whatever the order of threads, blocks
+# and streams, and however the kernels were compiled, dump and losses have the bits of the plain run.
+# AddressSanitizer and the race checker see every kernel, and the bytes that the race checker counts
+# are those that the plan says: to the byte, or at most where data decides.
+#
+# Prints `ok flavours CASE DTYPE VARIANT RUN` or `FAIL ...`. RT, RTLIB and SIM_OUT name a runtime and
+# a simulated device that are built, JOBS how many cases run at once. Works under build/flavours.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+self=tests/sim/flavours.sh
+work=$PWD/build/flavours
+export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
+export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
+cc=${CC:-gcc}
+
+# Fixtures of the oracle, or specs beside this script. Every template and every way to lay a body over
+# threads, once: attention in each precision, packed samples, several micro-steps, all weights
+# training, rows of a warp, of a block, and wider, fused and not.
+short_list() {
+    cat <<'TABLE'
+odd              bf16  default
+packed           tf32  default
+pretrain_tied    fp32  default
+accumulate       fp64  plain
+wide_rows        bf16  default
+wide_rows        fp32  wide_head
+TABLE
+}
+
+full_list() {
+    for case in tests/oracle/cases/*/; do
+        for dtype in fp64 fp32 tf32 bf16; do
+            echo "$(basename "$case") $dtype default"
+            echo "$(basename "$case") $dtype plain"
+        done
+    done
+    for dtype in fp64 fp32 tf32 bf16; do
+        echo "wide_rows $dtype default"
+        echo "wide_rows $dtype wide_head"
+    done
+}
+
+variant_sets() {
+    case $1 in
+    default) ;;
+    plain) echo compile.fusion=false compile.bordered=false compile.chunked_head=false \
+        compile.skip_ignored_rows=false compile.overlap=false ;;
+    wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
+    esac
+}
+
+# FLAVOUR ORDER QUEUE, a run a line; the first is what the others are compared with.
+short_runs() {
+    cat <<'TABLE'
+release forward  lazy
+release reverse  lazy:1
+release random:1 lazy:2
+release random:2 eager
+race    forward  lazy
+race    reverse  lazy
+asan    forward  lazy
+TABLE
+}
+
+full_runs() {
+    for flavour in release race asan; do
+        for order in forward reverse random:1 random:2; do
+            echo "$flavour $order lazy"
+        done
+    done
+    for queue in lazy:1 lazy:2 lazy:3 eager; do
+        echo "release forward $queue"
+    done
+}
+
+# build DIR CASE DTYPE VARIANT: the program, and a folder with it and its kernels a flavour.
+build() {
+    sets="--set precision.dtype=$3" spec=tests/sim/$2.toml
+    for setting in $(variant_sets "$4"); do
+        sets="$sets --set $setting"
+    done
+    [ -e "$spec" ] || spec=tests/oracle/cases/$2/spec.toml
+    # shellcheck disable=SC2086 # the options are words
+    ./gpuopt-gen "$spec" $sets -o "$1/program" >/dev/null &&
+        make -s -C "$1/program" DEVICE=sim "$1/program/run" || return 1
+    for flavour in release race asan; do
+        mkdir -p "$1/$flavour" && cp "$1/program/run" "$1/$flavour/" &&
+            "$SIM_OUT/simcc" --flavour $flavour -I "$RT" "$1/program/kernels.cu" \
+                -o "$1/$flavour/kernels.sim" || return 1
+    done
+}
+
+# run_one DIR CASE NAME FLAVOUR ORDER QUEUE
+run_one() {
+    fixture=tests/oracle/cases/$2 out=$1/$3 preload=
+    [ "$4" = asan ] && preload="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+    weights=
+    [ -d "$fixture/model" ] && weights="--init $fixture/model"
+    [ -d "$fixture/adapter" ] && weights="$weights --adapter $fixture/adapter"
+    # shellcheck disable=SC2086
+    env LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 SIM_ORDER="$5" \
+        SIM_QUEUE="$6" SIM_COUNTS="$out.counts" "$1/$4/run" $weights --steps 2 \
+        --dump "$out.dump" --out "$out" >"$out.log" 2>&1
+}
+
+same() { cmp "$1.dump" "$2.dump" && cmp "$1/loss.csv" "$2/loss.csv"; }
+
+verdict() { # verdict NAME LOG: of the command before
+    if [ $? -eq 0 ]; then
+        echo "ok flavours $1"
+    else
+        printf '%s\n' "FAIL flavours $1 (log: $2)
+$(tail -n 12 "$2" | sed 's/^/    /')"
+        failed=1
+    fi
+}
+
+# one RUNS CASE DTYPE VARIANT
+one() {
+    runs=$1 case=$2 name="$2 $3 $4" dir=$work/$2.$3.$4 first= failed=0
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    if ! build "$dir" "$2" "$3" "$4" >"$dir/build.log" 2>&1; then
+        false
+        verdict "$name build" "$dir/build.log"
+        return 1
+    fi
+    $runs >"$dir/runs"
+    while read -r flavour order queue; do
+        run=$flavour.$order.$queue
+        first=${first:-$dir/$run}
+        run_one "$dir" "$case" "$run" "$flavour" "$order" "$queue" </dev/null &&
+            same "$first" "$dir/$run" >>"$dir/$run.log" 2>&1
+        verdict "$name $flavour $order $queue" "$dir/$run.log"
+    done <"$dir/runs"
+    "$work/compare_counts" "$dir/program/plan.json" "$dir/race.forward.lazy.counts" >"$dir/counts.log" 2>&1
+    verdict "$name counted bytes" "$dir/counts.log"
+    return $failed
+}
+
+if [ "${1-}" = --one ]; then
+    shift
+    one "$@"
+    exit
+fi
+
+list=short_list runs=short_runs
+[ "${1-}" = --all ] && list=full_list runs=full_runs && shift
+mkdir -p "$work"
+$cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
+    -ljansson || exit 1
+$list | awk -v wanted="$*" 'wanted == "" || index(" " wanted " ", " " $1 " ")' |
+    xargs -P "${JOBS:-2}" -L 1 "$self" --one "$runs"
