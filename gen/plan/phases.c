@@ -33,7 +33,6 @@ bool step_per_column(const Body *body, int step) {
 
 /* What was a row is a column now, and what was the only column is number 0. */
 static Step upright_step(Step s) {
-    ENSURE(!step_reduces(s.kind), "a row sum over one column");
     if (s.kind == STEP_COL) {
         s.kind = STEP_CONST;
         s.level = LEVEL_SCALAR;
@@ -52,7 +51,9 @@ Body *body_upright(Body *body) {
         Step s = upright_step(body->steps[i]);
         for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
         if (s.row_index >= 0) s.row_index = place[s.row_index];
-        if (s.kind == STEP_COL_SUM) {
+        if (step_reduces(s.kind)) {
+            place[i] = s.arg[0]; /* over one column: the element itself */
+        } else if (s.kind == STEP_COL_SUM) {
             step_store(flat, s.value, step_reduce(flat, STEP_ROW_SUM, s.arg[0]));
             place[i] = -1;
         } else {
