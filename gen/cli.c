@@ -18,6 +18,7 @@ static const Option options[] = {
     {"--plan", offsetof(Cli, plan), NULL},
     {"--print-spec", offsetof(Cli, print_spec), NULL},
     {"--dump", offsetof(Cli, dump), "PASS"},
+    {"--compare", offsetof(Cli, compare), NULL},
     {"--keys", offsetof(Cli, keys), NULL},
     {"--force", offsetof(Cli, force), NULL},
     {"--help", offsetof(Cli, help), NULL},
@@ -27,14 +28,18 @@ enum { OPTION_COUNT = sizeof options / sizeof *options };
 
 const char *cli_help(void) {
     return "usage: gpuopt-gen [OPTION]... SPEC.toml\n"
+           "       gpuopt-gen --compare DIR...\n"
            "Compiles an experiment into a standalone CUDA training program.\n"
            "\n"
-           "  -o DIR           writes the program there instead of build/NAME, where `make run` looks\n"
+           "  -o DIR           writes the program there instead of build/NAME, where `make run` "
+           "looks\n"
            "  --set KEY=VALUE  overrides a key of the spec; may be repeated\n"
            "  --check          only checks the spec\n"
            "  --plan           only prints the plan; exit 0 fits, 1 does not fit, 2 any error\n"
            "  --print-spec     prints the resolved spec with each value's origin\n"
            "  --dump PASS      prints the graphs after a pass (or \"model\", before the first)\n"
+           "  --compare        compares runs: the folders of programs, or of a study, instead of a "
+           "spec\n"
            "  --keys           prints the reference of all keys\n"
            "  --force          overwrites generated files that were edited\n"
            "  --help           prints this\n"
@@ -59,13 +64,6 @@ static const Option *find_option(Arena *arena, const char *name) {
     unknown_option(arena, name);
 }
 
-static void take_spec(Cli *cli, const char *path) {
-    if (cli->spec)
-        user_error((Pos){0}, "name one spec; [sweep] makes several experiments of it",
-                   "two specs on the command line: %s and %s", cli->spec, path);
-    cli->spec = path;
-}
-
 static int take_value(Cli *cli, const Option *option, int argc, char **argv, int i) {
     if (i + 1 >= argc)
         user_error((Pos){0}, "gpuopt-gen --help lists the options", "%s needs a value: %s %s",
@@ -77,11 +75,25 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
     return i + 1;
 }
 
+static void check_paths(const Cli *cli) {
+    if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)
+        return;
+    if (cli->compare)
+        user_error((Pos){0}, "gpuopt-gen --compare build/A build/B",
+                   "--compare needs the folders of runs, or of one study");
+    if (cli->path_count > 1)
+        user_error((Pos){0}, "name one spec; [sweep] makes several experiments of it",
+                   "two specs on the command line: %s and %s", cli->paths[0], cli->paths[1]);
+    if (!cli->keys && !cli->help && !cli->version)
+        user_error((Pos){0}, "gpuopt-gen SPEC.toml; see --help", "no spec on the command line");
+}
+
 Cli cli_parse(Arena *arena, int argc, char **argv) {
-    Cli cli = {.sets = arena_array(arena, (size_t)argc, sizeof *cli.sets)};
+    Cli cli = {.sets = arena_array(arena, (size_t)argc, sizeof *cli.sets),
+               .paths = arena_array(arena, (size_t)argc, sizeof *cli.paths)};
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] != '-') {
-            take_spec(&cli, argv[i]);
+            cli.paths[cli.path_count++] = argv[i];
             continue;
         }
         const Option *option = find_option(arena, argv[i]);
@@ -90,7 +102,6 @@ Cli cli_parse(Arena *arena, int argc, char **argv) {
         else
             i = take_value(&cli, option, argc, argv, i);
     }
-    if (!cli.spec && !cli.keys && !cli.help && !cli.version)
-        user_error((Pos){0}, "gpuopt-gen SPEC.toml; see --help", "no spec on the command line");
+    check_paths(&cli);
     return cli;
 }

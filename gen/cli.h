@@ -4,12 +4,13 @@
 #include <stdbool.h>
 
 typedef struct {
-    const char *spec; /* the one positional argument */
+    const char **paths; /* what is no option: the spec, or the folders to compare */
+    int path_count;
     const char **sets;
     int nsets;
     const char *out;  /* -o: folder for the program; NULL: build/NAME */
     const char *dump; /* --dump: a pass; NULL: none */
-    bool check, plan, print_spec, keys, force, help, version;
+    bool check, plan, print_spec, compare, keys, force, help, version;
 } Cli;
 
 /* A wrong command line is a user_error. Strings point into argv. */

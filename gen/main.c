@@ -10,6 +10,7 @@
 #include "pass/recompute.h"
 #include "plan/plan.h"
 #include "spec/sweep.h"
+#include "study/study.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,13 +36,15 @@ static void print_specs(const Sweep *sweep) {
 }
 
 /* What needs no spec; true when that was all. */
-static bool answer(const Cli *cli) {
+static bool answer(Arena *arena, const Cli *cli) {
     if (cli->help)
         fputs(cli_help(), stdout);
     else if (cli->version)
         puts("gpuopt-gen " GENERATOR_VERSION);
     else if (cli->keys)
         print_keys();
+    else if (cli->compare)
+        compare_folders(arena, cli->paths, cli->path_count);
     else
         return false;
     return true;
@@ -96,32 +99,59 @@ static void print_plan(const Plan *plan) {
     print_and_free(&text);
 }
 
-/* One experiment; true when it fits its device. */
-static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *folder) {
+/* One experiment; true when it fits its device. One point that does not fit ends no study. */
+static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *folder,
+                    bool swept) {
     const Plan *plan = make_plan(arena, cli, spec);
     if (cli->dump)
         return true;
-    print_plan(plan);
+    if (cli->plan || !swept) /* a study has many: plan.txt beside each program */
+        print_plan(plan);
     if (cli->plan)
         return plan_fits(plan);
+    if (swept && !plan_fits(plan)) {
+        plan_say_unfit(plan, warn_at);
+        return false;
+    }
     plan_require_fit(plan);
     write_program(plan, folder, cli->force);
     return true;
 }
 
-static const char *folder_of(Arena *arena, const Cli *cli, const Sweep *sweep, int point) {
-    const Spec *spec = sweep->points[point].spec;
-    const char *folder = cli->out ? cli->out : arena_printf(arena, "build/%s", spec->name);
-    return sweep->swept ? arena_printf(arena, "%s/%s", folder, sweep->points[point].name) : folder;
+static const char *folder_of(Arena *arena, const Cli *cli, const Sweep *sweep) {
+    return cli->out ? cli->out : arena_printf(arena, "build/%s", sweep->points[0].spec->name);
 }
 
-static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
-    bool fits = true;
+/* Notes for scripts: the points of a study, and what `make run` runs. */
+static void write_notes(Arena *arena, const Cli *cli, const Sweep *sweep, const bool *fits) {
+    const char *folder = folder_of(arena, cli, sweep), *last = folder;
+    StrBuf points = {0};
     for (int i = 0; i < sweep->count; i++)
-        fits &= compile(arena, cli, sweep->points[i].spec, folder_of(arena, cli, sweep, i));
-    if (!cli->plan && !cli->dump && !cli->out && !sweep->swept)
-        write_last(folder_of(arena, cli, sweep, 0));
-    return fits;
+        sb_printf(&points, "%s%s\n", sweep->points[i].name, fits[i] ? "" : " refused");
+    if (sweep->swept) {
+        write_points(folder, points.text);
+        last = arena_printf(arena, "%s/points", folder);
+    }
+    if (!cli->out)
+        write_last(last);
+    sb_free(&points);
+}
+
+/* Exit code: with --plan whether all fit, else whether anything was written. */
+static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
+    const char *folder = folder_of(arena, cli, sweep);
+    bool *fits = arena_array(arena, (size_t)sweep->count, sizeof *fits);
+    int fitting = 0;
+    for (int i = 0; i < sweep->count; i++) {
+        const SweepPoint *point = &sweep->points[i];
+        const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
+        fits[i] = compile(arena, cli, point->spec, to, sweep->swept);
+        fitting += fits[i];
+    }
+    if (cli->plan || cli->dump)
+        return fitting == sweep->count;
+    write_notes(arena, cli, sweep, fits);
+    return fitting > 0;
 }
 
 /* Exit codes of --plan: 0 fits, 1 does not fit, 2 any error. */
@@ -136,8 +166,8 @@ int main(int argc, char **argv) {
     bool fits = true;
     if (cli.plan)
         diag_exit = exit_two;
-    if (!answer(&cli)) {
-        const Sweep *sweep = sweep_read(&arena, cli.spec, cli.sets, cli.nsets);
+    if (!answer(&arena, &cli)) {
+        const Sweep *sweep = sweep_read(&arena, cli.paths[0], cli.sets, cli.nsets);
         if (cli.print_spec)
             print_specs(sweep);
         else if (!cli.check)

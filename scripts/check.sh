@@ -18,6 +18,7 @@ oracle     tests/oracle/run.sh | --all
 flavours   tests/sim/flavours.sh | --all
 runtime    tests/runtime/run.sh
 repeat     tests/runtime/repeat.sh
+study      tests/study/run.sh
 templates  tests/sim/test_template_run.sh build/sim | all
 sim        tests/sim/run.sh
 build      tests/build/run.sh | --all

@@ -1,24 +1,32 @@
 #!/bin/sh
-# make run: builds and runs the experiment generated last, or --spec FILE, which it generates first.
-# Where its weights are what another spec trains, and that has not been trained, it trains it first.
+# make run: builds and runs the experiment generated last, or --spec FILE, which it generates first,
+# or the program in a folder. Where its weights are what another spec trains, and that has not been
+# trained, it trains it first. A study ([sweep]) is scripts/study.sh's.
 #
-#     scripts/run.sh [--spec FILE] [--] [OPTION OF THE PROGRAM]...
+#     scripts/run.sh [--spec FILE | --program FOLDER] [--] [OPTION OF THE PROGRAM]...
 #
 # GEN is the compiler; DEVICE and JIT go to the program's Makefile.
 
 set -eu
 GEN=${GEN:-./gpuopt-gen}
 
+program=
 if [ "${1-}" = --spec ]; then
     "$GEN" "$2"
     shift 2
+elif [ "${1-}" = --program ]; then
+    program=$2
+    shift 2
 fi
 [ "${1-}" != -- ] || shift
-if [ ! -s build/last ]; then
+if [ -z "$program" ] && [ ! -s build/last ]; then
     echo "error: no experiment has been generated: make run SPEC=specs/lora_r16.toml, or gpuopt-gen SPEC first" >&2
     exit 1
 fi
-last=$(cat build/last)
+program=${program:-$(cat build/last)}
+case $program in
+*/points) exec scripts/study.sh "${program%/points}" "$@" ;;
+esac
 
 # run_program FOLDER OPTIONS
 run_program() {
@@ -42,6 +50,6 @@ train_base() {
 
 case " $* " in
 *" --init "* | *" --help "*) ;;
-*) train_base "$last" ;;
+*) train_base "$program" ;;
 esac
-run_program "$last" "$*"
+run_program "$program" "$*"

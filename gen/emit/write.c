@@ -68,6 +68,12 @@ static void add_runtime(Output *o) {
     }
 }
 
+static void emit_spec(const Plan *plan, StrBuf *out) {
+    sb_printf(out, "# %s with every key that has an effect; spec_sha256 %s\n", plan->spec->name,
+              plan->spec->sha256);
+    spec_print_values(plan->spec, out);
+}
+
 static void add_all(Output *o, const Plan *plan) {
     add_emitted(o, plan, "program.c", emit_program);
     add_emitted(o, plan, "kernels.cu", emit_kernels);
@@ -76,6 +82,7 @@ static void add_all(Output *o, const Plan *plan) {
     add_emitted(o, plan, "Makefile", emit_makefile);
     add_emitted(o, plan, "plan.txt", plan_print_text);
     add_emitted(o, plan, "plan.json", plan_print_json);
+    add_emitted(o, plan, "spec.toml", emit_spec);
     add_runtime(o);
 }
 
@@ -118,7 +125,8 @@ static bool is_edited(Output *o, const char *name, const char *wanted, size_t wa
     const char *error = file_read(&o->arena, path, MOST_BYTES, &text, &size);
     if (error)
         fail_at(path, "read it", error);
-    if (wanted && size == wanted_size && memcmp(text, wanted, size) == 0) return false;
+    if (wanted && size == wanted_size && memcmp(text, wanted, size) == 0)
+        return false;
     sha256_hex(text, size, hash);
     return !is_listed(o, name, hash);
 }
@@ -184,9 +192,15 @@ void write_program(const Plan *plan, const char *folder, bool force) {
     arena_free(&o.arena);
 }
 
-void write_last(const char *folder) {
+void write_points(const char *folder, const char *points) {
+    Output o = {.folder = folder};
+    write_file(&o, "points", points, strlen(points));
+    arena_free(&o.arena);
+}
+
+void write_last(const char *path) {
     Output o = {.folder = "build"};
-    const char *text = arena_printf(&o.arena, "%s\n", folder);
+    const char *text = arena_printf(&o.arena, "%s\n", path);
     write_file(&o, "last", text, strlen(text));
     arena_free(&o.arena);
 }

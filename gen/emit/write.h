@@ -5,11 +5,13 @@
 #include "plan/plan.h"
 
 /* Writes the whole program into `folder` (made where it lacks): program.c, kernels.cu, buffers.h,
- * values.c, Makefile, plan.txt, plan.json, and the runtime's sources under runtime/. A file is
- * touched only when its text changes. A generated file that a person has edited since stops the
- * whole writing before anything is written, unless `force`. */
+ * values.c, Makefile, plan.txt, plan.json, spec.toml, and the runtime's sources under runtime/.
+ * A file is touched only when its text changes. A generated file that a person has edited since
+ * stops the whole writing before anything is written, unless `force`. */
 void write_program(const Plan *, const char *folder, bool force);
-/* Notes `folder` as the one generated last, for `make run`. */
-void write_last(const char *folder);
+/* The list of a study's points, a line each, in the study's folder. */
+void write_points(const char *folder, const char *points);
+/* Notes what was generated last, for `make run`: a program's folder or a study's list of points. */
+void write_last(const char *path);
 
 #endif

@@ -46,9 +46,7 @@ static const char *hint_for(const Plan *plan, Role largest) {
     }
 }
 
-void plan_require_fit(const Plan *plan) {
-    if (plan_fits(plan))
-        return;
+void plan_say_unfit(const Plan *plan, void (*say)(Pos, const char *, const char *, ...)) {
     Consumer consumers[ROLE_COUNT];
     for (int r = 0; r < ROLE_COUNT; r++)
         consumers[r] = (Consumer){(Role)r, plan->role_bytes[r]};
@@ -56,8 +54,7 @@ void plan_require_fit(const Plan *plan) {
     qsort(consumers, ROLE_COUNT, sizeof *consumers, larger_first);
     bool given = plan->spec->activation_checkpoint.memory_budget_gib > 0;
     Key key = given ? KEY_activation_checkpoint_memory_budget_gib : KEY_job_device;
-    user_error(
-        spec_pos(plan->spec, key), hint_for(plan, consumers[0].role),
+    say(spec_pos(plan->spec, key), hint_for(plan, consumers[0].role),
         "the plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
         "%s %.2f GiB",
         (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
@@ -65,4 +62,9 @@ void plan_require_fit(const Plan *plan) {
         (double)consumers[0].bytes / GIB, plan_role_title(consumers[1].role),
         (double)consumers[1].bytes / GIB, plan_role_title(consumers[2].role),
         (double)consumers[2].bytes / GIB);
+}
+
+void plan_require_fit(const Plan *plan) {
+    if (!plan_fits(plan))
+        plan_say_unfit(plan, user_error);
 }

@@ -98,5 +98,7 @@ const char *choice_name(Key key, int value);
 
 /* The resolved spec as TOML, each value's origin behind it. Reads back as the same experiment. */
 void spec_print(const Spec *spec, StrBuf *out);
+/* The same without origins and without what has no effect. */
+void spec_print_values(const Spec *spec, StrBuf *out);
 /* The reference of all keys. */
 void spec_print_keys(StrBuf *out);

@@ -42,6 +42,20 @@ void spec_print(const Spec *spec, StrBuf *out) {
     }
 }
 
+void spec_print_values(const Spec *spec, StrBuf *out) {
+    const char *table = "";
+    for (int key = 0; key < KEY_COUNT; key++) {
+        if (!spec_effective(spec, (Key)key))
+            continue;
+        if (strcmp(table, key_info[key].table))
+            sb_printf(out, "\n[%s]\n", key_info[key].table);
+        table = key_info[key].table;
+        sb_printf(out, "%s = ", key_info[key].leaf);
+        key_print(spec, (Key)key, out);
+        sb_puts(out, "\n");
+    }
+}
+
 static void print_default(const KeyInfo *info, StrBuf *out) {
     if (info->fallback == REQUIRED)
         sb_puts(out, "required");

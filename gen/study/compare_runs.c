@@ -1,0 +1,225 @@
+/* What differs between runs. */
+#include "study/study.h"
+
+#include "base/diag.h"
+#include "base/fileio.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const Figure figures[] = {
+    {"iteration_ms.median", 0},
+    {"iteration_ms.p10", 0},
+    {"iteration_ms.p90", 0},
+    {"tokens_per_s", 0},
+    {"predicted.iteration_ms.median", 0},
+    {"steps", 1},
+    {"kernels.launches", 1},
+    {"graphs.launches", 1},
+    {"kernels.launch_ms", 1},
+    {"kernels.ms", 1},
+    {"syncs.count", 2},
+    {"waits.count", 2},
+    {"copies.h2d.count", 2},
+    {"copies.h2d.bytes", 2},
+    {"copies.d2h.bytes", 2},
+    {"memory.measured_peak_bytes", 3},
+    {"memory.process_peak_bytes", 3},
+    {"predicted.memory.process_planned_bytes", 3},
+    {"flops.per_step", 4},
+    {"flops.share_of_peak", 4},
+    {"loss.first", 5},
+    {"loss.last", 5},
+    {"loss.heldout_before", 5},
+    {"loss.heldout_after", 5},
+};
+const int figure_count = sizeof figures / sizeof *figures;
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+/* A value of spec.toml for people: strings without quotes. */
+static void put_value(const Toml *value, StrBuf *out) {
+    switch (value->kind) {
+    case TOML_STRING:
+        sb_puts(out, value->string);
+        break;
+    case TOML_INT:
+        sb_printf(out, "%lld", (long long)value->integer);
+        break;
+    case TOML_REAL:
+        sb_put_real(out, value->real);
+        break;
+    case TOML_BOOL:
+        sb_puts(out, value->boolean ? "true" : "false");
+        break;
+    case TOML_ARRAY:
+        sb_puts(out, "[");
+        for (int i = 0; i < value->count; i++) {
+            sb_puts(out, i ? ", " : "");
+            put_value(&value->items[i], out);
+        }
+        sb_puts(out, "]");
+        break;
+    default:
+        sb_puts(out, toml_kind_name(value->kind));
+    }
+}
+
+static const char *value_text(Arena *arena, const Run *run, const char *table, const char *leaf) {
+    const Toml *of = run->spec ? toml_get(run->spec, table) : NULL;
+    const Toml *value = of && of->kind == TOML_TABLE ? toml_get(of, leaf) : NULL;
+    if (!value)
+        return "-";
+    StrBuf text = {0};
+    put_value(value, &text);
+    const char *kept = arena_strdup(arena, text.text ? text.text : "");
+    sb_free(&text);
+    return kept;
+}
+
+static bool differs(Arena *arena, const Run *runs, int count, const char *table, const char *leaf) {
+    const char *first = NULL;
+    for (int i = 0; i < count; i++) {
+        const char *text = runs[i].spec ? value_text(arena, &runs[i], table, leaf) : first;
+        if (first && strcmp(first, text))
+            return true;
+        first = text;
+    }
+    return false;
+}
+
+static bool is_known(const Comparison *c, const char *key) {
+    for (int i = 0; i < c->key_count; i++)
+        if (!strcmp(c->keys[i], key))
+            return true;
+    return false;
+}
+
+static int keys_of(const Toml *spec) {
+    int count = 0;
+    for (int t = 0; spec && t < spec->count; t++)
+        count += spec->items[t].count;
+    return count;
+}
+
+/* Keys without effect in one run have none in its spec.toml, so all runs are asked for theirs. */
+static void find_keys(Arena *arena, Comparison *c, const Run *runs, int count) {
+    int most = 0;
+    for (int i = 0; i < count; i++)
+        most += keys_of(runs[i].spec);
+    c->keys = arena_array(arena, (size_t)most + 1, sizeof *c->keys);
+    for (int i = 0; i < count; i++)
+        for (int t = 0; runs[i].spec && t < runs[i].spec->count; t++) {
+            const Toml *table = &runs[i].spec->items[t];
+            for (int k = 0; k < table->count; k++) {
+                const char *leaf = table->items[k].key;
+                const char *key = arena_printf(arena, "%s.%s", table->key, leaf);
+                if (!is_known(c, key) && differs(arena, runs, count, table->key, leaf))
+                    c->keys[c->key_count++] = key;
+            }
+        }
+}
+
+static const char **values_of(Arena *arena, const Comparison *c, const Run *run) {
+    const char **values = arena_array(arena, (size_t)c->key_count + 1, sizeof *values);
+    for (int i = 0; i < c->key_count; i++) {
+        const char *dot = strchr(c->keys[i], '.');
+        const char *table = arena_strndup(arena, c->keys[i], (size_t)(dot - c->keys[i]));
+        values[i] = value_text(arena, run, table, dot + 1);
+    }
+    return values;
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static const json_t *find(const json_t *object, const char *path) {
+    while (object && *path) {
+        char name[64];
+        size_t length = strcspn(path, ".");
+        snprintf(name, sizeof name, "%.*s", (int)length, path);
+        object = json_object_get(object, name);
+        path += length + (path[length] == '.');
+    }
+    return object;
+}
+
+static double *figures_of(Arena *arena, const Run *run) {
+    double *values = arena_array(arena, (size_t)figure_count, sizeof *values);
+    for (int i = 0; i < figure_count; i++) {
+        const json_t *value = find(run->report, figures[i].path);
+        values[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return values;
+}
+
+double figure_ratio(const Comparison *c, const Row *row, int figure) {
+    double reference = c->reference < 0 ? NAN : c->rows[c->reference].figures[figure];
+    return reference != 0 ? row->figures[figure] / reference : NAN;
+}
+
+/* ---- together ------------------------------------------------------------------------------- */
+
+static void note_device(Arena *arena, Comparison *c, const Run *run) {
+    const char *name = json_string_value(find(run->report, "device.name"));
+    bool simulated = json_is_true(find(run->report, "device.simulated"));
+    if (c->device[0] && simulated != c->simulated)
+        user_error((Pos){0}, "compare runs on devices, or runs on the simulated device",
+                   "%s ran on %s: simulated times say nothing beside real ones", run->name,
+                   simulated ? "the simulated device and earlier ones on a real one"
+                             : "a real device and earlier ones on the simulated one");
+    c->simulated = simulated;
+    if (name && !strstr(c->device, name))
+        c->device = c->device[0] ? arena_printf(arena, "%s, %s", c->device, name) : name;
+}
+
+Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int count) {
+    Comparison c = {.title = title, .device = "", .count = count, .reference = -1};
+    c.rows = arena_array(arena, (size_t)count + 1, sizeof *c.rows);
+    find_keys(arena, &c, runs, count);
+    for (int i = 0; i < count; i++) {
+        c.rows[i] = (Row){&runs[i], values_of(arena, &c, &runs[i]), figures_of(arena, &runs[i])};
+        if (!runs[i].report)
+            continue;
+        note_device(arena, &c, &runs[i]);
+        c.reference = c.reference < 0 ? i : c.reference;
+    }
+    return c;
+}
+
+static void write_file(Arena *arena, const char *folder, const char *name, const Comparison *c,
+                       void print(const Comparison *, StrBuf *)) {
+    StrBuf text = {0};
+    const char *path = arena_printf(arena, "%s/%s", folder, name);
+    print(c, &text);
+    const char *why = file_write(path, text.text, text.length, NULL);
+    if (why)
+        user_error((Pos){.file = path}, "make room or change the permissions",
+                   "cannot write it: %s", why);
+    sb_free(&text);
+}
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+void compare_folders(Arena *arena, const char *const *folders, int count) {
+    bool study = count == 1 && is_study(arena, folders[0]);
+    Run *runs = study ? study_read(arena, folders[0], &count)
+                      : arena_array(arena, (size_t)count, sizeof *runs);
+    for (int i = 0; !study && i < count; i++)
+        runs[i] = run_read(arena, folders[i]);
+    Comparison c = compare_runs(arena, study ? last_part(folders[0]) : "", runs, count);
+    if (study) {
+        write_file(arena, folders[0], "study.txt", &c, comparison_text);
+        write_file(arena, folders[0], "study.csv", &c, comparison_csv);
+        write_file(arena, folders[0], "study.json", &c, comparison_json);
+    }
+    StrBuf text = {0};
+    comparison_text(&c, &text);
+    fputs(text.text, stdout);
+    sb_free(&text);
+    for (int i = 0; i < count; i++)
+        run_free(&runs[i]);
+}

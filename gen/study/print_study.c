@@ -1,0 +1,204 @@
+/* A comparison as text, as CSV and as JSON. */
+#include "study/study.h"
+
+#include "base/diag.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether any run has the figure. */
+static bool is_measured(const Comparison *c, int figure) {
+    for (int i = 0; i < c->count; i++)
+        if (!isnan(c->rows[i].figures[figure]))
+            return true;
+    return false;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void pad(StrBuf *out, const char *text, size_t width) {
+    sb_puts(out, text);
+    for (size_t n = strlen(text); n < width; n++)
+        sb_puts(out, " ");
+}
+
+static void end_line(StrBuf *out) {
+    while (out->length > 0 && out->text[out->length - 1] == ' ')
+        out->text[--out->length] = '\0';
+    sb_puts(out, "\n");
+}
+
+static size_t longer(size_t width, const char *text) {
+    return strlen(text) > width ? strlen(text) : width;
+}
+
+static size_t key_width(const Comparison *c, int key) {
+    size_t width = strlen(c->keys[key]);
+    for (int i = 0; i < c->count; i++)
+        width = longer(width, c->rows[i].keys[key]);
+    return width + 2;
+}
+
+static size_t name_width(const Comparison *c) {
+    size_t width = strlen("run");
+    for (int i = 0; i < c->count; i++)
+        width = longer(width, c->rows[i].run->name);
+    return width + 2;
+}
+
+static void print_runs(const Comparison *c, StrBuf *out) {
+    size_t width = name_width(c);
+    sb_puts(out, "      ");
+    pad(out, "run", width);
+    pad(out, "state", 10);
+    for (int k = 0; k < c->key_count; k++)
+        pad(out, c->keys[k], key_width(c, k));
+    end_line(out);
+    for (int i = 0; i < c->count; i++) {
+        sb_printf(out, "%4d  ", i + 1);
+        pad(out, c->rows[i].run->name, width);
+        pad(out, c->rows[i].run->state, 10);
+        for (int k = 0; k < c->key_count; k++)
+            pad(out, c->rows[i].keys[k], key_width(c, k));
+        end_line(out);
+    }
+}
+
+enum { VALUE_WIDTH = 14, RATIO_WIDTH = 8 };
+
+static void print_figure(const Comparison *c, const Row *row, int figure, size_t width,
+                         StrBuf *out) {
+    double value = row->figures[figure], ratio = figure_ratio(c, row, figure);
+    bool whole = value == floor(value) || fabs(value) >= 1e5;
+    char text[64] = "-", relative[32] = "";
+    if (!isnan(value))
+        snprintf(text, sizeof text, whole ? "%.0f" : "%.4f", value);
+    if (!isnan(ratio))
+        snprintf(relative, sizeof relative, "x%.3f", ratio);
+    sb_printf(out, "%*s%*s", (int)width - RATIO_WIDTH, text, RATIO_WIDTH, relative);
+}
+
+static size_t figure_width(int figure) {
+    size_t name = strlen(figures[figure].path) + 2;
+    return name > VALUE_WIDTH + RATIO_WIDTH ? name : VALUE_WIDTH + RATIO_WIDTH;
+}
+
+static void print_group(const Comparison *c, int first, int end, StrBuf *out) {
+    int shown = 0;
+    for (int f = first; f < end; f++)
+        shown += is_measured(c, f);
+    if (shown == 0)
+        return;
+    sb_puts(out, "\n    ");
+    for (int f = first; f < end; f++)
+        if (is_measured(c, f))
+            sb_printf(out, "%*s", (int)figure_width(f), figures[f].path);
+    sb_puts(out, "\n");
+    for (int i = 0; i < c->count; i++) {
+        if (!c->rows[i].run->report)
+            continue;
+        sb_printf(out, "%4d", i + 1);
+        for (int f = first; f < end; f++)
+            if (is_measured(c, f))
+                print_figure(c, &c->rows[i], f, figure_width(f), out);
+        sb_puts(out, "\n");
+    }
+}
+
+static void print_head(const Comparison *c, StrBuf *out) {
+    int finished = 0;
+    for (int i = 0; i < c->count; i++)
+        finished += c->rows[i].run->report != NULL;
+    sb_printf(out, "%s%s%d of %d runs finished", c->title, c->title[0] ? ": " : "", finished,
+              c->count);
+    if (c->device[0])
+        sb_printf(out, ", on %s%s", c->device, c->simulated ? ", simulated" : "");
+    if (c->key_count == 0)
+        sb_puts(out, "; their specs do not differ");
+    sb_puts(out, "\n\n");
+}
+
+void comparison_text(const Comparison *c, StrBuf *out) {
+    print_head(c, out);
+    print_runs(c, out);
+    for (int first = 0, end; first < figure_count; first = end) {
+        for (end = first; end < figure_count && figures[end].group == figures[first].group;)
+            end++;
+        print_group(c, first, end, out);
+    }
+    if (c->reference >= 0)
+        sb_printf(out, "\nx is the ratio to run %d.%s\n", c->reference + 1,
+                  c->simulated ? " Times on the simulated device say nothing about a GPU; counts, "
+                                 "bytes and losses do."
+                               : "");
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------ */
+
+static void put_field(StrBuf *out, const char *text) {
+    if (!strpbrk(text, ",\"\n")) {
+        sb_puts(out, text);
+        return;
+    }
+    sb_puts(out, "\"");
+    for (; *text; text++)
+        sb_printf(out, *text == '"' ? "\"\"" : "%c", *text);
+    sb_puts(out, "\"");
+}
+
+void comparison_csv(const Comparison *c, StrBuf *out) {
+    sb_puts(out, "run,state");
+    for (int k = 0; k < c->key_count; k++)
+        sb_printf(out, ",%s", c->keys[k]);
+    for (int f = 0; f < figure_count; f++)
+        sb_printf(out, ",%s", figures[f].path);
+    sb_puts(out, "\n");
+    for (int i = 0; i < c->count; i++) {
+        const Row *row = &c->rows[i];
+        put_field(out, row->run->name);
+        sb_printf(out, ",%s", row->run->state);
+        for (int k = 0; k < c->key_count; k++) {
+            sb_puts(out, ",");
+            put_field(out, row->keys[k]);
+        }
+        for (int f = 0; f < figure_count; f++) {
+            sb_puts(out, ",");
+            if (!isnan(row->figures[f]))
+                sb_put_real(out, row->figures[f]);
+        }
+        sb_puts(out, "\n");
+    }
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *row_json(const Comparison *c, const Row *row) {
+    json_t *keys = json_object(), *values = json_object(), *ratios = json_object();
+    for (int k = 0; k < c->key_count; k++)
+        json_object_set_new(keys, c->keys[k], json_string(row->keys[k]));
+    for (int f = 0; f < figure_count; f++) {
+        json_object_set_new(values, figures[f].path, number(row->figures[f]));
+        json_object_set_new(ratios, figures[f].path, number(figure_ratio(c, row, f)));
+    }
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "run", row->run->name, "state", row->run->state,
+                     "keys", keys, "figures", values, "ratios", ratios);
+}
+
+void comparison_json(const Comparison *c, StrBuf *out) {
+    json_t *runs = json_array();
+    for (int i = 0; i < c->count; i++)
+        json_array_append_new(runs, row_json(c, &c->rows[i]));
+    json_t *root = json_pack("{s:s, s:s, s:b, s:o}", "study", c->title, "device", c->device,
+                             "simulated", c->simulated, "runs", runs);
+    ENSURE(root, "the comparison does not fit into JSON");
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    ENSURE(text, "the comparison does not print as JSON");
+    sb_puts(out, text);
+    sb_puts(out, "\n");
+    free(text);
+    json_decref(root);
+}

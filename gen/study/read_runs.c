@@ -1,0 +1,104 @@
+/* Runs and studies from their folders. */
+#include "study/study.h"
+
+#include "base/diag.h"
+#include "base/fileio.h"
+
+#include <string.h>
+
+enum { MOST_BYTES = 1 << 26 };
+
+static const char *const remedy = "name folders of programs that have run, or of a study";
+
+static json_t *read_json(Arena *arena, const char *path) {
+    char *text;
+    size_t size;
+    json_error_t error;
+    const char *why = file_read(arena, path, MOST_BYTES, &text, &size);
+    if (why)
+        user_error((Pos){0}, remedy, "cannot read %s: %s", path, why);
+    json_t *root = json_loadb(text, size, 0, &error);
+    if (!json_is_object(root))
+        user_error((Pos){.file = path}, "run the program again", "this is not a report: %s",
+                   root ? "no object" : error.text);
+    return root;
+}
+
+static const char *path_of(Arena *arena, const char *folder, const char *name) {
+    return arena_printf(arena, "%s/%s", folder, name);
+}
+
+/* The spec_sha256 that plan.json or report.json names. */
+static const char *sha_of(const json_t *root) {
+    const char *sha = json_string_value(json_object_get(root, "spec_sha256"));
+    return sha ? sha : "";
+}
+
+/* Whether the report is of the program that lies there now. */
+static bool is_current(Arena *arena, const char *folder, const json_t *report) {
+    json_t *plan = read_json(arena, path_of(arena, folder, "plan.json"));
+    bool same = !strcmp(sha_of(plan), sha_of(report));
+    json_decref(plan);
+    return same;
+}
+
+Run run_read(Arena *arena, const char *folder) {
+    const char *report = path_of(arena, folder, "out/report.json");
+    if (!is_file(report))
+        user_error((Pos){0}, "make run runs the program generated last", "%s is not there: %s",
+                   report, "the program has not finished a run");
+    Run run = {folder, "finished", toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0}),
+               read_json(arena, report)};
+    if (!is_current(arena, folder, run.report))
+        user_error((Pos){.file = report}, "make run brings it up to date",
+                   "the report is of another spec than the program beside it");
+    return run;
+}
+
+void run_free(Run *run) { json_decref(run->report); }
+
+/* ---- studies -------------------------------------------------------------------------------- */
+
+static const char *points_path(Arena *arena, const char *folder) {
+    return path_of(arena, folder, "points");
+}
+
+bool is_study(Arena *arena, const char *folder) { return is_file(points_path(arena, folder)); }
+
+static Run point_read(Arena *arena, const char *study, const char *name, bool refused) {
+    const char *folder = path_of(arena, study, name);
+    Run run = {name, refused ? "refused" : "failed", NULL, NULL};
+    if (is_file(path_of(arena, folder, "out/report.json")) && !refused) {
+        run = run_read(arena, folder);
+        run.name = name;
+    } else if (is_file(path_of(arena, folder, "spec.toml"))) {
+        run.spec = toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0});
+    }
+    return run;
+}
+
+static int lines_of(const char *text) {
+    int lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+Run *study_read(Arena *arena, const char *folder, int *count) {
+    char *text;
+    size_t size;
+    const char *path = points_path(arena, folder), *why;
+    why = file_read(arena, path, MOST_BYTES, &text, &size);
+    if (why)
+        user_error((Pos){0}, remedy, "cannot read %s: %s", path, why);
+    Run *runs = arena_array(arena, (size_t)lines_of(text) + 1, sizeof *runs);
+    *count = 0;
+    for (char *line = text; *line;) {
+        size_t length = strcspn(line, "\n"), name = strcspn(line, " \n");
+        bool refused = name < length;
+        if (length)
+            runs[(*count)++] = point_read(arena, folder, arena_strndup(arena, line, name), refused);
+        line += length + (line[length] == '\n');
+    }
+    return runs;
+}

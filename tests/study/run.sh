@@ -1,0 +1,196 @@
+#!/bin/bash
+# Studies on the simulated device: a sweep in which points fail or are refused, its resumption, the
+# comparison; and that every way to recompute activations trains to the same bits.
+# Prints `ok study NAME` or `FAIL study NAME`; exit code 1 when any failed.
+#
+#     tests/study/run.sh            from the root of the tree, after make
+#
+# RT, RTLIB, SIM_OUT as scripts/check.sh sets them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+gen=${GPUOPT_GEN:-./gpuopt-gen}
+work=build/study_test
+export DEVICE=sim SIM_OUT=${SIM_OUT:-$PWD/build/sim}
+status=0
+rm -rf $work
+mkdir -p $work
+
+verdict() { # NAME CODE
+    if [ "$2" -eq 0 ]; then echo "ok study $1"; else echo "FAIL study $1"; status=1; fi
+}
+
+# check NAME COMMAND...: quiet unless it fails.
+check() {
+    local name=$1
+    shift
+    "$@" >$work/output 2>&1
+    local code=$?
+    verdict "$name" $code
+    [ $code -eq 0 ] || sed 's/^/    /' $work/output
+}
+
+says() { grep -qE -- "$1" "$2" || { echo "no \"$1\" in $2:"; cat "$2"; false; }; }
+
+# write_spec NAME: the rest, its [sweep], on standard input.
+write_spec() {
+    { cat <<'SPEC'; cat; } >$work/"$1".toml
+[model]
+vocab_size = 256
+hidden_size = 32
+intermediate_size = 96
+num_hidden_layers = 4
+num_attention_heads = 2
+num_key_value_heads = 1
+max_position_embeddings = 64
+[training]
+task = "sft"
+seq_len = 64
+per_device_train_batch_size = 16
+gradient_accumulation_steps = 2
+steps = 4
+[adapter]
+type = "lora"
+r = 4
+lora_dropout = 0.1
+SPEC
+}
+
+text() { awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%d words of number %d; ", i % 17, i % 23 }'; }
+text >$work/good.txt
+
+# ---- a sweep with failures -------------------------------------------------------------------------
+
+write_spec failures <<SPEC
+[sweep]
+"activation_checkpoint.mode" = ["none", "full"]
+"data.train" = [["$work/good.txt"], ["$work/late.txt"]]
+[data]
+eval_batches = 1
+SPEC
+study=$work/failures
+none=$study/mode-none_train-good.txt
+
+first_run() {
+    "$gen" $work/failures.toml -o $study || return
+    points=$(cut -d' ' -f1 $study/points)
+    [ "$(wc -l <$study/points)" -eq 4 ] || return
+    scripts/study.sh $study && { echo "exit 0 in spite of failures"; return 1; }
+    [ -f $study/study.txt ] && [ -f $study/study.json ] && says '2 of 4 runs finished' $study/study.txt
+}
+
+failed_points_are_named() {
+    [ "$(grep -c ',failed,' $study/study.csv)" -eq 2 ] && [ "$(grep -c ',finished,' $study/study.csv)" -eq 2 ] &&
+        says 'data.train' $study/study.txt && says '"state": "failed"' $study/study.json &&
+        says 'late.txt' "$(ls -d $study/*none*late*)/run.log"
+}
+
+resumed_run() {
+    cp $work/good.txt $work/late.txt
+    scripts/study.sh $study >$work/resumed || { cat $work/resumed; return 1; }
+    [ "$(grep -c ': finished before$' $work/resumed)" -eq 2 ] && [ "$(grep -c ': finished$' $work/resumed)" -eq 2 ] &&
+        says '4 of 4 runs finished' $work/resumed
+}
+
+changed_spec_runs_again() {
+    "$gen" $work/failures.toml --set optimizer.lr=0.01 -o $study &&
+        scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
+}
+
+check "a failed point does not end the sweep" first_run
+check "failed points are in the comparison" failed_points_are_named
+check "a study goes on where it stopped" resumed_run
+check "a changed spec runs again" changed_spec_runs_again
+
+# ---- recomputation: the same bits ------------------------------------------------------------------
+
+process_bytes() { sed -n 's/.*"process_bytes": \([0-9]*\).*/\1/p' "$1/plan.json"; }
+launches() { sed -n '/"micro_step"/,/}/s/.*"launches": \([0-9]*\).*/\1/p' "$1/plan.json" | head -n 1; }
+
+# Budgets between what full and none need, and one that nothing fits.
+write_budgets() {
+    write_spec plain </dev/null
+    cat >>$work/plain.toml <<SPEC
+[data]
+train = ["$work/good.txt"]
+eval_batches = 1
+SPEC
+    for mode in none full; do
+        "$gen" $work/plain.toml --set activation_checkpoint.mode=$mode -o $work/$mode >/dev/null || return
+    done
+    none_bytes=$(process_bytes $work/none) full_bytes=$(process_bytes $work/full)
+    [ "$full_bytes" -lt "$none_bytes" ] || return
+    cp $work/plain.toml $work/budgets.toml
+    echo '[sweep]' >>$work/budgets.toml
+    awk -v none="$none_bytes" -v full="$full_bytes" 'BEGIN {
+        gib = 2 ^ 30
+        printf "\"activation_checkpoint.memory_budget_gib\" = [0.0, %.9f, %.9f, %.9f, 0.001]\n",
+            (none - 1024) / gib, (none + full) / 2 / gib, (full + 1024) / gib
+    }' >>$work/budgets.toml
+}
+
+budgets_are_kept() {
+    write_budgets && "$gen" $work/budgets.toml -o $work/budgets 2>$work/warning || return
+    says 'memory_budget_gib' $work/warning
+    mapfile -t point < <(cut -d' ' -f1 $work/budgets/points)
+    says 'refused' $work/budgets/points && [ ! -e "$work/budgets/${point[4]}" ] || return
+    local before=0 i
+    for i in 0 1 2 3; do
+        [ "$i" -eq 0 ] || [ "$(launches "$work/budgets/${point[i]}")" -gt "$before" ] ||
+            { echo "point $i recomputes no more than the one before"; return 1; }
+        before=$(launches "$work/budgets/${point[i]}")
+    done
+    [ "$(process_bytes "$work/budgets/${point[1]}")" -lt "$none_bytes" ] &&
+        [ "$(process_bytes "$work/budgets/${point[2]}")" -le $(((none_bytes + full_bytes) / 2)) ] &&
+        [ "$(process_bytes "$work/budgets/${point[3]}")" -le "$full_bytes" ]
+}
+
+same_bits() {
+    scripts/study.sh $work/budgets >$work/budgets.out && { echo "exit 0 in spite of a refusal"; return 1; }
+    says '4 of 5 runs finished' $work/budgets.out || return
+    local i
+    for i in 1 2 3; do
+        cmp "$work/budgets/${point[0]}/out/loss.csv" "$work/budgets/${point[i]}/out/loss.csv" || return
+        cmp "$work/budgets/${point[0]}/out/adapter/adapter_model.safetensors" \
+            "$work/budgets/${point[i]}/out/adapter/adapter_model.safetensors" || return
+    done
+}
+
+check "memory budgets are kept" budgets_are_kept
+check "recomputation trains to the same bits" same_bits
+
+# ---- comparison --------------------------------------------------------------------------------
+
+a=$work/budgets/${point[0]-} b=$work/budgets/${point[3]-}
+
+ratios() {
+    "$gen" --compare "$a" "$b" >$work/compared && says 'memory_budget_gib' $work/compared &&
+        says 'kernels.launches' $work/compared && says ' 1 .* x1\.000' $work/compared &&
+        says 'loss.last' $work/compared
+}
+
+# A copy that claims to have run on a device.
+refuses_simulated_beside_real() {
+    rm -rf $work/real
+    mkdir -p $work/real/out
+    cp "$b/spec.toml" "$b/plan.json" $work/real
+    sed 's/"simulated": true/"simulated": false/' "$b/out/report.json" >$work/real/out/report.json
+    ! "$gen" --compare "$a" $work/real 2>$work/refusal && says 'simulated times say nothing' $work/refusal &&
+        "$gen" --compare $work/real $work/real
+}
+
+refuses_an_old_report() {
+    "$gen" $work/plain.toml --set optimizer.lr=0.5 --force -o $work/real >/dev/null &&
+        ! "$gen" --compare $work/real 2>$work/refusal && says 'another spec' $work/refusal
+}
+
+refuses_what_has_not_run() {
+    ! "$gen" --compare $work/none 2>$work/refusal && says 'not finished a run' $work/refusal &&
+        ! "$gen" --compare 2>$work/refusal && says 'folders' $work/refusal
+}
+
+check "figures and their ratios" ratios
+check "simulated beside real is refused" refuses_simulated_beside_real
+check "a report of another spec is refused" refuses_an_old_report
+check "a run that is not there is refused" refuses_what_has_not_run
+
+exit $status
