@@ -68,12 +68,18 @@ static int same_load(const Body *body, int count, const Step *load) {
     return -1;
 }
 
+/* Whether a step's numbers are of the dtype already, so that rounding would change nothing. */
+static bool has_dtype(const Step *s, DType dtype) {
+    return (s->kind == STEP_LOAD && s->value->dtype == dtype) || (s->kind == STEP_ROUND && s->dtype == dtype);
+}
+
 /* The number that the load would find in memory after the writer; -1: not in this thread's hands. */
 static int forwarded(const Program *p, Body *body, int writer, const Step *load) {
     Step store = body->steps[writer];
     if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) || !same_pointer(store.value, load->value))
         return -1;
     if (load->type != TYPE_REAL || load->value->dtype == p->real) return store.arg[0];
+    if (has_dtype(&body->steps[store.arg[0]], load->value->dtype)) return store.arg[0];
     int rounded = step_round(body, load->value->dtype, store.arg[0]);
     body->steps[rounded].value = load->value; /* a name for the reader */
     return rounded;

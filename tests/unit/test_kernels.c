@@ -1,0 +1,141 @@
+/* kernels.cu as a whole: what must not change it, and what its kernels promise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit/emit.h"
+#include "model/model.h"
+#include "pass/pass.h"
+#include "plan/phases.h"
+#include "plan/skeleton.h"
+
+static Plan *plan_of(Arena *arena, const char *path, const char *const *sets, int count) {
+    Spec *spec = spec_read(arena, path, sets, count);
+    Program *program = model_build(arena, spec);
+    passes_run(program, spec, NULL, NULL);
+    Plan *plan = plan_new(program, spec, NULL);
+    plan_launches(plan);
+    return plan;
+}
+
+/* kernels.cu of a spec with three keys set; the caller frees it. */
+static char *kernels_of(const char *path, const char *a, const char *b, const char *c) {
+    Arena arena = {0};
+    StrBuf out = {0};
+    const char *const sets[] = {a, b, c};
+    emit_kernels(plan_of(&arena, path, sets, 3), &out);
+    arena_free(&arena);
+    return out.text;
+}
+
+static void assert_same_text(char *a, char *b) {
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+}
+
+static const char *const precisions[] = {
+    "precision.dtype=\"fp64\"", "precision.dtype=\"fp32\"", "precision.dtype=\"tf32\"", "precision.dtype=\"bf16\"",
+};
+static const char *const specs[] = {"specs/base_tiny.toml", "tests/golden/lora.toml"};
+
+static void test_layers_share_kernels(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int fusion = 0; fusion < 2; fusion++) {
+            const char *with = fusion ? "compile.fusion=true" : "compile.fusion=false";
+            assert_same_text(kernels_of(specs[0], precisions[i], with, "model.num_hidden_layers=4"),
+                             kernels_of(specs[0], precisions[i], with, "model.num_hidden_layers=80"));
+        }
+}
+
+static void test_seed_and_rate_change_no_kernel(void **state) {
+    (void)state;
+    assert_same_text(kernels_of(specs[0], precisions[1], "training.seed=1", "optimizer.lr=1e-3"),
+                     kernels_of(specs[0], precisions[1], "training.seed=2", "optimizer.lr=2e-3"));
+}
+
+/* Every launch hands over what its kernel takes, and covers its rows exactly once. */
+static void check_launch(const Plan *plan, const Launch *launch) {
+    const Kernel *k = &plan->kernels[launch->index];
+    assert_int_equal(launch->arg_count, k->param_count);
+    assert_true(k->threads % 32 == 0 || k->threads == 1);
+    for (int i = 0; i < k->param_count; i++) {
+        assert_int_equal(launch->arg[i]->dtype, k->param[i].dtype);
+        assert_int_equal(launch->written[i], k->param[i].written);
+    }
+    if (!k->body || k->skeleton == SKELETON_COLUMN) return;
+    int64_t rows = k->rows ? k->rows : launch->scalar[0], elements = rows * k->body->cols;
+    if (k->skeleton == SKELETON_FLAT)
+        assert_true(launch->grid[0] * k->threads * k->vector >= elements &&
+                    (launch->grid[0] - 1) * k->threads * k->vector < elements);
+    if (k->workers) assert_true(k->workers * skeleton_rows_per_worker(k, rows) >= rows);
+}
+
+static void test_launches_fit_their_kernels(void **state) {
+    (void)state;
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < 4; i++) {
+            Arena arena = {0};
+            const Plan *plan = plan_of(&arena, specs[s], &precisions[i], 1);
+            for (int e = 0; e < ENTRY_COUNT; e++)
+                for (int l = 0; l < plan->entry[e].launch_count; l++)
+                    if (plan->entry[e].launches[l].kind == LAUNCH_KERNEL) check_launch(plan, &plan->entry[e].launches[l]);
+            arena_free(&arena);
+        }
+}
+
+static void test_no_hole_is_left(void **state) {
+    (void)state;
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < 4; i++) {
+            char *text = kernels_of(specs[s], precisions[i], "training.seed=1", "compile.fusion=true");
+            assert_null(strstr(text, "/*@"));
+            assert_null(strstr(text, "//@"));
+            free(text);
+        }
+}
+
+/* What fixes the order of a sum follows from the shape alone. */
+static void test_skeletons_follow_from_shape(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    for (int64_t cols = 2; cols < 40000; cols = cols * 3 / 2 + 1) {
+        Kernel narrow = {.body = NULL}, wide = {.body = NULL};
+        Value *x = value_2d(&p, "x", ROLE_FROZEN, DT_BF16, 50, cols, (Pos){0});
+        Value *y = value_2d(&p, "y", ROLE_FROZEN, DT_F32, 50, cols, (Pos){0});
+        Body *a = body_new(&arena, 50, cols), *b = body_new(&arena, 50, cols);
+        step_reduce(a, STEP_ROW_SUM, step_load(a, x));
+        step_reduce(b, STEP_ROW_SUM, step_load(b, x));
+        step_store(b, y, step_load(b, y));
+        narrow.body = a;
+        wide.body = b;
+        skeleton_choose(&p, &narrow, false);
+        skeleton_choose(&p, &wide, false);
+        assert_int_equal(narrow.skeleton, wide.skeleton);
+        assert_int_equal(narrow.threads, wide.threads);
+        assert_int_equal(narrow.vector, wide.vector);
+        assert_int_equal(cols % narrow.vector, 0);
+        assert_true(narrow.threads % 32 == 0 && narrow.threads <= 1024);
+    }
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layers_share_kernels),
+        cmocka_unit_test(test_seed_and_rate_change_no_kernel),
+        cmocka_unit_test(test_launches_fit_their_kernels),
+        cmocka_unit_test(test_no_hole_is_left),
+        cmocka_unit_test(test_skeletons_follow_from_shape),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
