@@ -208,7 +208,7 @@ static void put_predicted(const Emit *e) {
     put_real(e, "iteration_ms", round(1e6 * plan->step.ms) / 1e6);
     put_int(e, "arena_bytes", arenas);
     put_int(e, "process_bytes", plan->process_bytes);
-    put_real(e, "flops", plan->step.flops);
+    put_real(e, "flops", plan->step.model_flops);
     put_real(e, "peak_flops", plan->device->peak_flops[plan_rate(plan)]);
     put_real(e, "h2d_bytes", (double)(program->micro_steps * plan->arena_bytes[ARENA_INPUT]));
     put_real(e, "kernel_launches", launches);

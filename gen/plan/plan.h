@@ -84,8 +84,9 @@ typedef struct {
 
 typedef enum { LAUNCH_KERNEL, LAUNCH_GEMM, LAUNCH_ZERO, LAUNCH_COPY } LaunchKind;
 
+/* model_flops leaves out what is computed a second time to save memory: shares of peak refer to it. */
 typedef struct {
-    double flops, issued_bytes, dram_bytes, least_bytes, ms;
+    double flops, model_flops, issued_bytes, dram_bytes, least_bytes, ms;
 } Cost;
 
 typedef struct {

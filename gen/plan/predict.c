@@ -113,10 +113,18 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
 
 static void add_cost(Cost *sum, const Cost *cost, double times) {
     sum->flops += times * cost->flops;
+    sum->model_flops += times * cost->model_flops;
     sum->issued_bytes += times * cost->issued_bytes;
     sum->dram_bytes += times * cost->dram_bytes;
     sum->least_bytes += times * cost->least_bytes;
     sum->ms += times * cost->ms;
+}
+
+static bool is_recompute(const Launch *launch) {
+    for (int i = 0; i < launch->op_count; i++)
+        if (!launch->ops[i]->recompute)
+            return false;
+    return launch->op_count > 0;
 }
 
 static void predict_entry(Plan *plan, PlanEntry *entry) {
@@ -124,6 +132,7 @@ static void predict_entry(Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
         launch->cost.flops = launch_flops(plan, launch);
+        launch->cost.model_flops = is_recompute(launch) ? 0 : launch->cost.flops;
         launch->cost.issued_bytes = launch_issued_bytes(plan, launch);
         launch->cost.dram_bytes = dram_bytes(launch);
         launch->cost.ms = launch_ms(plan, launch);

@@ -191,7 +191,7 @@ static void print_shares(const Plan *plan, StrBuf *out) {
 void plan_print_text(const Plan *plan, StrBuf *out) {
     const Device *device = plan->device;
     double peak = device->peak_flops[plan_rate(plan)],
-           rate = per_second(plan->step.flops, plan->step.ms);
+           rate = per_second(plan->step.model_flops, plan->step.ms);
     sb_printf(out, "%s on %s, %s\n\n", plan->spec->name, device->title,
               choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype));
     print_memory(plan, out);
@@ -209,7 +209,8 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
  * ---------------------------------------------------------------------------------------- */
 
 static json_t *cost_json(const Cost *c) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "issued_bytes",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "model_flops",
+                     c->model_flops, "issued_bytes",
                      c->issued_bytes, "dram_bytes", c->dram_bytes, "least_bytes", c->least_bytes,
                      "issued_to_least", ratio(c->issued_bytes, c->least_bytes), "ms", c->ms);
 }
@@ -268,7 +269,7 @@ static json_t *step_json(const Plan *plan) {
     json_object_set_new(step, "tokens_per_s",
                         json_real(per_second(tokens_per_step(plan), plan->step.ms)));
     json_object_set_new(step, "share_of_peak",
-                        json_real(ratio(per_second(plan->step.flops, plan->step.ms), peak)));
+                        json_real(ratio(per_second(plan->step.model_flops, plan->step.ms), peak)));
     return step;
 }
 
