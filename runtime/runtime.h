@@ -213,7 +213,7 @@ typedef struct {
     const char *device;
     double iteration_ms;
     size_t arena_bytes, process_bytes;
-    double flops;           /* of one step */
+    double flops;           /* of one step, recomputation left out */
     double peak_flops;      /* a second, at the step's precision */
     double h2d_bytes;       /* a step */
     double kernel_launches; /* a step */
