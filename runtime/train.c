@@ -11,9 +11,11 @@
 #include "runtime/profile.h"
 #include "runtime/report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_RESUMABLE = 75 };
 
@@ -197,7 +199,15 @@ static void finish(Rt *rt) {
         trace_write(rt->profile, rt->options.out_dir);
 }
 
+/* Found out now, not when there is something to lose. */
+static void need_out_folder(const Rt *rt) {
+    if (!rt_make_folder(rt->options.out_dir) || access(rt->options.out_dir, W_OK | X_OK) != 0)
+        rt_fail("%s: cannot write results there: %s; choose another folder with --out",
+                rt->options.out_dir, strerror(errno));
+}
+
 int train(Rt *rt) {
+    need_out_folder(rt);
     rt->measured.heldout_before = rt->measured.heldout_after = NAN;
     if (rt->step == 0)
         rt->measured.heldout_before = heldout_loss(rt);

@@ -8,9 +8,11 @@
 /* Members that give the same shapes another meaning: a difference would train the wrong thing and
  * nothing else would show it. */
 static const char *const model_members[] = {
-    "num_attention_heads", "num_key_value_heads", "head_dim",
-    "rms_norm_eps",        "rope_theta",          "rope_scaling",
-    "hidden_act",          "tie_word_embeddings", NULL,
+    "num_hidden_layers",   "num_attention_heads",
+    "num_key_value_heads", "head_dim",
+    "rms_norm_eps",        "rope_theta",
+    "rope_scaling",        "hidden_act",
+    "tie_word_embeddings", NULL,
 };
 static const char *const adapter_members[] = {"r", "lora_alpha", "use_rslora", NULL};
 
@@ -32,25 +34,59 @@ static bool same_json(const json_t *a, const json_t *b) {
 
 static void refuse_difference(const char *path, const char *member, const json_t *theirs,
                               const json_t *ours) {
-    char *a = json_dumps(theirs, JSON_ENCODE_ANY | JSON_COMPACT);
-    char *b = json_dumps(ours, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *a = json_dumps(theirs, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    char *b = json_dumps(ours, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
     rt_fail("%s: %s is %s, this program was generated for %s; generate it again for that "
             "configuration, or name other weights",
-            path, member, a ? a : "?", b ? b : "?");
+            path, member, a ? a : "null", b ? b : "null");
+}
+
+/* Since transformers 5 rope_parameters holds what rope_theta and rope_scaling held; scaling of type
+ * "default" is none. */
+static void split_rope(json_t *config) {
+    json_t *rope = json_object_get(config, "rope_parameters");
+    if (json_is_object(rope)) {
+        json_object_set(config, "rope_theta", json_object_get(rope, "rope_theta"));
+        json_object_set(config, "rope_scaling", rope);
+    }
+    const char *type =
+        json_string_value(json_object_get(json_object_get(config, "rope_scaling"), "rope_type"));
+    if (type && strcmp(type, "default") == 0)
+        json_object_set_new(config, "rope_scaling", json_null());
+}
+
+static json_t *load_configuration(const char *path) {
+    json_error_t problem;
+    json_t *config = json_load_file(path, 0, &problem);
+    if (!config && problem.line > 0)
+        rt_fail("%s:%d: not valid JSON (%s)", path, problem.line, problem.text);
+    if (!config)
+        rt_fail("%s: cannot be read; without it nothing tells what the weights beside it mean",
+                path);
+    if (!json_is_object(config))
+        rt_fail("%s: not a JSON object; name a folder with its own %s", path,
+                strrchr(path, '/') + 1);
+    split_rope(config);
+    return config;
+}
+
+/* A member that is null or missing says nothing, except that without rope_scaling there is none. */
+static bool differs(const json_t *a, const json_t *b) {
+    bool a_says = a && !json_is_null(a), b_says = b && !json_is_null(b);
+    if (a_says && b_says)
+        return !same_json(a, b);
+    return json_is_object(a_says ? a : b);
 }
 
 static void compare_configuration(const char *dir, const char *file, const char *own_text,
                                   const char *const *members) {
     char path[RT_MAX_PATH];
     snprintf(path, sizeof path, "%s/%s", dir, file);
-    json_error_t problem;
-    json_t *theirs = json_load_file(path, 0, &problem);
-    json_t *ours = own_text ? json_loads(own_text, 0, &problem) : NULL;
-    if (!theirs && problem.line > 0)
-        rt_fail("%s:%d: not valid JSON (%s)", path, problem.line, problem.text);
-    for (; *members; members++) {
+    json_t *theirs = load_configuration(path);
+    json_t *ours = own_text ? json_loads(own_text, 0, NULL) : NULL;
+    for (; ours && *members; members++) {
         const json_t *a = json_object_get(theirs, *members), *b = json_object_get(ours, *members);
-        if (a && b && !json_is_null(a) && !json_is_null(b) && !same_json(a, b))
+        if (differs(a, b))
             refuse_difference(path, *members, a, b);
     }
     json_decref(theirs);

@@ -213,7 +213,13 @@ test_other_configuration() {
     cp -r "$WORK/learns/model" "$WORK/other"
     sed -i 's/10000\.0/5000.0/' "$WORK/other/config.json"
     run plain other_out --init "$WORK/other"
-    [ $? = 1 ] && says other_out "config.json: rope_theta is 5000"
+    [ $? = 1 ] && says other_out "config.json: rope_theta is 5000" || return 1
+    echo '{' > "$WORK/other/config.json"
+    run plain other_out --init "$WORK/other"
+    [ $? = 1 ] && says other_out "config.json:2: not valid JSON" || return 1
+    rm "$WORK/other/config.json"
+    run plain other_out --init "$WORK/other"
+    [ $? = 1 ] && says other_out "config.json: cannot be read"
 }
 
 # In this variant the embedding counts as the adapter.
@@ -251,6 +257,13 @@ test_options() {
     run plain options --stpes 4
     [ $? = 1 ] && says options "error: unknown option --stpes" || return 1
     run plain options --help && says options "--resume"
+}
+
+# Refused before anything is trained.
+test_out_folder() {
+    (cd "$WORK/plain" && ./run --out train.txt) > "$WORK/taken.log" 2>&1
+    [ $? = 1 ] && says taken "error: train.txt: cannot write results there: Not a directory" &&
+        ! says taken "held-out loss"
 }
 
 test_no_silent_simulation() {
@@ -296,7 +309,8 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
 evaluates_only init_continues resume_is_exact resume_is_exact_with_micro_steps signal_then_resume
 keeps_latest flipped_bit truncated_checkpoint full_disk bad_step dump missing_weights other_shape
-other_configuration adapter real_nvrtc options no_silent_simulation driver_without_device out_of_memory profiling no_sync_in_a_step"
+other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
+out_of_memory profiling no_sync_in_a_step"
 
 build_runtime
 program plain
