@@ -171,13 +171,20 @@ template <class T> __device__ __forceinline__ T warp_max(T v) { return warp_redu
 
 /* ---- Blocks: every thread of a one-dimensional block of THREADS (a multiple of 32) ------- */
 
+/* One number a warp. No template: g++ would leave a template's variable out of the simulated
+ * device's shared memory, where races on it are found. */
+__device__ __forceinline__ void *warp_results() {
+    __shared__ double of_warp[32];
+    return of_warp;
+}
+
 /* The warps' results are combined in the order of the warps by every thread, so all threads of
  * every run get the same bits. The last barrier lets the caller call again at once. */
 template <class Op, int THREADS, class T> __device__ __forceinline__ T block_reduce(T v) {
     static_assert(THREADS % 32 == 0 && THREADS <= 1024, "a block is whole warps");
     v = warp_reduce<Op>(v);
     if constexpr (THREADS > 32) {
-        __shared__ T of_warp[THREADS / 32];
+        T *of_warp = static_cast<T *>(warp_results());
         if (threadIdx.x % 32 == 0)
             of_warp[threadIdx.x / 32] = v;
         __syncthreads();
