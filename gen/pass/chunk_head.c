@@ -145,7 +145,7 @@ static void chunk(Program *p, Graph *graph, int64_t size) {
         return;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
-        if (ops[i] == chain.linear)
+        if (ops[i] == chain.loss)
             add_chunks(p, graph, &chain, size);
         if (!in_chain(&chain, ops[i]))
             graph_add(p, graph, ops[i]);
