@@ -35,17 +35,18 @@ static int lines_of(const Plan *plan, ArenaKind kind, Line *lines) {
     return count;
 }
 
+/* Offsets are unsigned long: program.c adds to them, and an int ends at 2 GiB. */
 static void put_arena(const Plan *plan, ArenaKind kind, const char *const *symbols, Arena *arena,
                       StrBuf *out) {
     const Program *program = plan->program;
     const Value **values = storage_values(arena, program);
     Line *lines = arena_array(arena, (size_t)program->storage_count + 1, sizeof *lines);
     int count = lines_of(plan, kind, lines);
-    sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lld\n\n", arena_titles[kind],
+    sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lldul\n\n", arena_titles[kind],
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
-        sb_printf(out, "#define %s %lld /* %s, %s %s */\n", symbols[id], (long long)lines[i].offset,
+        sb_printf(out, "#define %s %lldul /* %s, %s %s */\n", symbols[id], (long long)lines[i].offset,
                   shape_text(arena, values[id]), role_name(program->storages[id]->role),
                   program->storages[id]->name);
     }
@@ -96,8 +97,8 @@ void emit_buffers(const Plan *plan, StrBuf *out) {
         put_arena(plan, (ArenaKind)kind, symbols, &arena, out);
     if (plan->gemm_count > 0)
         sb_printf(out,
-                  "\n/* cuBLASLt's workspace, in SCRATCH */\n#define GEMM_WORKSPACE %lld\n#define "
-                  "GEMM_WORKSPACE_BYTES %lld\n",
+                  "\n/* cuBLASLt's workspace, in SCRATCH */\n#define GEMM_WORKSPACE %lldul\n#define "
+                  "GEMM_WORKSPACE_BYTES %lldul\n",
                   (long long)plan->gemm_workspace_offset, (long long)plan->gemm_workspace_bytes);
     put_tables(plan, &arena, out);
     sb_puts(out, "\n#endif\n");

@@ -107,7 +107,8 @@ unwritable_folder() {
 }
 
 clean_c() {
-    for s in tests/golden/*.toml; do
+    # Those for large devices have offsets that an int cannot hold.
+    for s in tests/golden/*.toml specs/h100/*.toml; do
         emit "$s" -o "$work/clean" --force || return 1
         for file in program.c values.c; do
             gcc -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -I"$work/clean" -fsyntax-only \

@@ -6,250 +6,250 @@
 
 /* ---- STATE: kept from step to step ---- */
 
-#define STATE_BYTES 311296
+#define STATE_BYTES 311296ul
 
-#define SEED 0 /* i64 [1], counter seed */
-#define STEP 256 /* i32 [1], counter step */
-#define APPLIED 512 /* i32 [1], counter applied */
-#define BAD_STEP 768 /* i32 [1], counter bad_step */
-#define STEP_LOSS 1024 /* f32 [1], counter step_loss */
-#define EVAL_LOSS 1280 /* f32 [1], counter eval_loss */
-#define LR 1536 /* f32 [10, 1], counter lr */
-#define BIAS_CORRECTION1 1792 /* f32 [10, 1], counter bias_correction1 */
-#define BIAS_CORRECTION2 2048 /* f32 [10, 1], counter bias_correction2 */
-#define LOSS 2304 /* f32 [10, 1], counter loss */
-#define GRAD_NORM 2560 /* f32 [10, 1], counter grad_norm */
-#define ROPE_COS 2816 /* f32 [16, 8], constant rope.cos */
-#define ROPE_SIN 3328 /* f32 [16, 8], constant rope.sin */
-#define ROPE_INV_FREQ 3840 /* f32 [8], constant rope.inv_freq */
-#define LOSS_GRAD 4096 /* f32 [1], constant loss.grad */
-#define MODEL_EMBED_TOKENS_WEIGHT 4352 /* f32 [64, 32], frozen model.embed_tokens.weight */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT 12544 /* f32 [32], frozen model.layers.0.input_layernorm.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT 12800 /* f32 [32, 32], frozen model.layers.0.self_attn.q_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 16896 /* f32 [16, 32], frozen model.layers.0.self_attn.k_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 18944 /* f32 [16, 32], frozen model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 20992 /* f32 [32, 32], frozen model.layers.0.self_attn.o_proj.weight */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT 25088 /* f32 [32], frozen model.layers.0.post_attention_layernorm.weight */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 25344 /* f32 [48, 32], frozen model.layers.0.mlp.gate_proj.weight */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 31488 /* f32 [48, 32], frozen model.layers.0.mlp.up_proj.weight */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT 37632 /* f32 [32, 48], frozen model.layers.0.mlp.down_proj.weight */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT 43776 /* f32 [32], frozen model.layers.1.input_layernorm.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT 44032 /* f32 [32, 32], frozen model.layers.1.self_attn.q_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 48128 /* f32 [16, 32], frozen model.layers.1.self_attn.k_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT 50176 /* f32 [16, 32], frozen model.layers.1.self_attn.v_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT 52224 /* f32 [32, 32], frozen model.layers.1.self_attn.o_proj.weight */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT 56320 /* f32 [32], frozen model.layers.1.post_attention_layernorm.weight */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT 56576 /* f32 [48, 32], frozen model.layers.1.mlp.gate_proj.weight */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT 62720 /* f32 [48, 32], frozen model.layers.1.mlp.up_proj.weight */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT 68864 /* f32 [32, 48], frozen model.layers.1.mlp.down_proj.weight */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT 75008 /* f32 [32], frozen model.layers.2.input_layernorm.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT 75264 /* f32 [32, 32], frozen model.layers.2.self_attn.q_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT 79360 /* f32 [16, 32], frozen model.layers.2.self_attn.k_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT 81408 /* f32 [16, 32], frozen model.layers.2.self_attn.v_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT 83456 /* f32 [32, 32], frozen model.layers.2.self_attn.o_proj.weight */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT 87552 /* f32 [32], frozen model.layers.2.post_attention_layernorm.weight */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT 87808 /* f32 [48, 32], frozen model.layers.2.mlp.gate_proj.weight */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT 93952 /* f32 [48, 32], frozen model.layers.2.mlp.up_proj.weight */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT 100096 /* f32 [32, 48], frozen model.layers.2.mlp.down_proj.weight */
-#define MODEL_NORM_WEIGHT 106240 /* f32 [32], frozen model.norm.weight */
-#define LM_HEAD_WEIGHT 106496 /* f32 [64, 32], frozen lm_head.weight */
-#define TRAINED 114688 /* f32 [12, 1024], adapter trained */
-#define GRADIENT 163840 /* f32 [12, 1024], gradient gradient */
-#define EXP_AVG 212992 /* f32 [12, 1024], optimizer exp_avg */
-#define EXP_AVG_SQ 262144 /* f32 [12, 1024], optimizer exp_avg_sq */
+#define SEED 0ul /* i64 [1], counter seed */
+#define STEP 256ul /* i32 [1], counter step */
+#define APPLIED 512ul /* i32 [1], counter applied */
+#define BAD_STEP 768ul /* i32 [1], counter bad_step */
+#define STEP_LOSS 1024ul /* f32 [1], counter step_loss */
+#define EVAL_LOSS 1280ul /* f32 [1], counter eval_loss */
+#define LR 1536ul /* f32 [10, 1], counter lr */
+#define BIAS_CORRECTION1 1792ul /* f32 [10, 1], counter bias_correction1 */
+#define BIAS_CORRECTION2 2048ul /* f32 [10, 1], counter bias_correction2 */
+#define LOSS 2304ul /* f32 [10, 1], counter loss */
+#define GRAD_NORM 2560ul /* f32 [10, 1], counter grad_norm */
+#define ROPE_COS 2816ul /* f32 [16, 8], constant rope.cos */
+#define ROPE_SIN 3328ul /* f32 [16, 8], constant rope.sin */
+#define ROPE_INV_FREQ 3840ul /* f32 [8], constant rope.inv_freq */
+#define LOSS_GRAD 4096ul /* f32 [1], constant loss.grad */
+#define MODEL_EMBED_TOKENS_WEIGHT 4352ul /* f32 [64, 32], frozen model.embed_tokens.weight */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT 12544ul /* f32 [32], frozen model.layers.0.input_layernorm.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT 12800ul /* f32 [32, 32], frozen model.layers.0.self_attn.q_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 16896ul /* f32 [16, 32], frozen model.layers.0.self_attn.k_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 18944ul /* f32 [16, 32], frozen model.layers.0.self_attn.v_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 20992ul /* f32 [32, 32], frozen model.layers.0.self_attn.o_proj.weight */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT 25088ul /* f32 [32], frozen model.layers.0.post_attention_layernorm.weight */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 25344ul /* f32 [48, 32], frozen model.layers.0.mlp.gate_proj.weight */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 31488ul /* f32 [48, 32], frozen model.layers.0.mlp.up_proj.weight */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT 37632ul /* f32 [32, 48], frozen model.layers.0.mlp.down_proj.weight */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT 43776ul /* f32 [32], frozen model.layers.1.input_layernorm.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT 44032ul /* f32 [32, 32], frozen model.layers.1.self_attn.q_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 48128ul /* f32 [16, 32], frozen model.layers.1.self_attn.k_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT 50176ul /* f32 [16, 32], frozen model.layers.1.self_attn.v_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT 52224ul /* f32 [32, 32], frozen model.layers.1.self_attn.o_proj.weight */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT 56320ul /* f32 [32], frozen model.layers.1.post_attention_layernorm.weight */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT 56576ul /* f32 [48, 32], frozen model.layers.1.mlp.gate_proj.weight */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT 62720ul /* f32 [48, 32], frozen model.layers.1.mlp.up_proj.weight */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT 68864ul /* f32 [32, 48], frozen model.layers.1.mlp.down_proj.weight */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT 75008ul /* f32 [32], frozen model.layers.2.input_layernorm.weight */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT 75264ul /* f32 [32, 32], frozen model.layers.2.self_attn.q_proj.weight */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT 79360ul /* f32 [16, 32], frozen model.layers.2.self_attn.k_proj.weight */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT 81408ul /* f32 [16, 32], frozen model.layers.2.self_attn.v_proj.weight */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT 83456ul /* f32 [32, 32], frozen model.layers.2.self_attn.o_proj.weight */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT 87552ul /* f32 [32], frozen model.layers.2.post_attention_layernorm.weight */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT 87808ul /* f32 [48, 32], frozen model.layers.2.mlp.gate_proj.weight */
+#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT 93952ul /* f32 [48, 32], frozen model.layers.2.mlp.up_proj.weight */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT 100096ul /* f32 [32, 48], frozen model.layers.2.mlp.down_proj.weight */
+#define MODEL_NORM_WEIGHT 106240ul /* f32 [32], frozen model.norm.weight */
+#define LM_HEAD_WEIGHT 106496ul /* f32 [64, 32], frozen lm_head.weight */
+#define TRAINED 114688ul /* f32 [12, 1024], adapter trained */
+#define GRADIENT 163840ul /* f32 [12, 1024], gradient gradient */
+#define EXP_AVG 212992ul /* f32 [12, 1024], optimizer exp_avg */
+#define EXP_AVG_SQ 262144ul /* f32 [12, 1024], optimizer exp_avg_sq */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 6295552
+#define SCRATCH_BYTES 6295552ul
 
-#define MODEL_EMBED_TOKENS 0 /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 71680 /* f32 [32, 32], activation model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 4096 /* f32 [32, 32], activation model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 8192 /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 133120 /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 75776 /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 135168 /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 79872 /* f32 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 148480 /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096 /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 83968 /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 8192 /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 149248 /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 16384 /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 22528 /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_ACT 28672 /* f32 [32, 48], activation model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 0 /* f32 [32, 32], activation model.layers.0.mlp.down_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 88064 /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 92160 /* f32 [32, 32], activation model.layers.1.input_layernorm */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 149504 /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0 /* f32 [32, 32], activation model.layers.1.self_attn.q_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 4096 /* f32 [32, 16], activation model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 137216 /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 96256 /* f32 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 139264 /* f32 [32, 16], activation model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN 100352 /* f32 [32, 32], activation model.layers.1.self_attn */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 148736 /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0 /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 104448 /* f32 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 4096 /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 149760 /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 34816 /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 40960 /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_ACT 47104 /* f32 [32, 48], activation model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 0 /* f32 [32, 32], activation model.layers.1.mlp.down_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 108544 /* f32 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM 112640 /* f32 [32, 32], activation model.layers.2.input_layernorm */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 150016 /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ 0 /* f32 [32, 32], activation model.layers.2.self_attn.q_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ 4096 /* f32 [32, 16], activation model.layers.2.self_attn.k_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 141312 /* f32 [32, 16], activation model.layers.2.self_attn.v_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 116736 /* f32 [32, 32], activation model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE 143360 /* f32 [32, 16], activation model.layers.2.self_attn.k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN 120832 /* f32 [32, 32], activation model.layers.2.self_attn */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 148992 /* f32 [32, 2], activation model.layers.2.self_attn.lse */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0 /* f32 [32, 32], activation model.layers.2.self_attn.o_proj */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 124928 /* f32 [32, 32], activation model.layers.2.attn_residual */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 65536 /* f32 [32, 32], activation model.layers.2.post_attention_layernorm */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 150272 /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ 53248 /* f32 [32, 48], activation model.layers.2.mlp.gate_proj */
-#define MODEL_LAYERS_2_MLP_UP_PROJ 59392 /* f32 [32, 48], activation model.layers.2.mlp.up_proj */
-#define MODEL_LAYERS_2_MLP_ACT 65536 /* f32 [32, 48], activation model.layers.2.mlp.act */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ 0 /* f32 [32, 32], activation model.layers.2.mlp.down_proj */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 129024 /* f32 [32, 32], activation model.layers.2.mlp_residual */
-#define MODEL_NORM 8192 /* f32 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 150528 /* f32 [32, 1], activation model.norm.rstd */
-#define LM_HEAD 0 /* f32 [32, 64], activation lm_head */
-#define LOSS_ROWS 150784 /* f32 [32, 1], activation loss.rows */
-#define LOSS__2 0 /* f32 [1], activation loss */
-#define MODEL_EMBED_TOKENS__2 0 /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM__2 4096 /* f32 [32, 32], activation model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2 8192 /* f32 [32, 32], activation model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2 12288 /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2 14336 /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE__2 4096 /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE__2 16384 /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN__2 8192 /* f32 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE__2 12288 /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2 4096 /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL__2 18432 /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2 12288 /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ__2 0 /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ__2 6144 /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_ACT__2 12288 /* f32 [32, 48], activation model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ__2 0 /* f32 [32, 32], activation model.layers.0.mlp.down_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL__2 4096 /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM__2 8192 /* f32 [32, 32], activation model.layers.1.input_layernorm */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ__2 0 /* f32 [32, 32], activation model.layers.1.self_attn.q_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ__2 12288 /* f32 [32, 16], activation model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ__2 14336 /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE__2 8192 /* f32 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE__2 16384 /* f32 [32, 16], activation model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN__2 0 /* f32 [32, 32], activation model.layers.1.self_attn */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE__2 12288 /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ__2 8192 /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL__2 18432 /* f32 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM__2 12288 /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ__2 0 /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
-#define MODEL_LAYERS_1_MLP_UP_PROJ__2 6144 /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_ACT__2 12288 /* f32 [32, 48], activation model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ__2 0 /* f32 [32, 32], activation model.layers.1.mlp.down_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL__2 4096 /* f32 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM__2 8192 /* f32 [32, 32], activation model.layers.2.input_layernorm */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ__2 0 /* f32 [32, 32], activation model.layers.2.self_attn.q_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ__2 12288 /* f32 [32, 16], activation model.layers.2.self_attn.k_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ__2 14336 /* f32 [32, 16], activation model.layers.2.self_attn.v_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE__2 8192 /* f32 [32, 32], activation model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE__2 16384 /* f32 [32, 16], activation model.layers.2.self_attn.k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN__2 0 /* f32 [32, 32], activation model.layers.2.self_attn */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE__2 12288 /* f32 [32, 2], activation model.layers.2.self_attn.lse */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ__2 8192 /* f32 [32, 32], activation model.layers.2.self_attn.o_proj */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL__2 18432 /* f32 [32, 32], activation model.layers.2.attn_residual */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM__2 12288 /* f32 [32, 32], activation model.layers.2.post_attention_layernorm */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ__2 0 /* f32 [32, 48], activation model.layers.2.mlp.gate_proj */
-#define MODEL_LAYERS_2_MLP_UP_PROJ__2 6144 /* f32 [32, 48], activation model.layers.2.mlp.up_proj */
-#define MODEL_LAYERS_2_MLP_ACT__2 12288 /* f32 [32, 48], activation model.layers.2.mlp.act */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ__2 0 /* f32 [32, 32], activation model.layers.2.mlp.down_proj */
-#define MODEL_NORM__2 8192 /* f32 [32, 32], activation model.norm */
-#define LM_HEAD__2 0 /* f32 [32, 64], activation lm_head */
-#define LOSS_ROWS__2 8192 /* f32 [32, 1], activation loss.rows */
-#define LOSS_ROWS_LSE 8448 /* f32 [32, 1], activation loss.rows.lse */
-#define LOSS__3 0 /* f32 [1], activation loss */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A 145408 /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A 145920 /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A 146432 /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A 146944 /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A 147456 /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A 147968 /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A__2 12288 /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A__2 4096 /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A__2 12288 /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A__2 4096 /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A__2 12288 /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A__2 4096 /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A */
-#define LM_HEAD_GRAD 8192 /* f32 [32, 64], activation lm_head.grad */
-#define MODEL_NORM_GRAD 0 /* f32 [32, 32], activation model.norm.grad */
-#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 12288 /* f32 [32, 32], activation model.layers.2.mlp_residual.grad */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD 129024 /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 0 /* f32 [32, 48], activation model.layers.2.mlp.act.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 6144 /* f32 [32, 48], activation model.layers.2.mlp.act.grad.gate */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 65536 /* f32 [32, 48], activation model.layers.2.mlp.act.grad.up */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 0 /* f32 [32, 32], activation model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 4096 /* f32 [32, 32], activation model.layers.2.attn_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 0 /* f32 [32, 32], activation model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 8192 /* f32 [32, 32], activation model.layers.2.self_attn.grad.q */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 12288 /* f32 [32, 16], activation model.layers.2.self_attn.grad.k */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 14336 /* f32 [32, 16], activation model.layers.2.self_attn.grad.v */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 147968 /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 116736 /* f32 [32, 16], activation model.layers.2.self_attn.k_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD 0 /* f32 [32, 32], activation model.layers.2.self_attn.q_proj.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 8192 /* f32 [32, 32], activation model.layers.2.input_layernorm.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD 12288 /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 12288 /* f32 [32, 32], activation model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD 141312 /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 0 /* f32 [32, 48], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144 /* f32 [32, 48], activation model.layers.1.mlp.act.grad.gate */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 47104 /* f32 [32, 48], activation model.layers.1.mlp.act.grad.up */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 0 /* f32 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 4096 /* f32 [32, 32], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0 /* f32 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 8192 /* f32 [32, 32], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 12288 /* f32 [32, 16], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 14336 /* f32 [32, 16], activation model.layers.1.self_attn.grad.v */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 146944 /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 34816 /* f32 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD 0 /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 8192 /* f32 [32, 32], activation model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD 12288 /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 12288 /* f32 [32, 32], activation model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 6144 /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 0 /* f32 [32, 48], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144 /* f32 [32, 48], activation model.layers.0.mlp.act.grad.gate */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 28672 /* f32 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0 /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096 /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0 /* f32 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096 /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 79872 /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 81920 /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 145920 /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0 /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 4096 /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
-#define GRAD_NORM_COLUMNS 2097152 /* f32 [1024], activation grad_norm.columns */
-#define CLIP_FACTOR 0 /* f32 [1], activation clip_factor */
-#define GRAD_NORM_COLUMNS_PARTIAL 0 /* f32 [512, 1024], activation grad_norm.columns.partial */
+#define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 71680ul /* f32 [32, 32], activation model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 8192ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 133120ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 75776ul /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 135168ul /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN 79872ul /* f32 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 148480ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 83968ul /* f32 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 8192ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 149248ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 16384ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 22528ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_MLP_ACT 28672ul /* f32 [32, 48], activation model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 88064ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 92160ul /* f32 [32, 32], activation model.layers.1.input_layernorm */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 149504ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 4096ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 137216ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 96256ul /* f32 [32, 32], activation model.layers.1.self_attn.q_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 139264ul /* f32 [32, 16], activation model.layers.1.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN 100352ul /* f32 [32, 32], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 148736ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 104448ul /* f32 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 149760ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 34816ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 40960ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_MLP_ACT 47104ul /* f32 [32, 48], activation model.layers.1.mlp.act */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 108544ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM 112640ul /* f32 [32, 32], activation model.layers.2.input_layernorm */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 150016ul /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ 4096ul /* f32 [32, 16], activation model.layers.2.self_attn.k_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 141312ul /* f32 [32, 16], activation model.layers.2.self_attn.v_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 116736ul /* f32 [32, 32], activation model.layers.2.self_attn.q_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE 143360ul /* f32 [32, 16], activation model.layers.2.self_attn.k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN 120832ul /* f32 [32, 32], activation model.layers.2.self_attn */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 148992ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation model.layers.2.self_attn.o_proj */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 124928ul /* f32 [32, 32], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 65536ul /* f32 [32, 32], activation model.layers.2.post_attention_layernorm */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 150272ul /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ 53248ul /* f32 [32, 48], activation model.layers.2.mlp.gate_proj */
+#define MODEL_LAYERS_2_MLP_UP_PROJ 59392ul /* f32 [32, 48], activation model.layers.2.mlp.up_proj */
+#define MODEL_LAYERS_2_MLP_ACT 65536ul /* f32 [32, 48], activation model.layers.2.mlp.act */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation model.layers.2.mlp.down_proj */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 129024ul /* f32 [32, 32], activation model.layers.2.mlp_residual */
+#define MODEL_NORM 8192ul /* f32 [32, 32], activation model.norm */
+#define MODEL_NORM_RSTD 150528ul /* f32 [32, 1], activation model.norm.rstd */
+#define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
+#define LOSS_ROWS 150784ul /* f32 [32, 1], activation loss.rows */
+#define LOSS__2 0ul /* f32 [1], activation loss */
+#define MODEL_EMBED_TOKENS__2 0ul /* f32 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM__2 4096ul /* f32 [32, 32], activation model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2 8192ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2 12288ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2 14336ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE__2 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE__2 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN__2 8192ul /* f32 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE__2 12288ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL__2 18432ul /* f32 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2 12288ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ__2 0ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
+#define MODEL_LAYERS_0_MLP_UP_PROJ__2 6144ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_MLP_ACT__2 12288ul /* f32 [32, 48], activation model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ__2 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj */
+#define MODEL_LAYERS_0_MLP_RESIDUAL__2 4096ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM__2 8192ul /* f32 [32, 32], activation model.layers.1.input_layernorm */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ__2 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ__2 12288ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ__2 14336ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE__2 8192ul /* f32 [32, 32], activation model.layers.1.self_attn.q_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE__2 16384ul /* f32 [32, 16], activation model.layers.1.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN__2 0ul /* f32 [32, 32], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE__2 12288ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ__2 8192ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL__2 18432ul /* f32 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM__2 12288ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ__2 0ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
+#define MODEL_LAYERS_1_MLP_UP_PROJ__2 6144ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_MLP_ACT__2 12288ul /* f32 [32, 48], activation model.layers.1.mlp.act */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ__2 0ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj */
+#define MODEL_LAYERS_1_MLP_RESIDUAL__2 4096ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM__2 8192ul /* f32 [32, 32], activation model.layers.2.input_layernorm */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ__2 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ__2 12288ul /* f32 [32, 16], activation model.layers.2.self_attn.k_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ__2 14336ul /* f32 [32, 16], activation model.layers.2.self_attn.v_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE__2 8192ul /* f32 [32, 32], activation model.layers.2.self_attn.q_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE__2 16384ul /* f32 [32, 16], activation model.layers.2.self_attn.k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN__2 0ul /* f32 [32, 32], activation model.layers.2.self_attn */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE__2 12288ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ__2 8192ul /* f32 [32, 32], activation model.layers.2.self_attn.o_proj */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL__2 18432ul /* f32 [32, 32], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM__2 12288ul /* f32 [32, 32], activation model.layers.2.post_attention_layernorm */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ__2 0ul /* f32 [32, 48], activation model.layers.2.mlp.gate_proj */
+#define MODEL_LAYERS_2_MLP_UP_PROJ__2 6144ul /* f32 [32, 48], activation model.layers.2.mlp.up_proj */
+#define MODEL_LAYERS_2_MLP_ACT__2 12288ul /* f32 [32, 48], activation model.layers.2.mlp.act */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ__2 0ul /* f32 [32, 32], activation model.layers.2.mlp.down_proj */
+#define MODEL_NORM__2 8192ul /* f32 [32, 32], activation model.norm */
+#define LM_HEAD__2 0ul /* f32 [32, 64], activation lm_head */
+#define LOSS_ROWS__2 8192ul /* f32 [32, 1], activation loss.rows */
+#define LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
+#define LOSS__3 0ul /* f32 [1], activation loss */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A 145408ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A 145920ul /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A 146432ul /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A 146944ul /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A 147456ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A 147968ul /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A__2 12288ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A__2 4096ul /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A__2 12288ul /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A__2 4096ul /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A__2 12288ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A__2 4096ul /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A */
+#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
+#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation model.layers.2.mlp_residual.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD 129024ul /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.2.mlp.act.grad.gate */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 65536ul /* f32 [32, 48], activation model.layers.2.mlp.act.grad.up */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 8192ul /* f32 [32, 32], activation model.layers.2.self_attn.grad.q */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 12288ul /* f32 [32, 16], activation model.layers.2.self_attn.grad.k */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 14336ul /* f32 [32, 16], activation model.layers.2.self_attn.grad.v */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 147968ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 116736ul /* f32 [32, 16], activation model.layers.2.self_attn.k_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 8192ul /* f32 [32, 32], activation model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD 12288ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD 141312ul /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.gate */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 47104ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.up */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 8192ul /* f32 [32, 32], activation model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 12288ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 14336ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.v */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 146944ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 34816ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 8192ul /* f32 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD 12288ul /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 6144ul /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.gate */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 28672ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.up */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 79872ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 81920ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 145920ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 4096ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
+#define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
+#define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns.partial */
 
 /* ---- INPUT: one batch ---- */
 
-#define INPUT_BYTES 1024
+#define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0 /* i32 [32, 1], input input_ids */
-#define LABELS 256 /* i32 [32, 1], input labels */
-#define POSITIONS 512 /* i32 [32, 1], input positions */
-#define LOSS_WEIGHT 768 /* f32 [1], input loss_weight */
+#define INPUT_IDS 0ul /* i32 [32, 1], input input_ids */
+#define LABELS 256ul /* i32 [32, 1], input labels */
+#define POSITIONS 512ul /* i32 [32, 1], input positions */
+#define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 2101248
-#define GEMM_WORKSPACE_BYTES 4194304
+#define GEMM_WORKSPACE 2101248ul
+#define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */
 

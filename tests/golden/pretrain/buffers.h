@@ -6,169 +6,169 @@
 
 /* ---- STATE: kept from step to step ---- */
 
-#define STATE_BYTES 502016
+#define STATE_BYTES 502016ul
 
-#define SEED 0 /* i64 [1], counter seed */
-#define STEP 256 /* i32 [1], counter step */
-#define APPLIED 512 /* i32 [1], counter applied */
-#define BAD_STEP 768 /* i32 [1], counter bad_step */
-#define STEP_LOSS 1024 /* f32 [1], counter step_loss */
-#define EVAL_LOSS 1280 /* f32 [1], counter eval_loss */
-#define LR 1536 /* f32 [10, 1], counter lr */
-#define BIAS_CORRECTION1 1792 /* f32 [10, 1], counter bias_correction1 */
-#define BIAS_CORRECTION2 2048 /* f32 [10, 1], counter bias_correction2 */
-#define LOSS 2304 /* f32 [10, 1], counter loss */
-#define GRAD_NORM 2560 /* f32 [10, 1], counter grad_norm */
-#define ROPE_COS 2816 /* f32 [16, 8], constant rope.cos */
-#define ROPE_SIN 3328 /* f32 [16, 8], constant rope.sin */
-#define ROPE_INV_FREQ 3840 /* f32 [8], constant rope.inv_freq */
-#define LOSS_GRAD 4096 /* f32 [1], constant loss.grad */
-#define TRAINED 4352 /* bf16 [27, 1024], weight trained */
-#define GRADIENT 59648 /* f32 [27, 1024], gradient gradient */
-#define MASTER 170240 /* f32 [27, 1024], optimizer master */
-#define EXP_AVG 280832 /* f32 [27, 1024], optimizer exp_avg */
-#define EXP_AVG_SQ 391424 /* f32 [27, 1024], optimizer exp_avg_sq */
+#define SEED 0ul /* i64 [1], counter seed */
+#define STEP 256ul /* i32 [1], counter step */
+#define APPLIED 512ul /* i32 [1], counter applied */
+#define BAD_STEP 768ul /* i32 [1], counter bad_step */
+#define STEP_LOSS 1024ul /* f32 [1], counter step_loss */
+#define EVAL_LOSS 1280ul /* f32 [1], counter eval_loss */
+#define LR 1536ul /* f32 [10, 1], counter lr */
+#define BIAS_CORRECTION1 1792ul /* f32 [10, 1], counter bias_correction1 */
+#define BIAS_CORRECTION2 2048ul /* f32 [10, 1], counter bias_correction2 */
+#define LOSS 2304ul /* f32 [10, 1], counter loss */
+#define GRAD_NORM 2560ul /* f32 [10, 1], counter grad_norm */
+#define ROPE_COS 2816ul /* f32 [16, 8], constant rope.cos */
+#define ROPE_SIN 3328ul /* f32 [16, 8], constant rope.sin */
+#define ROPE_INV_FREQ 3840ul /* f32 [8], constant rope.inv_freq */
+#define LOSS_GRAD 4096ul /* f32 [1], constant loss.grad */
+#define TRAINED 4352ul /* bf16 [27, 1024], weight trained */
+#define GRADIENT 59648ul /* f32 [27, 1024], gradient gradient */
+#define MASTER 170240ul /* f32 [27, 1024], optimizer master */
+#define EXP_AVG 280832ul /* f32 [27, 1024], optimizer exp_avg */
+#define EXP_AVG_SQ 391424ul /* f32 [27, 1024], optimizer exp_avg_sq */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 6295552
+#define SCRATCH_BYTES 6295552ul
 
-#define MODEL_EMBED_TOKENS 26624 /* bf16 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 28672 /* bf16 [32, 32], activation model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 64000 /* f32 [32, 1], activation model.layers.0.input_layernorm.rstd */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 0 /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 2048 /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 30720 /* bf16 [32, 32], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 32768 /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 34816 /* bf16 [32, 32], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 36864 /* bf16 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 63488 /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0 /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 38912 /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 40960 /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 64256 /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 8192 /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 11264 /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_ACT 14336 /* bf16 [32, 48], activation model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 0 /* bf16 [32, 32], activation model.layers.0.mlp.down_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 43008 /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 45056 /* bf16 [32, 32], activation model.layers.1.input_layernorm */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 64512 /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0 /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 2048 /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 47104 /* bf16 [32, 32], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 49152 /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 51200 /* bf16 [32, 32], activation model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN 53248 /* bf16 [32, 32], activation model.layers.1.self_attn */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 63744 /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0 /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 55296 /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 57344 /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 64768 /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 17408 /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 20480 /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_ACT 23552 /* bf16 [32, 48], activation model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 0 /* bf16 [32, 32], activation model.layers.1.mlp.down_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 59392 /* bf16 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_NORM 61440 /* bf16 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 65024 /* f32 [32, 1], activation model.norm.rstd */
-#define LM_HEAD 0 /* bf16 [32, 64], activation lm_head */
-#define LOSS_ROWS 65280 /* f32 [32, 1], activation loss.rows */
-#define LOSS__2 0 /* f32 [1], activation loss */
-#define MODEL_EMBED_TOKENS__2 0 /* bf16 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM__2 2048 /* bf16 [32, 32], activation model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2 4096 /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2 6144 /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2 8192 /* bf16 [32, 32], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE__2 2048 /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE__2 10240 /* bf16 [32, 32], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN__2 4096 /* bf16 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE__2 6144 /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2 2048 /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL__2 9216 /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2 6144 /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ__2 0 /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ__2 3072 /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_ACT__2 6144 /* bf16 [32, 48], activation model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ__2 0 /* bf16 [32, 32], activation model.layers.0.mlp.down_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL__2 2048 /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM__2 4096 /* bf16 [32, 32], activation model.layers.1.input_layernorm */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ__2 0 /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ__2 6144 /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ__2 8192 /* bf16 [32, 32], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE__2 4096 /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE__2 10240 /* bf16 [32, 32], activation model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN__2 0 /* bf16 [32, 32], activation model.layers.1.self_attn */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE__2 6144 /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ__2 4096 /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL__2 9216 /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM__2 6144 /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ__2 0 /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
-#define MODEL_LAYERS_1_MLP_UP_PROJ__2 3072 /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_ACT__2 6144 /* bf16 [32, 48], activation model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ__2 0 /* bf16 [32, 32], activation model.layers.1.mlp.down_proj */
-#define MODEL_NORM__2 4096 /* bf16 [32, 32], activation model.norm */
-#define LM_HEAD__2 0 /* bf16 [32, 64], activation lm_head */
-#define LOSS_ROWS__2 4096 /* f32 [32, 1], activation loss.rows */
-#define LOSS_ROWS_LSE 4352 /* f32 [32, 1], activation loss.rows.lse */
-#define LOSS__3 0 /* f32 [1], activation loss */
-#define LM_HEAD_GRAD 4096 /* bf16 [32, 64], activation lm_head.grad */
-#define MODEL_NORM_GRAD 0 /* bf16 [32, 32], activation model.norm.grad */
-#define MODEL_NORM_WEIGHT_GRAD_PART 0 /* f32 [32], activation model.norm.weight.grad.part */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 6144 /* bf16 [32, 32], activation model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 0 /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 3072 /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.gate */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 23552 /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.up */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 0 /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 0 /* f32 [32], activation model.layers.1.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 2048 /* bf16 [32, 32], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0 /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 4096 /* bf16 [32, 32], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 6144 /* bf16 [32, 32], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 17408 /* bf16 [32, 32], activation model.layers.1.self_attn.grad.v */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 19456 /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 0 /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD 19456 /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 4096 /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 63744 /* f32 [32], activation model.layers.1.input_layernorm.weight.grad.part */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 6144 /* bf16 [32, 32], activation model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 0 /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 3072 /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.gate */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 14336 /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0 /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 63744 /* f32 [32], activation model.layers.0.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 2048 /* bf16 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0 /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096 /* bf16 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 6144 /* bf16 [32, 32], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 8192 /* bf16 [32, 32], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 10240 /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD 0 /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 10240 /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 4096 /* bf16 [32, 32], activation model.layers.0.input_layernorm.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 2048 /* f32 [32], activation model.layers.0.input_layernorm.weight.grad.part */
-#define MODEL_EMBED_TOKENS_GRAD 0 /* bf16 [32, 32], activation model.embed_tokens.grad */
-#define GRAD_NORM_COLUMNS 2097152 /* f32 [1024], activation grad_norm.columns */
-#define CLIP_FACTOR 0 /* f32 [1], activation clip_factor */
-#define MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL 2048 /* f32 [4, 32], activation model.norm.weight.grad.part.partial */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 4096 /* f32 [4, 32], activation model.layers.1.post_attention_layernorm.weight.grad.part.partial */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 0 /* f32 [4, 32], activation model.layers.1.input_layernorm.weight.grad.part.partial */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 4096 /* f32 [4, 32], activation model.layers.0.post_attention_layernorm.weight.grad.part.partial */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 6144 /* f32 [4, 32], activation model.layers.0.input_layernorm.weight.grad.part.partial */
-#define GRAD_NORM_COLUMNS_PARTIAL 0 /* f32 [512, 1024], activation grad_norm.columns.partial */
+#define MODEL_EMBED_TOKENS 26624ul /* bf16 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 28672ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 64000ul /* f32 [32, 1], activation model.layers.0.input_layernorm.rstd */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 30720ul /* bf16 [32, 32], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 32768ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 34816ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN 36864ul /* bf16 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 63488ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 38912ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 40960ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 64256ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 8192ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 11264ul /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_MLP_ACT 14336ul /* bf16 [32, 48], activation model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 43008ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 45056ul /* bf16 [32, 32], activation model.layers.1.input_layernorm */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 64512ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 2048ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 47104ul /* bf16 [32, 32], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 49152ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 51200ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN 53248ul /* bf16 [32, 32], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 63744ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 55296ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 57344ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 64768ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 17408ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 20480ul /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_MLP_ACT 23552ul /* bf16 [32, 48], activation model.layers.1.mlp.act */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 59392ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_NORM 61440ul /* bf16 [32, 32], activation model.norm */
+#define MODEL_NORM_RSTD 65024ul /* f32 [32, 1], activation model.norm.rstd */
+#define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
+#define LOSS_ROWS 65280ul /* f32 [32, 1], activation loss.rows */
+#define LOSS__2 0ul /* f32 [1], activation loss */
+#define MODEL_EMBED_TOKENS__2 0ul /* bf16 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM__2 2048ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2 8192ul /* bf16 [32, 32], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE__2 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE__2 10240ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN__2 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE__2 6144ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL__2 9216ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2 6144ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ__2 0ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
+#define MODEL_LAYERS_0_MLP_UP_PROJ__2 3072ul /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_MLP_ACT__2 6144ul /* bf16 [32, 48], activation model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ__2 0ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj */
+#define MODEL_LAYERS_0_MLP_RESIDUAL__2 2048ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM__2 4096ul /* bf16 [32, 32], activation model.layers.1.input_layernorm */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ__2 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ__2 6144ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ__2 8192ul /* bf16 [32, 32], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE__2 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE__2 10240ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN__2 0ul /* bf16 [32, 32], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE__2 6144ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ__2 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL__2 9216ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM__2 6144ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ__2 0ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
+#define MODEL_LAYERS_1_MLP_UP_PROJ__2 3072ul /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_MLP_ACT__2 6144ul /* bf16 [32, 48], activation model.layers.1.mlp.act */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ__2 0ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj */
+#define MODEL_NORM__2 4096ul /* bf16 [32, 32], activation model.norm */
+#define LM_HEAD__2 0ul /* bf16 [32, 64], activation lm_head */
+#define LOSS_ROWS__2 4096ul /* f32 [32, 1], activation loss.rows */
+#define LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
+#define LOSS__3 0ul /* f32 [1], activation loss */
+#define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation lm_head.grad */
+#define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation model.norm.grad */
+#define MODEL_NORM_WEIGHT_GRAD_PART 0ul /* f32 [32], activation model.norm.weight.grad.part */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 6144ul /* bf16 [32, 32], activation model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 3072ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.gate */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 23552ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.up */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 0ul /* f32 [32], activation model.layers.1.post_attention_layernorm.weight.grad.part */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 2048ul /* bf16 [32, 32], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 6144ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 17408ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.v */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 19456ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD 19456ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 4096ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 63744ul /* f32 [32], activation model.layers.1.input_layernorm.weight.grad.part */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 6144ul /* bf16 [32, 32], activation model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 3072ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.gate */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 14336ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.up */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 63744ul /* f32 [32], activation model.layers.0.post_attention_layernorm.weight.grad.part */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 2048ul /* bf16 [32, 32], activation model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 8192ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 10240ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 10240ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 4096ul /* bf16 [32, 32], activation model.layers.0.input_layernorm.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 2048ul /* f32 [32], activation model.layers.0.input_layernorm.weight.grad.part */
+#define MODEL_EMBED_TOKENS_GRAD 0ul /* bf16 [32, 32], activation model.embed_tokens.grad */
+#define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
+#define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL 2048ul /* f32 [4, 32], activation model.norm.weight.grad.part.partial */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 4096ul /* f32 [4, 32], activation model.layers.1.post_attention_layernorm.weight.grad.part.partial */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 0ul /* f32 [4, 32], activation model.layers.1.input_layernorm.weight.grad.part.partial */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 4096ul /* f32 [4, 32], activation model.layers.0.post_attention_layernorm.weight.grad.part.partial */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 6144ul /* f32 [4, 32], activation model.layers.0.input_layernorm.weight.grad.part.partial */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns.partial */
 
 /* ---- INPUT: one batch ---- */
 
-#define INPUT_BYTES 1024
+#define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0 /* i32 [32, 1], input input_ids */
-#define LABELS 256 /* i32 [32, 1], input labels */
-#define POSITIONS 512 /* i32 [32, 1], input positions */
-#define LOSS_WEIGHT 768 /* f32 [1], input loss_weight */
+#define INPUT_IDS 0ul /* i32 [32, 1], input input_ids */
+#define LABELS 256ul /* i32 [32, 1], input labels */
+#define POSITIONS 512ul /* i32 [32, 1], input positions */
+#define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 2101248
-#define GEMM_WORKSPACE_BYTES 4194304
+#define GEMM_WORKSPACE 2101248ul
+#define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */
 
