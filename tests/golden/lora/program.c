@@ -44,7 +44,7 @@ static const RtKernel kernels[] = {
     [K_embedding_rms_norm_32x32] = {"embedding_rms_norm_32x32", 256, 0},
     [K_rope_32x32] = {"rope_32x32", 256, 0},
     [K_rope_32x16] = {"rope_32x16", 128, 0},
-    [K_attention_forward_16x2x16] = {"attention_forward_16x2x16", 64, 8448},
+    [K_attention_forward_16x2x16] = {"attention_forward_16x2x16", 64, 16640},
     [K_add_rms_norm_32x32] = {"add_rms_norm_32x32", 256, 0},
     [K_swiglu_32x48] = {"swiglu_32x48", 256, 0},
     [K_cross_entropy_cross_entropy_grad_32x64] = {"cross_entropy_cross_entropy_grad_32x64", 256, 0},
@@ -53,8 +53,8 @@ static const RtKernel kernels[] = {
     [K_rms_norm_grad_32x32] = {"rms_norm_grad_32x32", 256, 0},
     [K_swiglu_grad_32x48] = {"swiglu_grad_32x48", 256, 0},
     [K_rms_norm_grad_add_32x32] = {"rms_norm_grad_add_32x32", 256, 0},
-    [K_attention_backward_q_16x2x16] = {"attention_backward_q_16x2x16", 64, 14848},
-    [K_attention_backward_kv_16x2x16] = {"attention_backward_kv_16x2x16", 64, 16896},
+    [K_attention_backward_q_16x2x16] = {"attention_backward_q_16x2x16", 64, 23040},
+    [K_attention_backward_kv_16x2x16] = {"attention_backward_kv_16x2x16", 64, 25472},
     [K_rope_32x16_v2] = {"rope_32x16_v2", 128, 0},
     [K_rope_32x32_v2] = {"rope_32x32_v2", 256, 0},
     [K_sum_squares_x1024] = {"sum_squares_x1024", 256, 0},
@@ -940,7 +940,7 @@ static const char config_json[] =
     "  \"num_attention_heads\": 2,\n"
     "  \"num_hidden_layers\": 3,\n"
     "  \"num_key_value_heads\": 1,\n"
-    "  \"rms_norm_eps\": 1.0000000000000001e-5,\n"
+    "  \"rms_norm_eps\": 1e-5,\n"
     "  \"rope_scaling\": null,\n"
     "  \"rope_theta\": 10000.0,\n"
     "  \"tie_word_embeddings\": false,\n"

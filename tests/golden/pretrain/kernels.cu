@@ -1,8 +1,9 @@
 /* The 27 kernels of pretrain.
  *
- * Every extent and stride is a constant. Matrices are row-major; a kernel's head names the ops it
- * fuses, the spec key they come from, and for one launch the bytes that its threads ask for and
- * its arithmetic. */
+ * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
+ * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
+ * memory and its arithmetic. In the code, NAME_v is what a thread loaded from NAME, NAME_row a
+ * number of the whole row, NAME_j of one element. */
 #include "runtime/kernel.cuh"
 
 /* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
@@ -250,7 +251,8 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     }
 }
 
-/* rope_table */
+/* rope_table over [16, 8]
+ * 1536 bytes, 384 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -270,11 +272,12 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     store_vec(sin_values + row * 8 + col, sin_values_v);
 }
 
-/* embedding, rms_norm */
+/* embedding, rms_norm over [32, 32], from model.vocab_size
+ * 12416 bytes, 7168 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ weight_2, __nv_bfloat16 *__restrict__ embed_tokens,
-    float *__restrict__ rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -283,51 +286,58 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     const __nv_bfloat16 weight_v = weight[input_ids_row * 32 + col];
     const float weight_j = convert<float>(weight_v);
     embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
-    const float embed_tokens_j = convert<float>(convert<__nv_bfloat16>(weight_j));
-    sum += embed_tokens_j * embed_tokens_j;
+    sum += weight_j * weight_j;
     sum = warp_sum(sum);
-    const float rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
-        rstd[row] = rstd_row;
+        input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 weight_2_v = weight_2[col];
-    const float t = convert<float>(convert<__nv_bfloat16>(convert<float>(weight_v))) * rstd_row;
-    input_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_2_v));
+    const float input_layernorm_j =
+        convert<float>(weight_v) * input_layernorm_rstd_row * convert<float>(weight_2_v);
+    input_layernorm[row * 32 + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
-/* rope */
+/* rope over [32, 32]
+ * 21504 bytes, 14336 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x32(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_proj,
-    const __nv_bfloat16 *__restrict__ k_proj, __nv_bfloat16 *__restrict__ q_rope,
-    __nv_bfloat16 *__restrict__ k_rope) {
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
+    const __nv_bfloat16 *__restrict__ self_attn_k_proj,
+    __nv_bfloat16 *__restrict__ self_attn_q_rope, __nv_bfloat16 *__restrict__ self_attn_k_rope) {
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> q_proj_v = load_vec<4>(q_proj + row * 32 + col);
-    const Vec<__nv_bfloat16, 4> q_proj_v_2 = load_vec<4>(q_proj + row * 32 + (col ^ 8));
-    const Vec<__nv_bfloat16, 4> k_proj_v = load_vec<4>(k_proj + row * 32 + col);
-    const Vec<__nv_bfloat16, 4> k_proj_v_2 = load_vec<4>(k_proj + row * 32 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> q_rope_v;
-    Vec<__nv_bfloat16, 4> k_rope_v;
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 32 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
+        load_vec<4>(self_attn_q_proj + row * 32 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + row * 32 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
+        load_vec<4>(self_attn_k_proj + row * 32 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
+    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(q_proj_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(q_proj_v_2[j]) * sin_values_v[j];
-        q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
-        const float t_3 = convert<float>(k_proj_v[j]) * cos_values_v[j];
-        const float t_4 = convert<float>(k_proj_v_2[j]) * sin_values_v[j];
-        k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t_3 - t_4 : t_3 + t_4);
+        const float t = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
+        self_attn_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
+        const float t_3 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
+        const float t_4 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
+        self_attn_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t_3 - t_4 : t_3 + t_4);
     }
-    store_vec(q_rope + row * 32 + col, q_rope_v);
-    store_vec(k_rope + row * 32 + col, k_rope_v);
+    store_vec(self_attn_q_rope + row * 32 + col, self_attn_q_rope_v);
+    store_vec(self_attn_k_rope + row * 32 + col, self_attn_k_rope_v);
 }
 
-/* attention */
-extern "C" __global__ void __launch_bounds__(128) attention_forward_16x2x16(
-    const __nv_bfloat16 *__restrict__ q, const __nv_bfloat16 *__restrict__ k,
-    const __nv_bfloat16 *__restrict__ v, const int *__restrict__ positions,
+/* attention (forward of attention_mma.cu), from model.num_attention_heads
+ * 12032 bytes, 34816 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_forward_16x2x16(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
     __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
     using T = __nv_bfloat16;
     constexpr int SEQ = 16, HEAD_DIM = 16;
@@ -364,7 +374,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward_16x2x16(
     const int begin = start_of(first) / KEYS * KEYS;
     const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp */
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(begin, 0);
 
     float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
@@ -401,59 +412,68 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward_16x2x16(
                            SEQ - warp_first, HEAD_DIM, own, sums, total);
 }
 
-/* add, rms_norm */
+/* add, rms_norm over [32, 32], from model.hidden_size
+ * 10368 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
-    const __nv_bfloat16 *__restrict__ embed_tokens, const __nv_bfloat16 *__restrict__ o_proj,
-    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ attn_residual,
-    float *__restrict__ rstd, __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
+    __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
     float sum = 0;
     const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
-    const __nv_bfloat16 o_proj_v = o_proj[row * 32 + col];
-    const float attn_residual_j = convert<float>(embed_tokens_v) + convert<float>(o_proj_v);
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float attn_residual_j =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
     const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
     sum += attn_residual_j_2 * attn_residual_j_2;
     sum = warp_sum(sum);
-    const float rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
-        rstd[row] = rstd_row;
+        post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    const float attn_residual_j_3 = convert<float>(convert<__nv_bfloat16>(convert<float>(embed_tokens_v) + convert<float>(o_proj_v)));
-    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j_3 * rstd_row * convert<float>(weight_v));
+    const float attn_residual_j_3 =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
+    const float t =
+        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * post_attention_layernorm_rstd_row;
+    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
 }
 
-/* swiglu */
+/* swiglu over [32, 48], from model.intermediate_size
+ * 9216 bytes, 4608 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
-    __nv_bfloat16 *__restrict__ act) {
+    __nv_bfloat16 *__restrict__ mlp_act) {
     const int i = threadIdx.x * 8;
     const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + i);
     const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + i);
-    Vec<__nv_bfloat16, 8> act_v;
+    Vec<__nv_bfloat16, 8> mlp_act_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float gate_proj_j = convert<float>(gate_proj_v[j]);
-        const float act_j = gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
-        act_v[j] = convert<__nv_bfloat16>(act_j);
+        const float mlp_act_j =
+            gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
+        mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
     }
-    store_vec(act + i, act_v);
+    store_vec(mlp_act + i, mlp_act_v);
 }
 
-/* cross_entropy, cross_entropy_grad */
+/* cross_entropy, cross_entropy_grad over [32, 64], from training.task
+ * 20608 bytes, 36864 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
-    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
-    float *__restrict__ rows_values, __nv_bfloat16 *__restrict__ lm_head_grad) {
+    const float *__restrict__ loss_weight, const float *__restrict__ grad,
+    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
-    const float loss_grad_row = loss_grad[0];
-    const float t = loss_weight_row * loss_grad_row;
+    const float grad_row = grad[0];
+    const float t = loss_weight_row * grad_row;
     const bool t_2 = labels_row >= 0;
     float max = -INFINITY;
     float sum = 0;
@@ -474,29 +494,32 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     sum_2 = warp_sum(sum_2);
     const float t_3 = max + logf(sum_2);
     if (lane == 0)
-        rows_values[row] = labels_row >= 0 ? (t_3 - sum) * loss_weight_row : 0.0f;
+        loss_rows[row] = labels_row >= 0 ? (t_3 - sum) * loss_weight_row : 0.0f;
     Vec<__nv_bfloat16, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float t_4 = expf(convert<float>(lm_head_v[j]) - t_3);
-        lm_head_grad_v[j] = convert<__nv_bfloat16>(t_2 ? (col + j == labels_row ? t_4 - 1.0f : t_4) * t : 0.0f);
+        lm_head_grad_v[j] =
+            convert<__nv_bfloat16>(t_2 ? (col + j == labels_row ? t_4 - 1.0f : t_4) * t : 0.0f);
     }
     store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
 }
 
-/* sum */
+/* sum over [1, 32], from training.task
+ * 132 bytes, 32 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) sum_32(
-    const float *__restrict__ rows_values, float *__restrict__ loss) {
+    const float *__restrict__ loss_rows, float *__restrict__ loss) {
     const int col = threadIdx.x;
     float sum = 0;
-    const float rows_values_v = rows_values[col];
-    sum += rows_values_v;
+    const float loss_rows_v = loss_rows[col];
+    sum += loss_rows_v;
     sum = block_sum<32>(sum);
     if (threadIdx.x == 0)
         loss[0] = sum;
 }
 
-/* add */
+/* add, from training.task
+ * 12 bytes, 1 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(1) add(
     float *__restrict__ step_loss, const float *__restrict__ loss) {
     const float step_loss_row = step_loss[0];
@@ -504,10 +527,11 @@ extern "C" __global__ void __launch_bounds__(1) add(
     step_loss[0] = step_loss_row + loss_row;
 }
 
-/* rms_norm_weight_grad, rms_norm_grad */
+/* rms_norm_weight_grad, rms_norm_grad over [32, 32]
+ * 11008 bytes, 13312 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_32x32(
-    const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ rstd,
-    const __nv_bfloat16 *__restrict__ norm_grad, const __nv_bfloat16 *__restrict__ weight,
+    const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
+    const __nv_bfloat16 *__restrict__ model_norm_grad, const __nv_bfloat16 *__restrict__ weight,
     float *__restrict__ partial_values, __nv_bfloat16 *__restrict__ mlp_residual_grad) {
     const int worker = blockIdx.x * 8 + threadIdx.x / 32;
     if (worker >= 4)
@@ -516,28 +540,31 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     const int lane = threadIdx.x % 32;
     const int col = lane;
     float total = {};
+    const __nv_bfloat16 weight_v = weight[col];
     for (int row = first; row < end; row++) {
-        const float rstd_row = rstd[row];
+        const float model_norm_rstd_row = model_norm_rstd[row];
         float sum = 0;
         const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
-        const __nv_bfloat16 norm_grad_v = norm_grad[row * 32 + col];
-        const __nv_bfloat16 weight_v = weight[col];
+        const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
         const float mlp_residual_j = convert<float>(mlp_residual_v);
-        const float norm_grad_j = convert<float>(norm_grad_v);
-        total += norm_grad_j * (mlp_residual_j * rstd_row);
-        const float t = norm_grad_j * convert<float>(weight_v) * (mlp_residual_j * rstd_row);
+        const float model_norm_grad_j = convert<float>(model_norm_grad_v);
+        total += model_norm_grad_j * (mlp_residual_j * model_norm_rstd_row);
+        const float t =
+            model_norm_grad_j * convert<float>(weight_v) * (mlp_residual_j * model_norm_rstd_row);
         sum += t;
         sum = warp_sum(sum);
         const float t_2 = sum * 0.03125f;
-        const float t_3 = convert<float>(norm_grad_v) * convert<float>(weight_v) - convert<float>(mlp_residual_v) * rstd_row * t_2;
-        mlp_residual_grad[row * 32 + col] = convert<__nv_bfloat16>(rstd_row * t_3);
+        const float t_3 =
+            convert<float>(model_norm_grad_v) * convert<float>(weight_v) - convert<float>(mlp_residual_v) * model_norm_rstd_row * t_2;
+        mlp_residual_grad[row * 32 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * t_3);
     }
     partial_values[worker * 32 + col] = total;
 }
 
-/* rms_norm_weight_grad, rms_norm_grad */
+/* rms_norm_weight_grad, rms_norm_grad over [4, 32]
+ * 640 bytes, 128 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_4x32(
-    const float *__restrict__ partial_values, float *__restrict__ part_values) {
+    const float *__restrict__ partial_values, float *__restrict__ weight_grad_part) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
     SHARED float share[8][32];
     float sum = 0;
@@ -550,53 +577,59 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_4x32(
         return;
     for (int other = 1; other < 8; other++)
         sum += share[other][lane];
-    part_values[col] = sum;
+    weight_grad_part[col] = sum;
 }
 
-/* add */
+/* add over [1, 32]
+ * 384 bytes, 32 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) add_32(
-    float *__restrict__ weight_grad, const float *__restrict__ part_values) {
+    float *__restrict__ grad, const float *__restrict__ weight_grad_part) {
     const int i = threadIdx.x * 4;
     if (i >= 32)
         return;
-    const Vec<float, 4> weight_grad_v = load_vec<4>(weight_grad + i);
-    const Vec<float, 4> part_values_v = load_vec<4>(part_values + i);
-    Vec<float, 4> new_weight_grad_v;
+    const Vec<float, 4> grad_v = load_vec<4>(grad + i);
+    const Vec<float, 4> weight_grad_part_v = load_vec<4>(weight_grad_part + i);
+    Vec<float, 4> new_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        new_weight_grad_v[j] = weight_grad_v[j] + part_values_v[j];
+        new_grad_v[j] = grad_v[j] + weight_grad_part_v[j];
     }
-    store_vec(weight_grad + i, new_weight_grad_v);
+    store_vec(grad + i, new_grad_v);
 }
 
-/* swiglu_grad */
+/* swiglu_grad over [32, 48], from model.intermediate_size
+ * 15360 bytes, 15360 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
-    const __nv_bfloat16 *__restrict__ act_grad, __nv_bfloat16 *__restrict__ gate,
-    __nv_bfloat16 *__restrict__ up) {
+    const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
+    __nv_bfloat16 *__restrict__ act_grad_up) {
     const int i = threadIdx.x * 8;
     const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + i);
     const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + i);
-    const Vec<__nv_bfloat16, 8> act_grad_v = load_vec<8>(act_grad + i);
-    Vec<__nv_bfloat16, 8> gate_v;
-    Vec<__nv_bfloat16, 8> up_v;
+    const Vec<__nv_bfloat16, 8> mlp_act_grad_v = load_vec<8>(mlp_act_grad + i);
+    Vec<__nv_bfloat16, 8> act_grad_gate_v;
+    Vec<__nv_bfloat16, 8> act_grad_up_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float gate_proj_j = convert<float>(gate_proj_v[j]);
-        const float act_grad_j = convert<float>(act_grad_v[j]);
+        const float mlp_act_grad_j = convert<float>(mlp_act_grad_v[j]);
         const float t = 1.0f / (1.0f + expf(-gate_proj_j));
-        const float gate_j = act_grad_j * convert<float>(up_proj_v[j]) * (t * (1.0f + gate_proj_j * (1.0f - t)));
-        gate_v[j] = convert<__nv_bfloat16>(gate_j);
-        const float up_j = act_grad_j * (gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))));
-        up_v[j] = convert<__nv_bfloat16>(up_j);
+        const float act_grad_gate_j =
+            mlp_act_grad_j * convert<float>(up_proj_v[j]) * (t * (1.0f + gate_proj_j * (1.0f - t)));
+        act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
+        const float act_grad_up_j =
+            mlp_act_grad_j * (gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))));
+        act_grad_up_v[j] = convert<__nv_bfloat16>(act_grad_up_j);
     }
-    store_vec(gate + i, gate_v);
-    store_vec(up + i, up_v);
+    store_vec(act_grad_gate + i, act_grad_gate_v);
+    store_vec(act_grad_up + i, act_grad_up_v);
 }
 
-/* rms_norm_weight_grad, rms_norm_grad, add */
+/* rms_norm_weight_grad, rms_norm_grad, add over [32, 32]
+ * 13056 bytes, 14336 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_add_32x32(
-    const __nv_bfloat16 *__restrict__ attn_residual, const float *__restrict__ rstd,
+    const __nv_bfloat16 *__restrict__ attn_residual,
+    const float *__restrict__ post_attention_layernorm_rstd,
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
     const __nv_bfloat16 *__restrict__ weight, const __nv_bfloat16 *__restrict__ mlp_residual_grad,
     float *__restrict__ partial_values, __nv_bfloat16 *__restrict__ attn_residual_grad) {
@@ -607,33 +640,46 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     const int lane = threadIdx.x % 32;
     const int col = lane;
     float total = {};
+    const __nv_bfloat16 weight_v = weight[col];
     for (int row = first; row < end; row++) {
-        const float rstd_row = rstd[row];
+        const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
         float sum = 0;
         const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-        const __nv_bfloat16 post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
-        const __nv_bfloat16 weight_v = weight[col];
+        const __nv_bfloat16 post_attention_layernorm_grad_v =
+            post_attention_layernorm_grad[row * 32 + col];
         const float attn_residual_j = convert<float>(attn_residual_v);
-        const float post_attention_layernorm_grad_j = convert<float>(post_attention_layernorm_grad_v);
-        total += post_attention_layernorm_grad_j * (attn_residual_j * rstd_row);
-        const float t = post_attention_layernorm_grad_j * convert<float>(weight_v) * (attn_residual_j * rstd_row);
-        sum += t;
+        const float post_attention_layernorm_grad_j =
+            convert<float>(post_attention_layernorm_grad_v);
+        const float t =
+            post_attention_layernorm_grad_j * (attn_residual_j * post_attention_layernorm_rstd_row);
+        total += t;
+        const float t_2 =
+            post_attention_layernorm_grad_j * convert<float>(weight_v) * (attn_residual_j * post_attention_layernorm_rstd_row);
+        sum += t_2;
         sum = warp_sum(sum);
-        const float t_2 = sum * 0.03125f;
+        const float t_3 = sum * 0.03125f;
         const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
-        const float t_3 = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
-        const float t_4 = rstd_row * (t_3 - convert<float>(attn_residual_v) * rstd_row * t_2);
-        const float attn_residual_grad_j = convert<float>(mlp_residual_grad_v) + convert<float>(convert<__nv_bfloat16>(t_4));
-        attn_residual_grad[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_grad_j);
+        const float t_4 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
+        const float t_5 =
+            convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
+        const float attn_residual_grad_j =
+            convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row * (t_5 - t_4 * t_3)));
+        attn_residual_grad[row * 32 + col] =
+            convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
     }
     partial_values[worker * 32 + col] = total;
 }
 
-/* attention_grad */
-extern "C" __global__ void __launch_bounds__(128) attention_backward_q_16x2x16(
-    const __nv_bfloat16 *__restrict__ q, const __nv_bfloat16 *__restrict__ k,
-    const __nv_bfloat16 *__restrict__ v, const int *__restrict__ positions,
-    const __nv_bfloat16 *__restrict__ o, const float *__restrict__ lse,
+/* attention_grad (backward_q of attention_mma.cu), from model.num_attention_heads
+ * 19200 bytes, 52224 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_q_16x2x16(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const __nv_bfloat16 *__restrict__ o,
+    const float *__restrict__ lse,
     const __nv_bfloat16 *__restrict__ d_o, float *__restrict__ delta,
     __nv_bfloat16 *__restrict__ dq) {
     using T = __nv_bfloat16;
@@ -674,9 +720,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_backward_q_16x2x16(
     const int begin = start_of(first) / KEYS * KEYS;
     const int earliest = start_of(warp_first), latest = start_of(warp_last);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(begin, 0);
 
     /* The four lanes that hold a row's scores share its delta. */
@@ -731,12 +779,17 @@ extern "C" __global__ void __launch_bounds__(128) attention_backward_q_16x2x16(
                            SEQ - warp_first, HEAD_DIM, own, sums, scale);
 }
 
-/* attention_grad */
-extern "C" __global__ void __launch_bounds__(128) attention_backward_kv_16x2x16(
-    const __nv_bfloat16 *__restrict__ q, const __nv_bfloat16 *__restrict__ k,
-    const __nv_bfloat16 *__restrict__ v, const int *__restrict__ positions,
+/* attention_grad (backward_kv of attention_mma.cu), from model.num_attention_heads
+ * 15104 bytes, 69632 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_kv_16x2x16(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
     const float *__restrict__ lse, const float *__restrict__ delta,
-    const __nv_bfloat16 *__restrict__ d_o, __nv_bfloat16 *__restrict__ dk,
+    const __nv_bfloat16 *__restrict__ d_o,
+    __nv_bfloat16 *__restrict__ dk,
     __nv_bfloat16 *__restrict__ dv) {
     using T = __nv_bfloat16;
     constexpr int SEQ = 16, HEAD_DIM = 16;
@@ -807,9 +860,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_backward_kv_16x2x16(
     };
 
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE, SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(0);
     load_queries(0);
     store_queries(0);
@@ -865,37 +920,43 @@ extern "C" __global__ void __launch_bounds__(128) attention_backward_kv_16x2x16(
                            SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums, dv_scale);
 }
 
-/* rope */
+/* rope over [32, 32]
+ * 21504 bytes, 14336 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x32_v2(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k,
-    const __nv_bfloat16 *__restrict__ q, __nv_bfloat16 *__restrict__ k_proj_grad,
-    __nv_bfloat16 *__restrict__ q_proj_grad) {
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
+    const __nv_bfloat16 *__restrict__ self_attn_grad_q,
+    __nv_bfloat16 *__restrict__ self_attn_k_proj_grad,
+    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> k_v = load_vec<4>(k + row * 32 + col);
-    const Vec<__nv_bfloat16, 4> k_v_2 = load_vec<4>(k + row * 32 + (col ^ 8));
-    const Vec<__nv_bfloat16, 4> q_v = load_vec<4>(q + row * 32 + col);
-    const Vec<__nv_bfloat16, 4> q_v_2 = load_vec<4>(q + row * 32 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> k_proj_grad_v;
-    Vec<__nv_bfloat16, 4> q_proj_grad_v;
+    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + row * 32 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
+        load_vec<4>(self_attn_grad_k + row * 32 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + row * 32 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
+        load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
+    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(k_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(k_v_2[j]) * sin_values_v[j];
-        k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
-        const float t_3 = convert<float>(q_v[j]) * cos_values_v[j];
-        const float t_4 = convert<float>(q_v_2[j]) * sin_values_v[j];
-        q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t_3 + t_4 : t_3 - t_4);
+        const float t = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
+        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float t_3 = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
+        const float t_4 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? t_3 + t_4 : t_3 - t_4);
     }
-    store_vec(k_proj_grad + row * 32 + col, k_proj_grad_v);
-    store_vec(q_proj_grad + row * 32 + col, q_proj_grad_v);
+    store_vec(self_attn_k_proj_grad + row * 32 + col, self_attn_k_proj_grad_v);
+    store_vec(self_attn_q_proj_grad + row * 32 + col, self_attn_q_proj_grad_v);
 }
 
-/* embedding_grad */
+/* embedding_grad (embedding_grad of embedding_grad.cu), from model.vocab_size
+ * 34816 bytes, 1024 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
     const __nv_bfloat16 *__restrict__ dy, const int *__restrict__ ids,
     float *__restrict__ dw) {
@@ -947,7 +1008,8 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
     }
 }
 
-/* sum_squares */
+/* sum_squares over [rows, 1024]
+ * 4096 bytes, 2048 FLOPs a row */
 extern "C" __global__ void __launch_bounds__(128) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ partial_values, int64_t rows) {
     const int64_t worker = blockIdx.x;
@@ -965,7 +1027,8 @@ extern "C" __global__ void __launch_bounds__(128) sum_squares_x1024(
     store_vec(partial_values + worker * 1024 + col, total);
 }
 
-/* sum_squares */
+/* sum_squares over [512, 1024]
+ * 2101248 bytes, 524288 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_512x1024(
     const float *__restrict__ partial_values, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
@@ -983,7 +1046,8 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_512x1024(
     columns[col] = sum;
 }
 
-/* sum, clip_factor */
+/* sum, clip_factor over [1, 1024]
+ * 5128 bytes, 2048 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_1024(
     const float *__restrict__ columns, const int *__restrict__ step,
     const int *__restrict__ bad_step, float *__restrict__ grad_norm,
@@ -1006,7 +1070,8 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_1024(
         clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
 }
 
-/* adamw */
+/* adamw over [rows, 1024]
+ * 36864 bytes, 19456 FLOPs a row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ master, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
@@ -1038,7 +1103,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
         const float t_4 = gradient_v[j] * clip_factor_row;
         const float t_5 = exp_avg_v[j] + 0.1f * (t_4 - exp_avg_v[j]);
         const float t_6 = 0.999f * exp_avg_sq_v[j] + 0.001f * (t_4 * t_4);
-        const float t_7 = master_v[j] * t - t_2 * (t_5 / (sqrtf(t_6) / bias_correction2_row + 1e-08f));
+        const float t_7 =
+            master_v[j] * t - t_2 * (t_5 / (sqrtf(t_6) / bias_correction2_row + 1e-08f));
         const float master_j = t_3 ? t_7 : master_v[j];
         new_master_v[j] = master_j;
         new_exp_avg_v[j] = t_3 ? t_5 : exp_avg_v[j];
@@ -1051,7 +1117,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     store_vec(weight + i, weight_v);
 }
 
-/* advance_step */
+/* advance_step, from training.gradient_accumulation_steps
+ * 40 bytes, 7 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(1) advance_step(
     const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
     int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
@@ -1068,7 +1135,8 @@ extern "C" __global__ void __launch_bounds__(1) advance_step(
     step_loss[0] = 0.0f;
 }
 
-/* embedding, rms_norm */
+/* embedding, rms_norm over [32, 32], from model.vocab_size
+ * 12288 bytes, 7168 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_v2(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ weight_2, __nv_bfloat16 *__restrict__ embed_tokens,
@@ -1081,61 +1149,71 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_v2(
     const __nv_bfloat16 weight_v = weight[input_ids_row * 32 + col];
     const float weight_j = convert<float>(weight_v);
     embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
-    const float embed_tokens_j = convert<float>(convert<__nv_bfloat16>(weight_j));
-    sum += embed_tokens_j * embed_tokens_j;
+    sum += weight_j * weight_j;
     sum = warp_sum(sum);
     const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_2_v = weight_2[col];
-    const float t_2 = convert<float>(convert<__nv_bfloat16>(convert<float>(weight_v))) * t;
-    input_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t_2 * convert<float>(weight_2_v));
+    input_layernorm[row * 32 + col] =
+        convert<__nv_bfloat16>(convert<float>(weight_v) * t * convert<float>(weight_2_v));
 }
 
-/* add, rms_norm */
+/* add, rms_norm over [32, 32], from model.hidden_size
+ * 10240 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
-    const __nv_bfloat16 *__restrict__ embed_tokens, const __nv_bfloat16 *__restrict__ o_proj,
-    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ attn_residual,
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
+    __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
     float sum = 0;
     const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
-    const __nv_bfloat16 o_proj_v = o_proj[row * 32 + col];
-    const float attn_residual_j = convert<float>(embed_tokens_v) + convert<float>(o_proj_v);
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float attn_residual_j =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
     const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
     sum += attn_residual_j_2 * attn_residual_j_2;
     sum = warp_sum(sum);
     const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];
-    const float attn_residual_j_3 = convert<float>(convert<__nv_bfloat16>(convert<float>(embed_tokens_v) + convert<float>(o_proj_v)));
-    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j_3 * t * convert<float>(weight_v));
+    const float attn_residual_j_3 =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
+    const float post_attention_layernorm_j =
+        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * t * convert<float>(weight_v);
+    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
-/* add, rms_norm */
+/* add, rms_norm over [32, 32], from model.hidden_size
+ * 8192 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
-    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ norm) {
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
     float sum = 0;
     const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
     const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
-    const float mlp_residual_j = convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v)));
+    const float mlp_residual_j =
+        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v)));
     sum += mlp_residual_j * mlp_residual_j;
     sum = warp_sum(sum);
     const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_2 = convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v)));
-    norm[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j_2 * t * convert<float>(weight_v));
+    const float mlp_residual_j_2 =
+        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v)));
+    model_norm[row * 32 + col] =
+        convert<__nv_bfloat16>(mlp_residual_j_2 * t * convert<float>(weight_v));
 }
 
-/* cross_entropy */
+/* cross_entropy over [32, 64], from training.task
+ * 12544 bytes, 20480 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
-    const float *__restrict__ loss_weight, float *__restrict__ rows_values,
-    float *__restrict__ lse) {
+    const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
+    float *__restrict__ loss_rows_lse) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
@@ -1158,9 +1236,11 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
         sum_2 += expf(convert<float>(lm_head_v[j]) - max);
     }
     sum_2 = warp_sum(sum_2);
-    const float lse_row = max + logf(sum_2);
+    const float loss_rows_lse_row = max + logf(sum_2);
+    const float loss_rows_row =
+        labels_row >= 0 ? (loss_rows_lse_row - sum) * loss_weight_row : 0.0f;
     if (lane == 0)
-        rows_values[row] = labels_row >= 0 ? (lse_row - sum) * loss_weight_row : 0.0f;
+        loss_rows[row] = loss_rows_row;
     if (lane == 0)
-        lse[row] = lse_row;
+        loss_rows_lse[row] = loss_rows_lse_row;
 }

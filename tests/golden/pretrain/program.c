@@ -770,7 +770,7 @@ static const char config_json[] =
     "  \"num_attention_heads\": 2,\n"
     "  \"num_hidden_layers\": 2,\n"
     "  \"num_key_value_heads\": 2,\n"
-    "  \"rms_norm_eps\": 1.0000000000000001e-5,\n"
+    "  \"rms_norm_eps\": 1e-5,\n"
     "  \"rope_scaling\": null,\n"
     "  \"rope_theta\": 10000.0,\n"
     "  \"tie_word_embeddings\": true,\n"
