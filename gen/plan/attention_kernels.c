@@ -40,12 +40,15 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
     return fits;
 }
 
+/* What a block of the smallest device (sm_80) can have. */
+enum { MOST_SHARED = 163 * 1024 };
+
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 static void fma_geometry(Geometry *g, int64_t size) {
     int64_t bytes = g->head_dim * size;
     g->rows = bytes <= 256 ? 64 : bytes <= 1024 ? 32 : 16;
-    g->keys = bytes <= 512 ? 128 / size : bytes <= 1024 ? 16 : 8;
+    g->keys = bytes <= 512 ? 128 / size : bytes <= (size == 8 ? 768 : 1024) ? 16 : 8;
     int64_t parts = ceil_div(bytes, 256), width = parts * round_up(ceil_div(g->head_dim, parts), 8);
     g->threads = g->rows * parts;
     int64_t pitch = g->keys + 16 / size, kept = g->keys * g->threads, swap = parts > 1 ? kept : 0;
@@ -82,6 +85,8 @@ static Geometry geometry_of(const Program *p, const Op *op, Part part) {
                   .head_dim = a->head_dim, .split = 1};
     if (g.tensor_cores) mma_geometry(&g, dtype_bytes(op->in[0]->dtype));
     else fma_geometry(&g, dtype_bytes(p->real));
+    ENSURE(g.shared_bytes <= MOST_SHARED, "%s needs %lld bytes of shared memory", op->name,
+           (long long)g.shared_bytes);
     return g;
 }
 
