@@ -20,6 +20,7 @@ runtime    tests/runtime/run.sh
 repeat     tests/runtime/repeat.sh
 study      tests/study/run.sh
 templates  tests/sim/test_template_run.sh build/sim | all
+generated  tests/sim/generated.sh | --all
 sim        tests/sim/run.sh
 build      tests/build/run.sh | --all
 golden     tests/golden/run.sh

@@ -1,0 +1,40 @@
+#!/bin/sh
+# generated.sh [--all]: kernels of random graphs on the simulated device, in several orders of threads
+# and compiled for its checkers. `ok NAME` or `FAIL NAME` a test. SIM_OUT names the built device;
+# build/libgen.a and build/libshared.a are built by `make unit-tests`.
+cd "$(dirname "$0")/../.." || exit 1
+sim=${SIM_OUT:-$PWD/build/sim}
+out=$PWD/build/generated
+cuda=${CUDA_HOME:-/usr/local/cuda}
+cc=${CC:-gcc}
+orders=random:1
+[ "${1-}" != --all ] || orders="reverse random:1 random:2"
+rm -rf "$out"
+mkdir -p "$out"
+$cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -I. -Igen -Itests/unit \
+    -isystem "$cuda/include" -c tests/sim/test_generated_kernels.c -o "$out/test.o" &&
+    ${CXX:-g++} -o "$out/test" "$out/test.o" build/libshared.a build/libgen.a -L"$sim" -Wl,-rpath,"$sim" \
+        -lcuda -lcmocka -ljansson -lm || exit 1
+export SIM_FOLDER="$sim" SIM_TESTS="$out" CUDA_HOME="$cuda" CMOCKA_MESSAGE_OUTPUT=TAP
+asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+failed=0
+
+run() { # run NAME SETTING...
+    name=$1
+    shift
+    output=$(env "$@" "$out/test" 2>&1)
+    code=$?
+    printf '%s\n' "$output" | sed -n "s/^ok [0-9]* - /ok generated $name /p; s/^not ok [0-9]* - /FAIL generated $name /p"
+    [ $code -eq 0 ] && return
+    failed=1
+    printf '%s\n' "$output" | grep -v '^ok ' | sed 's/^/    /'
+    printf '%s\n' "$output" | grep -q '^not ok' || echo "FAIL generated $name: exit code $code"
+}
+
+run "release forward" FLAVOUR=release SIM_ORDER=forward
+for order in $orders; do
+    run "release $order" FLAVOUR=release SIM_ORDER="$order"
+done
+run "race reverse" FLAVOUR=race SIM_ORDER=reverse
+[ "${1-}" != --all ] || run "asan random:2" FLAVOUR=asan SIM_ORDER=random:2 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan"
+exit $failed
