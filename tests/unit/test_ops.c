@@ -359,6 +359,46 @@ static void test_micro_steps_add_up(void **state) {
     }
 }
 
+/* One forward run of the dropout case, its first row in the global batch and its rate as given;
+ * kept[i]: element i was. */
+static void run_dropout(int first_row, double rate, bool *kept) {
+    static const int seed = 1234, step = 3;
+    Setup s = {0};
+    s.program = program_new(&s.arena);
+    s.program->real = s.program->activation = DT_F64;
+    s.graph = &s.program->entry[ENTRY_MICRO_STEP];
+    Value *x = activation(&s, COLS);
+    Value *in[] = {x, integers(&s, 1, &seed), integers(&s, 1, &step), integers(&s, 1, &first_row)};
+    Value *y = op(&s, OP_dropout, in, 4, (Attr){.rate = rate, .stream = 77});
+    add_loss(&s, y);
+    pass_lower(s.program, &blank);
+    Memory m = filled_memory(&s);
+    interpret_step(&m, interpret_plan(s.program, &blank));
+    for (int64_t i = 0; i < value_elements(y); i++) {
+        double before = memory_get(&m, x, i), after = memory_get(&m, y, i);
+        kept[i] = after != 0;
+        assert_true(fabs(after - (kept[i] ? before / (1 - rate) : 0)) <= 1e-15 * fabs(after));
+    }
+    memory_free(&m);
+    arena_free(&s.arena);
+}
+
+/* What is kept grows so that the mean stays; the mask goes by the place in the global batch. */
+static void test_dropout(void **state) {
+    (void)state;
+    bool kept[ROWS * COLS], later[ROWS * COLS];
+    int count = 0;
+    run_dropout(40, 0.4, kept);
+    run_dropout(42, 0.4, later);
+    for (int i = 0; i < ROWS * COLS; i++)
+        count += kept[i];
+    assert_true(count > 18 && count < 40); /* of 48; 28.8 are expected, give or take 3.4 */
+    assert_memory_equal(kept + 2 * COLS, later, (ROWS - 2) * COLS * sizeof *kept);
+    run_dropout(40, 0, kept);
+    for (int i = 0; i < ROWS * COLS; i++)
+        assert_true(kept[i]);
+}
+
 /* Without anything that trains there is no backward at all. */
 static void test_frozen_weights_cost_nothing(void **state) {
     (void)state;
@@ -376,11 +416,12 @@ static void test_frozen_weights_cost_nothing(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[CASES + 3];
+    struct CMUnitTest tests[CASES + 4];
     for (intptr_t c = 0; c < CASES; c++)
         tests[c] = (struct CMUnitTest){cases[c].name, test_gradient, NULL, NULL, (void *)c};
     tests[CASES] = (struct CMUnitTest)cmocka_unit_test(test_every_rule_has_a_case);
     tests[CASES + 1] = (struct CMUnitTest)cmocka_unit_test(test_micro_steps_add_up);
     tests[CASES + 2] = (struct CMUnitTest)cmocka_unit_test(test_frozen_weights_cost_nothing);
+    tests[CASES + 3] = (struct CMUnitTest)cmocka_unit_test(test_dropout);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

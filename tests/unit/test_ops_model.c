@@ -1,0 +1,281 @@
+/* Whole models in fp64: the loss and every gradient are the same whatever the rewrites, and the
+ * gradients are those of finite differences. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interpret.h"
+#include "model/model.h"
+#include "pass/pass.h"
+
+enum { BATCH = 2, SEQ = 12, TOKENS = BATCH * SEQ, MOST_SETS = 10 };
+
+/* Of two sums of the same numbers in another order; of differences, as a share of the tensor's
+ * largest element. */
+static const double SAME = 1e-11, DIFFERENCE = 1e-6;
+
+static const char model[] = "[model]\n"
+                            "vocab_size = 24\n"
+                            "hidden_size = 16\n"
+                            "intermediate_size = 24\n"
+                            "num_hidden_layers = 2\n"
+                            "num_attention_heads = 4\n"
+                            "num_key_value_heads = 2\n"
+                            "head_dim = 8\n"
+                            "max_position_embeddings = 12\n"
+                            "[training]\n"
+                            "seq_len = 12\n"
+                            "per_device_train_batch_size = 2\n"
+                            "steps = 4\n"
+                            "[precision]\n"
+                            "dtype = \"fp64\"\n"
+                            "[data]\n"
+                            "format = \"jsonl\"\n"
+                            "train = [\"none.jsonl\"]\n";
+
+/* ---- one experiment -------------------------------------------------------------------------- */
+
+typedef struct {
+    Arena arena;
+    Program *program;
+    const Plan *plan;
+    Memory memory;
+    double loss;
+} Run;
+
+static char spec_path[] = "/tmp/test_ops_model_XXXXXX";
+
+static int write_spec(void **state) {
+    (void)state;
+    int file = mkstemp(spec_path);
+    bool written = file >= 0 && write(file, model, sizeof model - 1) == (ssize_t)sizeof model - 1;
+    return written && close(file) == 0 ? 0 : -1;
+}
+
+static int remove_spec(void **state) {
+    (void)state;
+    return unlink(spec_path);
+}
+
+/* Two samples in the first row, one in the second; every other token has no target. */
+static int position(int row) { return row < 7 ? row : row < SEQ ? row - 7 : row - SEQ; }
+static int label(int row) { return row % 2 || row == 4 ? (5 * row + 3) % 24 : -100; }
+
+static double input(const char *name, int row) {
+    static int rows[TOKENS], places[TOKENS];
+    int count = 0;
+    for (int i = 0; i < TOKENS; i++) {
+        places[i] = label(i) < 0 ? -1 : count;
+        if (places[i] >= 0)
+            rows[count++] = i;
+    }
+    if (!strcmp(name, "input_ids"))
+        return (7 * row + row / 3) % 24;
+    if (!strcmp(name, "positions"))
+        return position(row);
+    if (!strcmp(name, "labels"))
+        return label(row);
+    if (!strcmp(name, "loss_weight"))
+        return 1.0 / count;
+    if (!strcmp(name, "target_rows"))
+        return row < count ? rows[row] : -1;
+    if (!strcmp(name, "target_places"))
+        return places[row];
+    assert_string_equal(name, "first_row");
+    return 0;
+}
+
+static void fill_inputs(Run *r) {
+    for (int i = 0; i < r->program->value_count; i++) {
+        const Value *v = r->program->values[i];
+        if (v->role == ROLE_INPUT && v->offset == 0 && value_bytes(v) == v->storage->bytes)
+            for (int64_t row = 0; row < value_elements(v); row++)
+                memory_set(&r->memory, v, row, input(v->storage->name, (int)row));
+    }
+    memory_set(&r->memory, r->program->counters.seed, 0, 7);
+}
+
+static int count_sets(const char *const *sets) {
+    int count = 0;
+    while (sets[count])
+        count++;
+    return count;
+}
+
+/* Runs a step of the spec with `technique` and then `rewrites` set. */
+static Run run(const char *const *technique, const char *const *rewrites) {
+    const char *sets[2 * MOST_SETS];
+    int a = count_sets(technique), b = count_sets(rewrites);
+    memcpy(sets, technique, (size_t)a * sizeof *sets);
+    memcpy(sets + a, rewrites, (size_t)b * sizeof *sets);
+    Run r = {0};
+    Arena *arena = calloc(1, sizeof *arena);
+    const Spec *spec = spec_read(arena, spec_path, sets, a + b);
+    r.program = model_build(arena, spec);
+    passes_run(r.program, spec, NULL, NULL);
+    r.plan = interpret_plan(r.program, spec);
+    r.memory = memory_new(r.program);
+    interpret_fill(&r.memory, r.program, 0.3, 11);
+    fill_inputs(&r);
+    r.loss = interpret_step(&r.memory, r.plan);
+    return r;
+}
+
+static void run_free(Run *r) {
+    Arena *arena = r->program->arena;
+    memory_free(&r->memory);
+    arena_free(arena);
+    free(arena);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static const Param *same_param(const Program *p, const char *file_name) {
+    for (int i = 0; i < p->param_count; i++)
+        if (!strcmp(p->params[i].file_name, file_name))
+            return &p->params[i];
+    fail_msg("no parameter %s", file_name);
+    return NULL;
+}
+
+static void compare_gradient(const Run *a, const Run *b, const Param *p, const char *what) {
+    const Param *q = same_param(b->program, p->file_name);
+    double square = 0, apart = 0;
+    for (int64_t i = 0; i < value_elements(p->weight); i++) {
+        double x = memory_get(&a->memory, p->gradient, i);
+        double y = memory_get(&b->memory, q->gradient, i);
+        square += x * x;
+        apart += (x - y) * (x - y);
+    }
+    assert_true(square > 0);
+    if (!(sqrt(apart) <= SAME * sqrt(square)))
+        fail_msg("%s: gradient of %s differs by %g of its norm", what, p->file_name,
+                 sqrt(apart / square));
+}
+
+static void compare_runs(const Run *a, const Run *b, const char *what) {
+    if (!(fabs(a->loss - b->loss) <= SAME * a->loss))
+        fail_msg("%s: loss %.17g, else %.17g", what, b->loss, a->loss);
+    for (int i = 0; i < a->program->param_count; i++)
+        if (value_trains(a->program->params[i].weight))
+            compare_gradient(a, b, &a->program->params[i], what);
+}
+
+#define OFF "compile.fusion=false", "compile.bordered=false", "compile.chunked_head=false"
+
+static const char *const plain[] = {OFF, "activation_checkpoint.mode=\"none\"", NULL};
+
+static const struct {
+    const char *name, *sets[MOST_SETS];
+} rewrites[] = {
+    {"fusion", {"compile.bordered=false", "compile.chunked_head=false"}},
+    {"bordered", {"compile.fusion=false", "compile.chunked_head=false"}},
+    {"chunks", {"compile.fusion=false", "compile.bordered=false", "compile.head_chunk_tokens=5"}},
+    {"chosen rows", {OFF, "data.max_target_tokens=15"}},
+    {"chosen rows in chunks",
+     {"compile.bordered=false", "data.max_target_tokens=15", "compile.head_chunk_tokens=4"}},
+    {"recomputation", {OFF, "activation_checkpoint.mode=\"full\""}},
+    {"everything",
+     {"data.max_target_tokens=14", "compile.head_chunk_tokens=6",
+      "activation_checkpoint.mode=\"full\""}},
+};
+enum { REWRITES = sizeof rewrites / sizeof *rewrites };
+
+static void compare_rewrites(const char *const *technique) {
+    Run a = run(technique, plain);
+    for (int i = 0; i < REWRITES; i++) {
+        Run b = run(technique, rewrites[i].sets);
+        compare_runs(&a, &b, rewrites[i].name);
+        run_free(&b);
+    }
+    run_free(&a);
+}
+
+static void compare_difference(Run *r, const Param *p, double g, double largest, int64_t element) {
+    double d = interpret_difference(&r->memory, r->plan, p->weight, element);
+    if (!(fabs(d - g) <= DIFFERENCE * largest))
+        fail_msg("%s[%lld]: gradient %.12g, difference %.12g", p->file_name, (long long)element, g,
+                 d);
+}
+
+/* The largest element of a gradient, and one in the middle. Differences disturb the gradients. */
+static void compare_param(Run *r, const Param *p) {
+    int64_t n = value_elements(p->weight), most = 0;
+    interpret_step(&r->memory, r->plan);
+    for (int64_t i = 0; i < n; i++)
+        if (fabs(memory_get(&r->memory, p->gradient, i)) >
+            fabs(memory_get(&r->memory, p->gradient, most)))
+            most = i;
+    double largest = memory_get(&r->memory, p->gradient, most);
+    double middle = memory_get(&r->memory, p->gradient, n / 2);
+    assert_true(fabs(largest) > 1e-5);
+    compare_difference(r, p, largest, fabs(largest), most);
+    compare_difference(r, p, middle, fabs(largest), n / 2);
+}
+
+static void compare_differences(const char *const *technique, const char *const *sets) {
+    Run r = run(technique, sets);
+    int compared = 0;
+    for (int i = 0; i < r.program->param_count; i++)
+        if (value_trains(r.program->params[i].weight)) {
+            compare_param(&r, &r.program->params[i]);
+            compared++;
+        }
+    assert_true(compared > 10);
+    run_free(&r);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static const char *const lora[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "adapter.r=3",
+                                   NULL};
+static const char *const dropout[] = {"training.task=\"sft\"", "adapter.type=\"lora\"",
+                                      "adapter.r=8", "adapter.lora_dropout=0.25", NULL};
+static const char *const pretrain[] = {"training.task=\"pretrain\"", NULL};
+static const char *const tied[] = {"training.task=\"pretrain\"", "model.tie_word_embeddings=true",
+                                   NULL};
+
+static void test_lora_rewrites(void **state) { (void)state, compare_rewrites(lora); }
+static void test_dropout_rewrites(void **state) { (void)state, compare_rewrites(dropout); }
+static void test_pretrain_rewrites(void **state) { (void)state, compare_rewrites(pretrain); }
+static void test_tied_rewrites(void **state) { (void)state, compare_rewrites(tied); }
+
+static void test_lora_differences(void **state) { (void)state, compare_differences(lora, plain); }
+static void test_dropout_differences(void **state) {
+    (void)state, compare_differences(dropout, rewrites[REWRITES - 1].sets);
+}
+static void test_pretrain_differences(void **state) {
+    (void)state, compare_differences(pretrain, rewrites[REWRITES - 1].sets);
+}
+static void test_tied_differences(void **state) { (void)state, compare_differences(tied, plain); }
+
+/* Dropout does something: the loss moves, and not far. */
+static void test_dropout_drops(void **state) {
+    (void)state;
+    static const char *const kept[] = {"training.task=\"sft\"", "adapter.type=\"lora\"",
+                                       "adapter.r=8", NULL};
+    Run a = run(kept, plain), b = run(dropout, plain);
+    assert_true(fabs(a.loss - b.loss) > 1e-4 && fabs(a.loss - b.loss) < 0.5 * a.loss);
+    run_free(&a);
+    run_free(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dropout_drops),
+        cmocka_unit_test(test_lora_rewrites),        cmocka_unit_test(test_dropout_rewrites),
+        cmocka_unit_test(test_pretrain_rewrites),    cmocka_unit_test(test_tied_rewrites),
+        cmocka_unit_test(test_lora_differences),     cmocka_unit_test(test_dropout_differences),
+        cmocka_unit_test(test_pretrain_differences), cmocka_unit_test(test_tied_differences),
+    };
+    return cmocka_run_group_tests(tests, write_spec, remove_spec);
+}
