@@ -12,9 +12,11 @@
 #include "runtime/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { EXIT_RESUMABLE = 75 };
@@ -199,15 +201,22 @@ static void finish(Rt *rt) {
         trace_write(rt->profile, rt->options.out_dir);
 }
 
-/* Found out now, not when there is something to lose. */
-static void need_out_folder(const Rt *rt) {
-    if (!rt_make_folder(rt->options.out_dir) || access(rt->options.out_dir, W_OK | X_OK) != 0)
-        rt_fail("%s: cannot write results there: %s; choose another folder with --out",
-                rt->options.out_dir, strerror(errno));
+/* Found out now, not when there is something to lose. The folder stays open, and locked where its
+ * file system knows locks, until the process ends. */
+static void take_out_folder(const Rt *rt) {
+    const char *dir = rt->options.out_dir;
+    int folder = rt_make_folder(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder < 0 || access(dir, W_OK | X_OK) != 0)
+        rt_fail("%s: cannot write results there: %s; choose another folder with --out", dir,
+                strerror(errno));
+    if (flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        rt_fail("%s: another run writes its results there; wait for it, or choose another folder "
+                "with --out",
+                dir);
 }
 
 int train(Rt *rt) {
-    need_out_folder(rt);
+    take_out_folder(rt);
     rt->measured.heldout_before = rt->measured.heldout_after = NAN;
     if (rt->step == 0)
         rt->measured.heldout_before = heldout_loss(rt);

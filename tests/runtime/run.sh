@@ -263,7 +263,10 @@ test_options() {
 test_out_folder() {
     (cd "$WORK/plain" && ./run --out train.txt) > "$WORK/taken.log" 2>&1
     [ $? = 1 ] && says taken "error: train.txt: cannot write results there: Not a directory" &&
-        ! says taken "held-out loss"
+        ! says taken "held-out loss" || return 1
+    mkdir -p "$WORK/locked"
+    flock "$WORK/locked" sh -c "cd '$WORK/plain' && ./run --out '$WORK/locked'" > "$WORK/locked.log" 2>&1
+    [ $? = 1 ] && says locked "another run writes its results there" && [ -z "$(ls "$WORK/locked")" ]
 }
 
 test_no_silent_simulation() {
