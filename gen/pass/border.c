@@ -1,6 +1,13 @@
 /* Finding the structure that bordering looks for, and the parts of a border. */
 #include "pass/bordered.h"
 
+#include <string.h>
+
+static const char *last_part(const char *dotted) {
+    const char *dot = strrchr(dotted, '.');
+    return dot ? dot + 1 : dotted;
+}
+
 static Op *reader_of(const Graph *graph, const Value *v, int operand) {
     for (int i = 0; i < graph->op_count; i++) {
         Op *op = graph->ops[i];
@@ -34,13 +41,28 @@ static Border *group_of(Border *borders, int *count, int capacity, Op *base) {
             return &borders[i];
     ENSURE(*count < capacity, "more borders than linears");
     Border *b = &borders[(*count)++];
-    *b = (Border){.name = base->name, .x = base->in[0], .in = value_cols(base->in[0])};
+    *b = (Border){.x = base->in[0], .in = value_cols(base->in[0])};
     return b;
+}
+
+/* attn.q_k_v_proj of attn.q_proj, attn.k_proj and attn.v_proj: one matrix that is all of them. */
+static const char *joined_name(Arena *arena, const Border *b) {
+    const char *name = b->site[0].base->name, *ending = strrchr(last_part(name), '_');
+    if (b->count == 1)
+        return name;
+    ending = ending ? ending : "";
+    const char *joined = arena_strndup(arena, name, strlen(name) - strlen(ending));
+    for (int i = 1; i < b->count; i++) {
+        const char *part = last_part(b->site[i].base->name);
+        size_t length = strlen(part), tail = strlen(ending);
+        bool alike = length > tail && strcmp(part + length - tail, ending) == 0;
+        joined = arena_printf(arena, "%s_%.*s", joined, (int)(alike ? length - tail : length), part);
+    }
+    return arena_printf(arena, "%s%s", joined, ending);
 }
 
 int border_find(Program *p, const Graph *graph, Border *borders, int capacity) {
     int count = 0;
-    (void)p;
     for (int i = 0; i < graph->op_count; i++) {
         Site site;
         if (!match_site(graph, graph->ops[i], &site))
@@ -52,11 +74,18 @@ int border_find(Program *p, const Graph *graph, Border *borders, int capacity) {
         b->side += site.width;
         b->site[b->count++] = site;
     }
+    for (int i = 0; i < count; i++)
+        borders[i].name = joined_name(p->arena, &borders[i]);
     return count;
+}
+
+Value *border_block(Program *p, const Border *b, int64_t row, int64_t rows, int64_t col,
+                    int64_t cols, const char *name) {
+    return value_columns(p, value_row_range(p, b->border, row, rows, name), col, cols, name);
 }
 
 Value *border_part(Program *p, const Border *b, int64_t row, int64_t rows, int64_t col,
                    int64_t cols, const char *part) {
     const char *name = arena_printf(p->arena, "%s.%s", b->border->name, part);
-    return value_columns(p, value_row_range(p, b->border, row, rows, name), col, cols, name);
+    return border_block(p, b, row, rows, col, cols, name);
 }

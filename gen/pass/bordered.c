@@ -29,8 +29,8 @@ static void add_refresh(Program *p, Graph *graph, const Border *b) {
         const Param *down = program_param(p, s->down->in[1]), *up = program_param(p, s->up->in[1]);
         const char *name_a = arena_printf(p->arena, "%s.border", s->down->name);
         const char *name_b = arena_printf(p->arena, "%s.border", s->up->name);
-        Value *a = border_part(p, b, b->out + s->side, s->rank, 0, b->in, "A");
-        Value *sb = border_part(p, b, s->row, s->out, b->in + s->side, s->rank, "sB");
+        Value *a = border_block(p, b, b->out + s->side, s->rank, 0, b->in, name_a);
+        Value *sb = border_block(p, b, s->row, s->out, b->in + s->side, s->rank, name_b);
         a->role = sb->role = ROLE_ADAPTER;
         Value *master_a = down->master, *master_b = up->master;
         op_add_into(p, graph, OP_cast, name_a, &master_a, 1, &a, 1, (Attr){0}, s->down->pos);

@@ -21,7 +21,7 @@ typedef struct {
  *     [ A  0  ]   side rows
  *       in  side columns */
 typedef struct {
-    const char *name;
+    const char *name; /* of its linears together: "layers.0.mlp.gate_up_proj" */
     Site site[MAX_SITES];
     int count;
     Value *x;
@@ -35,7 +35,9 @@ int border_find(Program *, const Graph *, Border *, int capacity);
  */
 void border_place(Program *, Border *, const Border *like);
 
-/* A block of the border; its name becomes "BORDER.part". */
+/* A block of the border under a name of its own, or under "BORDER.part". */
+Value *border_block(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                    const char *name);
 Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols,
                    const char *part);
 

@@ -115,7 +115,7 @@ static Value *place(Program *p, const Border *b, const Backpath *path) {
 
 static void add_v(Program *p, Graph *graph, const Border *b, Value *dyv) {
     const char *name = arena_printf(p->arena, "%s.v", b->name);
-    Value *dy = value_columns(p, dyv, 0, b->out, name),
+    Value *dy = value_columns(p, dyv, 0, b->out, arena_printf(p->arena, "%s.dy", b->name)),
           *v = value_columns(p, dyv, b->out, b->side, name);
     Value *sb = border_part(p, b, 0, b->out, b->in, b->side, "sB");
     op_add_into(p, graph, OP_matmul, name, (Value *[]){dy, sb}, 2, &v, 1, (Attr){.alpha = 1},
