@@ -28,50 +28,49 @@ static const Launch *launch_at(const Stretch *s, int index) {
     return &s->e->entry->launches[s->pointers.run.first + index];
 }
 
-/* ---- text ---------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
-/* `head` and the items, comma-separated, in lines of at most WIDTH columns. */
-static void put_call(StrBuf *out, const char *head, const char *const *items, int count) {
+/* `head`, the items and `end`, comma-separated, in lines of at most WIDTH columns; those after the
+ * first are indented. */
+static void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
+                     const char *end) {
     size_t column = strlen(head);
     sb_puts(out, head);
     for (int i = 0; i < count; i++) {
-        size_t length = strlen(items[i]) + 2; /* with what follows it: "," or ");" */
+        size_t length = strlen(items[i]) + 2; /* with what follows it: "," or `end` */
         if (i > 0 && column + 1 + length > WIDTH) {
-            sb_puts(out, "\n        ");
-            column = 8;
+            sb_printf(out, "\n%*s", indent, "");
+            column = (size_t)indent;
         } else if (i > 0) {
             sb_puts(out, " ");
             column++;
         }
-        sb_printf(out, "%s%s", items[i], i + 1 < count ? "," : ");\n");
+        sb_printf(out, "%s%s", items[i], i + 1 < count ? "," : end);
         column += length - 1;
     }
 }
 
-/* The op's name; a part that differs between the first time and the last is written as *. */
+static void put_call(StrBuf *out, const char *head, const char *const *items, int count) {
+    put_list(out, head, items, count, 8, ");\n");
+}
+
+/* The op's name; a number that differs from time to time is written as *. */
 static const char *op_text(const Stretch *s, int index) {
     const Run *run = &s->pointers.run;
     const Launch *launch = launch_at(s, index), *last = launch + (run->times - 1) * run->length;
-    const char *a = launch->ops[0]->name, *b = last->ops[0]->name, *text = "";
-    while (*a && *b) {
-        size_t m = strcspn(a, "."), n = strcspn(b, ".");
-        bool same = m == n && memcmp(a, b, m) == 0;
-        text = arena_printf(s->e->arena, "%s%s%.*s", text, text[0] ? "." : "", same ? (int)m : 1,
-                            same ? a : "*");
-        a += m + (a[m] == '.');
-        b += n + (b[n] == '.');
-    }
-    return text;
+    return starred_name(s->e->arena, launch->ops[0]->name, last->ops[0]->name);
 }
 
-/* ---- locals -------------------------------------------------------------------------------------
- */
+/* ---- locals ---------------------------------------------------------------------------------- */
 
 static const char *where(const Stretch *s, const Pointer *pointer) {
     Arena *arena = s->e->arena;
-    if (pointer->in_table)
-        return arena_printf(arena, "at->%s", pointer->name);
+    if (pointer->column >= 0) {
+        const char *column = s->pointers.columns[pointer->column].name;
+        return pointer->within == 0 ? arena_printf(arena, "at->%s", column)
+                                    : arena_printf(arena, "at->%s + %lld", column,
+                                                   (long long)pointer->within);
+    }
     const char *start = offset_text(arena, s->e->symbols, pointer->values[0]);
     if (pointer->step == 0)
         return start;
@@ -97,8 +96,7 @@ static void declare(const Stretch *s, Pointer *pointer) {
 
 static const char *scalar_type(DType dtype) { return dtype == DT_I64 ? "int64_t" : "uint32_t"; }
 
-/* ---- launches -----------------------------------------------------------------------------------
- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static const char *scalar_text(const Stretch *s, int index, int which) {
     const Launch *launch = launch_at(s, index);
@@ -192,24 +190,20 @@ static void put_stretch(const Stretch *s) {
     }
 }
 
-/* ---- repeated runs
- * ------------------------------------------------------------------------------- */
+/* ---- repeated runs --------------------------------------------------------------------------- */
 
 static void put_row(const Stretch *s, int time) {
     const Pointers *p = &s->pointers;
-    const char *separator = "    {";
-    for (int i = 0; i < p->count; i++)
-        if (p->pointers[i].in_table) {
-            long long at = (long long)plan_place(s->e->plan, p->pointers[i].values[time]).offset;
-            sb_printf(s->e->out, "%s%lld", separator, at);
-            separator = ", ";
-        }
+    Arena *arena = s->e->arena;
+    int room = p->column_count + p->varying_count, count = 0;
+    const char **items = arena_array(arena, (size_t)room, sizeof *items);
+    for (int i = 0; i < p->column_count; i++)
+        items[count++] = offset_text(arena, s->e->symbols, p->columns[i].values[time]);
     for (int i = 0; i < p->varying_count; i++) {
         const Launch *launch = launch_at(s, p->varying[i].launch + time * p->run.length);
-        sb_printf(s->e->out, "%s%lld", separator, (long long)launch->scalar[p->varying[i].index]);
-        separator = ", ";
+        items[count++] = arena_printf(arena, "%lld", (long long)launch->scalar[p->varying[i].index]);
     }
-    sb_puts(s->e->out, "},\n");
+    put_list(s->e->out, "    {", items, count, 5, "},\n");
 }
 
 /* What follows no line from one time to the next. */
@@ -217,10 +211,9 @@ static void put_table(const Stretch *s) {
     const Pointers *p = &s->pointers;
     StrBuf *out = s->e->out;
     sb_printf(out, "static const struct %s {\n", s->function);
-    for (int i = 0; i < p->count; i++)
-        if (p->pointers[i].in_table)
-            sb_printf(out, "    size_t %s; /* %s */\n", p->pointers[i].name,
-                      shape_text(s->e->arena, p->pointers[i].values[0]));
+    for (int i = 0; i < p->column_count; i++)
+        sb_printf(out, "    size_t %s; /* %s */\n", p->columns[i].name,
+                  shape_text(s->e->arena, p->columns[i].values[0]));
     for (int i = 0; i < p->varying_count; i++) {
         const Launch *launch = launch_at(s, p->varying[i].launch);
         DType dtype = s->e->plan->kernels[launch->index].scalar[p->varying[i].index].dtype;
@@ -234,9 +227,9 @@ static void put_table(const Stretch *s) {
 
 static bool takes_index(const Pointers *p) {
     for (int i = 0; i < p->count; i++)
-        if (p->pointers[i].in_table || p->pointers[i].step != 0)
+        if (p->pointers[i].step != 0)
             return true;
-    return p->varying_count > 0;
+    return p->has_table;
 }
 
 static void put_repeated(const Stretch *s) {
@@ -253,8 +246,7 @@ static void put_repeated(const Stretch *s) {
     sb_puts(out, "}\n\n");
 }
 
-/* ---- names of functions
- * --------------------------------------------------------------------------- */
+/* ---- names of functions ---------------------------------------------------------------------- */
 
 static bool ends_in_grad(const char *name) {
     size_t length = strlen(name);
@@ -310,20 +302,15 @@ static const char **run_names(const Emit *e, const Rolled *rolled) {
     return names;
 }
 
-/* ---- entries
- * -------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
-/* The pointer of an earlier straight stretch that starts at the same byte, or NULL. */
-static const Pointer *earlier_pointer(const Stretch *stretches, int before, const Plan *plan,
-                                      const Value *v) {
+/* The same pointer of an earlier straight stretch, or NULL. */
+static const Pointer *earlier_pointer(const Stretch *stretches, int before, const Value *v) {
     for (int r = 0; r < before; r++) {
         const Pointers *p = &stretches[r].pointers;
-        for (int i = 0; p->run.times == 1 && i < p->count; i++) {
-            const Value *other = p->pointers[i].values[0];
-            if (other->storage == v->storage &&
-                plan_place(plan, other).offset == plan_place(plan, v).offset)
+        for (int i = 0; p->run.times == 1 && i < p->count; i++)
+            if (same_pointer(p->pointers[i].values[0], v))
                 return &p->pointers[i];
-        }
     }
     return NULL;
 }
@@ -338,7 +325,7 @@ static void share_locals(Stretch *stretches, int count, const Emit *e) {
     for (int r = 0; r < count; r++) {
         Pointers *p = &stretches[r].pointers;
         for (int i = 0; p->run.times == 1 && i < p->count; i++)
-            if (!earlier_pointer(stretches, r, e->plan, p->pointers[i].values[0])) {
+            if (!earlier_pointer(stretches, r, p->pointers[i].values[0])) {
                 dotted[names] = p->pointers[i].values[0]->name;
                 fresh[names++] = &p->pointers[i];
             }
@@ -349,7 +336,7 @@ static void share_locals(Stretch *stretches, int count, const Emit *e) {
     for (int r = 0; r < count; r++) {
         Pointers *p = &stretches[r].pointers;
         for (int i = 0; p->run.times == 1 && i < p->count; i++) {
-            const Pointer *first = earlier_pointer(stretches, r, e->plan, p->pointers[i].values[0]);
+            const Pointer *first = earlier_pointer(stretches, r, p->pointers[i].values[0]);
             if (!first)
                 continue;
             p->pointers[i].name = first->name;

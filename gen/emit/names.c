@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- macros of storages
- * -------------------------------------------------------------------------- */
+/* ---- macros of storages ------------------------------------------------------------------- */
 
 const char *upper_text(Arena *arena, const char *name) {
     char *out = arena_printf(arena, "%s%s", isdigit((unsigned char)name[0]) ? "_" : "", name);
@@ -26,20 +25,39 @@ static int by_name(const void *a, const void *b) {
     return order ? order : x->id - y->id;
 }
 
-/* The second of a name gets _2, and so on. */
+/* Of each storage the first entry that uses it. */
+static int *first_entries(Arena *arena, const Plan *plan) {
+    int *first = arena_array(arena, (size_t)plan->program->storage_count + 1, sizeof *first);
+    for (int e = ENTRY_COUNT - 1; e >= 0; e--)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            const Launch *launch = &plan->entry[e].launches[i];
+            for (int k = 0; k < launch->arg_count; k++)
+                first[launch->arg[k]->storage->id] = e;
+        }
+    return first;
+}
+
+/* Entries have values of the same names: those of another entry than the first one's are told by
+ * it; the second of a name in an entry gets __2. */
 const char **storage_symbols(Arena *arena, const Plan *plan) {
     const Program *program = plan->program;
     const char **symbols = arena_array(arena, (size_t)program->storage_count + 1, sizeof *symbols);
     Named *named = arena_array(arena, (size_t)program->storage_count + 1, sizeof *named);
+    const int *entry = first_entries(arena, plan);
     int count = 0;
     for (int i = 0; i < program->storage_count; i++)
         if (plan->place[i].offset >= 0)
             named[count++] = (Named){upper_text(arena, program->storages[i]->name), i};
     qsort(named, (size_t)count, sizeof *named, by_name);
-    for (int i = 0, same = 1; i < count; i++) {
-        same = i > 0 && strcmp(named[i].name, named[i - 1].name) == 0 ? same + 1 : 1;
-        symbols[named[i].id] =
-            same == 1 ? named[i].name : arena_printf(arena, "%s__%d", named[i].name, same);
+    for (int i = 0, first = 0; i < count; i++) {
+        const char *symbol = named[i].name;
+        first = strcmp(symbol, named[first].name) == 0 ? first : i;
+        int own = entry[named[i].id], same = 1;
+        for (int k = first; k < i; k++)
+            same += entry[named[k].id] == own;
+        if (own != entry[named[first].id])
+            symbol = arena_printf(arena, "%s_%s", upper_text(arena, plan->entry[own].name), symbol);
+        symbols[named[i].id] = same == 1 ? symbol : arena_printf(arena, "%s__%d", symbol, same);
     }
     return symbols;
 }
@@ -65,44 +83,65 @@ int next_constant(const Plan *plan, const Value *const *values, int from) {
     return -1;
 }
 
-/* ---- locals
- * -------------------------------------------------------------------------------------- */
+/* ---- locals ------------------------------------------------------------------------------------ */
 
 enum { MAX_PARTS = 16 };
 
-/* The parts of a dotted name that are no numbers. */
+/* The parts of a dotted name that are words, and its numbers. */
 typedef struct {
     const char *part[MAX_PARTS];
-    int count, taken; /* parts in all; how many of the last make the local's name */
-    int number;       /* behind it; 0: none */
+    int count, taken;    /* parts in all; how many of the last make the local's name */
+    const char *numbers; /* "_3" of layers.3.mlp */
+    const char *suffix;  /* what tells it from others of the same parts */
     const char *name;
 } Local;
 
 static bool all_digits(const char *text) { return text[strspn(text, "0123456789")] == '\0'; }
 
 static bool says_little(const char *part) {
-    static const char *const words[] = {"weight", "grad", "out", "default"};
+    static const char *const words[] = {"weight", "grad", "default"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(part, words[i]) == 0)
             return true;
     return false;
 }
 
+/* The last part, two where that is short, and from what precedes a "grad" on: act.grad.gate is not
+ * the gate. */
+static int least_taken(const Local *local) {
+    enum { SHORT = 3 };
+    int taken = local->count > 1 && strlen(local->part[local->count - 1]) <= SHORT ? 2 : 1;
+    for (int i = local->count - 1; i >= 0; i--)
+        if (strcmp(local->part[i], "grad") == 0)
+            taken = taken > local->count - i ? taken : local->count - i;
+    while (taken < local->count && says_little(local->part[local->count - taken]))
+        taken++;
+    return taken;
+}
+
 static Local local_of(Arena *arena, const char *dotted) {
-    Local local = {0};
+    Local local = {.numbers = "", .suffix = ""};
     char *rest = arena_strdup(arena, dotted);
-    for (char *p = rest; *p; p++)
-        if (*p != '.' && !isalnum((unsigned char)*p))
-            *p = '_';
-    for (char *part; (part = strsep(&rest, "."));)
-        if (part[0] && !all_digits(part) && local.count < MAX_PARTS)
+    for (char *part; (part = strsep(&rest, "."));) {
+        for (char *p = part; *p; p++)
+            if (!isalnum((unsigned char)*p) && *p != '*')
+                *p = '_';
+        if (part[0] && all_digits(part))
+            local.numbers = arena_printf(arena, "%s_%s", local.numbers, part);
+        else if (part[0] && part[0] != '*' && local.count < MAX_PARTS)
             local.part[local.count++] = part;
+    }
     if (local.count == 0)
         local.part[local.count++] = "value";
-    local.taken = 1;
-    while (local.taken < local.count && says_little(local.part[local.count - local.taken]))
-        local.taken++;
+    local.taken = least_taken(&local);
     return local;
+}
+
+static bool same_parts(const Local *a, const Local *b) {
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++)
+        same = strcmp(a->part[i], b->part[i]) == 0;
+    return same;
 }
 
 static bool is_reserved(const char *name) {
@@ -124,9 +163,7 @@ static void spell(Arena *arena, Local *local) {
         name = arena_printf(arena, "%s_%s", name, local->part[i]);
     if (is_reserved(name))
         name = arena_printf(arena, "%s_", name);
-    if (local->number)
-        name = arena_printf(arena, "%s_%d", name, local->number);
-    local->name = name;
+    local->name = arena_printf(arena, "%s%s", name, local->suffix);
 }
 
 static int by_local(const void *a, const void *b) {
@@ -135,46 +172,80 @@ static int by_local(const void *a, const void *b) {
     return order ? order : (x > y) - (x < y);
 }
 
-/* Of locals of one name each takes one part more; those that have none left are numbered. */
-static void tell_apart(Local **same, int count) {
-    bool any = false;
-    for (int i = 0; i < count; i++)
+/* Of locals of one name each takes one part more; false where that cannot help. */
+static bool lengthen(Arena *arena, Local **same, int count) {
+    bool differ = false, any = false;
+    (void)arena;
+    for (int i = 1; i < count; i++)
+        differ |= !same_parts(same[i], same[0]);
+    for (int i = 0; differ && i < count; i++)
         if (same[i]->taken < same[i]->count) {
             same[i]->taken++;
             any = true;
         }
-    for (int i = 1; !any && i < count; i++)
-        same[i]->number += i + (same[i]->number == 0);
+    return any;
+}
+
+/* Locals of one name get their own numbers behind it, or are counted where those are the same. */
+static bool add_suffix(Arena *arena, Local **same, int count) {
+    bool differ = true;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++)
+            differ &= strcmp(same[i]->numbers, same[k]->numbers) != 0;
+    for (int i = 0; i < count; i++)
+        if (differ)
+            same[i]->suffix = same[i]->numbers;
+        else if (i > 0)
+            same[i]->suffix = arena_printf(arena, "%s_%d", same[i]->suffix, i + 1);
+    return true;
+}
+
+/* Lets `part` the locals of each name that several have, until it does so no more. */
+static void tell_apart(Arena *arena, Local **locals, int count,
+                       bool (*part)(Arena *, Local **, int)) {
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = 0; i < count; i++)
+            spell(arena, locals[i]);
+        qsort(locals, (size_t)count, sizeof *locals, by_local);
+        for (int i = 0, end; i < count; i = end) {
+            for (end = i + 1; end < count && strcmp(locals[end]->name, locals[i]->name) == 0;)
+                end++;
+            again |= end - i > 1 && part(arena, locals + i, end - i);
+        }
+    }
 }
 
 const char **local_names(Arena *arena, const char *const *dotted, int count) {
     Local *locals = arena_array(arena, (size_t)count + 1, sizeof *locals);
     Local **order = arena_array(arena, (size_t)count + 1, sizeof *order);
     const char **names = arena_array(arena, (size_t)count + 1, sizeof *names);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         locals[i] = local_of(arena, dotted[i]);
-    for (bool again = true; again;) {
-        again = false;
-        for (int i = 0; i < count; i++) {
-            spell(arena, &locals[i]);
-            order[i] = &locals[i];
-        }
-        qsort(order, (size_t)count, sizeof *order, by_local);
-        for (int i = 0, end; i < count; i = end) {
-            for (end = i + 1; end < count && strcmp(order[end]->name, order[i]->name) == 0;)
-                end++;
-            if (end - i > 1)
-                tell_apart(order + i, end - i);
-            again |= end - i > 1;
-        }
+        order[i] = &locals[i];
     }
+    tell_apart(arena, order, count, lengthen);
+    tell_apart(arena, order, count, add_suffix);
     for (int i = 0; i < count; i++)
         names[i] = locals[i].name;
     return names;
 }
 
-/* ---- pieces of text
- * ------------------------------------------------------------------------------ */
+const char *starred_name(Arena *arena, const char *a, const char *b) {
+    const char *text = "";
+    while (*b) {
+        size_t m = strcspn(a, "."), n = strcspn(b, ".");
+        bool numbers = m > 0 && n > 0 && strspn(a, "0123456789") == m && strspn(b, "0123456789") == n;
+        bool star = numbers && (m != n || memcmp(a, b, m) != 0);
+        text = arena_printf(arena, "%s%s%.*s", text, text[0] ? "." : "", star ? 1 : (int)n,
+                            star ? "*" : b);
+        a += m + (a[m] == '.');
+        b += n + (b[n] == '.');
+    }
+    return text;
+}
+
+/* ---- pieces of text ------------------------------------------------------------------------------ */
 
 const char *offset_text(Arena *arena, const char *const *symbols, const Value *value) {
     const char *symbol = symbols[value->storage->id];

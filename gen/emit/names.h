@@ -4,8 +4,8 @@
 
 #include "plan/plan.h"
 
-/* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan;
- * NULL where it has no place. Indexed by storage id. */
+/* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan:
+ * EVALUATE_MODEL_NORM where another entry has a MODEL_NORM; NULL where it has no place. Indexed by storage id. */
 const char **storage_symbols(Arena *, const Plan *);
 /* The first value that fills each storage, else its first; indexed by storage id. */
 const Value **storage_values(Arena *, const Program *);
@@ -14,8 +14,11 @@ const Value **storage_values(Arena *, const Program *);
 int next_constant(const Plan *, const Value *const *storage_values, int from);
 
 /* Short names for dotted ones, unique among themselves and no C keyword: as few of the last parts
- * as tell them apart, numbers left out. */
+ * as tell them apart; numbers only where names differ in nothing else. */
 const char **local_names(Arena *, const char *const *dotted, int count);
+
+/* b; a number in which it differs from a is written *: "layers.*.mlp" of layers.0.mlp, layers.1.mlp. */
+const char *starred_name(Arena *, const char *a, const char *b);
 
 /* "SYMBOL" or "SYMBOL + 512": where a value starts. */
 const char *offset_text(Arena *, const char *const *symbols, const Value *);

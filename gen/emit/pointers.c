@@ -1,4 +1,5 @@
-/* Two arguments are one local when they start at the same byte of the same storage every time. */
+/* Two arguments are one local when they are the same matrix of the same storage every time: where
+ * [x|u] and x start at one address, they are two matrices all the same. */
 #include "emit/pointers.h"
 
 #include "emit/names.h"
@@ -10,6 +11,7 @@ typedef struct {
     const Plan *plan;
     const PlanEntry *entry;
     Pointers *out;
+    const Value *const *storage_values;
     int *next_in_bucket, bucket[256];
 } Collect;
 
@@ -21,26 +23,53 @@ static const Value *value_of(const Collect *c, int launch, int arg, int time) {
 
 static int64_t start_of(const Collect *c, const Value *v) { return plan_place(c->plan, v).offset; }
 
-static bool same_start(const Collect *c, const Value *a, const Value *b) {
-    return a == b || (a->storage == b->storage && start_of(c, a) == start_of(c, b));
+bool same_pointer(const Value *a, const Value *b) {
+    return a == b || (value_same_place(a, b) && a->dtype == b->dtype);
 }
 
 static bool is_pointer(const Collect *c, const Pointer *pointer, int launch, int arg) {
     for (int t = 0; t < c->out->run.times; t++)
-        if (!same_start(c, pointer->values[t], value_of(c, launch, arg, t)))
+        if (!same_pointer(pointer->values[t], value_of(c, launch, arg, t)))
             return false;
     return true;
 }
 
+static int64_t bytes_within(const Value *v) { return v->offset * dtype_bytes(v->dtype); }
+
+/* The column of the pointer's storages; its own where it lies elsewhere in them each time. */
+static void find_column(const Collect *c, Pointer *pointer) {
+    Pointers *out = c->out;
+    int times = out->run.times;
+    bool moves = false;
+    Column column = {.values = arena_array(c->arena, (size_t)times, sizeof *column.values)};
+    for (int t = 0; t < times; t++)
+        moves |= bytes_within(pointer->values[t]) != bytes_within(pointer->values[0]);
+    for (int t = 0; t < times; t++) {
+        const Value *v = pointer->values[t], *whole = c->storage_values[v->storage->id];
+        column.values[t] = moves || whole->offset != 0 ? v : whole;
+    }
+    pointer->within = bytes_within(pointer->values[0]) - bytes_within(column.values[0]);
+    for (int i = 0; i < out->column_count; i++)
+        if (memcmp(out->columns[i].values, column.values, (size_t)times * sizeof *column.values) == 0) {
+            pointer->column = i;
+            return;
+        }
+    pointer->column = out->column_count;
+    out->columns[out->column_count++] = column;
+}
+
 static void find_course(const Collect *c, Pointer *pointer) {
     int times = c->out->run.times;
+    bool straight = true;
+    pointer->column = -1;
     if (times == 1)
         return;
     int64_t first = start_of(c, pointer->values[0]);
     pointer->step = start_of(c, pointer->values[1]) - first;
     for (int t = 2; t < times; t++)
-        pointer->in_table |= start_of(c, pointer->values[t]) != first + t * pointer->step;
-    c->out->has_table |= pointer->in_table;
+        straight &= start_of(c, pointer->values[t]) == first + t * pointer->step;
+    if (!straight)
+        find_column(c, pointer);
 }
 
 static int add_pointer(Collect *c, int launch, int arg) {
@@ -60,13 +89,28 @@ static int add_pointer(Collect *c, int launch, int arg) {
     return c->out->count++;
 }
 
-static void name_pointers(const Collect *c) {
-    const char **dotted = arena_array(c->arena, (size_t)c->out->count + 1, sizeof *dotted);
-    for (int i = 0; i < c->out->count; i++)
-        dotted[i] = c->out->pointers[i].values[0]->name;
-    const char **names = local_names(c->arena, dotted, c->out->count);
-    for (int i = 0; i < c->out->count; i++)
-        c->out->pointers[i].name = names[i];
+/* As the last times have it: what the first reads may be another value, such as the embedding where
+ * the others read the layer before. */
+static const char *dotted_name(const Collect *c, const Value **values) {
+    int last = c->out->run.times - 1;
+    const char *name = values[last]->name;
+    return last == 0 ? name : starred_name(c->arena, values[last - 1]->name, name);
+}
+
+static void give_names(const Collect *c) {
+    Pointers *out = c->out;
+    int room = out->count + out->column_count + 1;
+    const char **dotted = arena_array(c->arena, (size_t)room, sizeof *dotted);
+    for (int i = 0; i < out->count; i++)
+        dotted[i] = dotted_name(c, out->pointers[i].values);
+    const char **names = local_names(c->arena, dotted, out->count);
+    for (int i = 0; i < out->count; i++)
+        out->pointers[i].name = names[i];
+    for (int i = 0; i < out->column_count; i++)
+        dotted[i] = dotted_name(c, out->columns[i].values);
+    names = local_names(c->arena, dotted, out->column_count);
+    for (int i = 0; i < out->column_count; i++)
+        out->columns[i].name = names[i];
 }
 
 static void find_varying(const Collect *c) {
@@ -85,7 +129,6 @@ static void find_varying(const Collect *c) {
             if (out->varying_count)
                 name = arena_printf(c->arena, "%s_%d", name, out->varying_count + 1);
             out->varying[out->varying_count++] = (Varying){l, s, name};
-            out->has_table = true;
         }
     }
 }
@@ -94,9 +137,11 @@ Pointers pointers_of(Arena *arena, const Plan *plan, const PlanEntry *entry, Run
     size_t launches = (size_t)run.length, room = launches * (MAX_PARAMS + 1);
     Pointers out = {.run = run,
                     .pointers = arena_array(arena, room, sizeof(Pointer)),
+                    .columns = arena_array(arena, room, sizeof(Column)),
                     .of_arg = arena_array(arena, room, sizeof(int)),
                     .varying = arena_array(arena, launches * MAX_SCALARS, sizeof(Varying))};
     Collect c = {.arena = arena, .plan = plan, .entry = entry, .out = &out};
+    c.storage_values = storage_values(arena, plan->program);
     c.next_in_bucket = arena_array(arena, room, sizeof(int));
     memset(c.bucket, -1, sizeof c.bucket);
     for (int l = 0; l < run.length; l++) {
@@ -106,8 +151,9 @@ Pointers pointers_of(Arena *arena, const Plan *plan, const PlanEntry *entry, Run
             of_arg[a] = add_pointer(&c, l, a);
         of_arg[MAX_PARAMS] = launch->observed ? add_pointer(&c, l, MAX_PARAMS) : -1;
     }
-    name_pointers(&c);
+    give_names(&c);
     find_varying(&c);
+    out.has_table = out.column_count + out.varying_count > 0;
     return out;
 }
 

@@ -9,10 +9,17 @@
 typedef struct {
     const Value **values; /* [run.times] */
     const char *name;
-    bool declared; /* already written out */
-    bool in_table; /* its offsets follow no line: they stand in a table */
-    int64_t step;  /* bytes from one time to the next, where not in_table */
+    bool declared;  /* already written out */
+    int column;     /* of the table, where its places follow no line; else -1 */
+    int64_t within; /* bytes from what the column says */
+    int64_t step;   /* bytes from one time to the next, where column is -1 */
 } Pointer;
+
+/* Where storages lie, a storage each time. Several pointers may lie within one. */
+typedef struct {
+    const Value **values; /* [run.times], each the start of its storage or of one pointer */
+    const char *name;
+} Column;
 
 /* A scalar argument that differs from one time to the next. */
 typedef struct {
@@ -24,12 +31,16 @@ typedef struct {
     Run run;
     Pointer *pointers;
     int count;
+    Column *columns;
+    int column_count;
     int *of_arg; /* [launch of the run][MAX_PARAMS + 1]: index into pointers; last: observed; -1 */
     Varying *varying;
     int varying_count;
     bool has_table;
 } Pointers;
 
+/* Whether two values are one local: they name the same elements. */
+bool same_pointer(const Value *, const Value *);
 Pointers pointers_of(Arena *, const Plan *, const PlanEntry *, Run);
 Pointer *pointer_of_arg(const Pointers *, int launch_of_run, int arg);
 Pointer *pointer_observed(const Pointers *, int launch_of_run);

@@ -73,13 +73,13 @@ static void test_names_are_as_short_as_they_can_be(void **state) {
     const char **names = local_names(&arena, dotted, 4);
     assert_string_equal(names[0], "q_proj_weight");
     assert_string_equal(names[1], "up_proj_weight");
-    assert_string_equal(names[2], "act");
+    assert_string_equal(names[2], "mlp_act");
     assert_string_equal(names[3], "tokens");
 }
 
 static void test_names_are_unique_and_no_keywords(void **state) {
     (void)state;
-    const char *dotted[] = {"a.x", "b.x", "b.x", "layers.1.for", "7", "rt", "c.x-y"};
+    const char *dotted[] = {"a.x", "b.x", "b.x", "for", "7", "rt", "c.x-y"};
     const char **names = local_names(&arena, dotted, 7);
     for (int i = 0; i < 7; i++)
         for (int k = 0; k < i; k++)
@@ -87,9 +87,39 @@ static void test_names_are_unique_and_no_keywords(void **state) {
     assert_string_equal(names[0], "a_x");
     assert_string_equal(names[1], "b_x");
     assert_string_equal(names[2], "b_x_2");
+    assert_string_equal(names[3], "for_");
     assert_string_equal(names[4], "value");
     assert_string_equal(names[5], "rt_");
-    assert_string_equal(names[6], "x_y");
+    assert_string_equal(names[6], "c_x_y");
+}
+
+static void test_names_keep_what_a_gradient_is_of(void **state) {
+    (void)state;
+    const char *dotted[] = {"layers.0.mlp.act.grad.gate", "layers.0.self_attn.grad.delta",
+                            "layers.0.mlp.up_proj.weight.grad"};
+    const char **names = local_names(&arena, dotted, 3);
+    assert_string_equal(names[0], "act_grad_gate");
+    assert_string_equal(names[1], "self_attn_grad_delta");
+    assert_string_equal(names[2], "up_proj_weight_grad");
+}
+
+static void test_numbers_tell_only_what_words_do_not(void **state) {
+    (void)state;
+    const char *dotted[] = {"layers.0.norm.rstd", "layers.3.norm.rstd", "layers.3.input",
+                            "layers.*.output", "layers.*.output", "layers.1.output"};
+    const char **names = local_names(&arena, dotted, 6);
+    assert_string_equal(names[0], "rstd_0");
+    assert_string_equal(names[1], "rstd_3");
+    assert_string_equal(names[2], "input");
+    assert_string_equal(names[3], "output");
+    assert_string_equal(names[4], "output_2");
+    assert_string_equal(names[5], "output_3");
+}
+
+static void test_stars_stand_for_numbers_that_differ(void **state) {
+    (void)state;
+    assert_string_equal(starred_name(&arena, "layers.1.conv.2", "layers.12.conv.2"), "layers.*.conv.2");
+    assert_string_equal(starred_name(&arena, "embed", "layers.0.mlp"), "layers.0.mlp");
 }
 
 static void test_strings_of_c(void **state) {
@@ -115,6 +145,9 @@ int main(void) {
         cmocka_unit_test(test_long_repeats_come_before_short_ones),
         cmocka_unit_test(test_names_are_as_short_as_they_can_be),
         cmocka_unit_test(test_names_are_unique_and_no_keywords),
+        cmocka_unit_test(test_names_keep_what_a_gradient_is_of),
+        cmocka_unit_test(test_numbers_tell_only_what_words_do_not),
+        cmocka_unit_test(test_stars_stand_for_numbers_that_differ),
         cmocka_unit_test(test_strings_of_c),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);

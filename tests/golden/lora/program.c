@@ -192,9 +192,9 @@ static const RtGemm gemms[] = {
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &cos, &sin);
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 }
 
 /* 17 launches, 3 times over; * in a name counts them. */
@@ -202,32 +202,37 @@ static const struct micro_step_layers {
     size_t q_proj; /* f32 [32, 32] */
     size_t k_proj; /* f32 [32, 16] */
     size_t o_proj; /* f32 [32, 32] */
-    size_t embed_tokens; /* f32 [32, 32] */
+    size_t mlp_residual; /* f32 [32, 32] */
     size_t post_attention_layernorm; /* f32 [32, 32] */
-    size_t model_layers_input_layernorm_2; /* f32 [32, 32] */
+    size_t norm; /* f32 [32, 32] */
 } micro_step_layers_at[3] = {
-    {4096, 8192, 4096, 0, 8192, 92160},
-    {0, 4096, 0, 88064, 4096, 112640},
-    {0, 4096, 0, 108544, 65536, 8192},
+    {MODEL_LAYERS_0_SELF_ATTN_Q_PROJ, MODEL_LAYERS_0_SELF_ATTN_K_PROJ,
+     MODEL_LAYERS_0_SELF_ATTN_O_PROJ, MODEL_EMBED_TOKENS, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM,
+     MODEL_LAYERS_1_INPUT_LAYERNORM},
+    {MODEL_LAYERS_1_SELF_ATTN_Q_PROJ, MODEL_LAYERS_1_SELF_ATTN_K_PROJ,
+     MODEL_LAYERS_1_SELF_ATTN_O_PROJ, MODEL_LAYERS_0_MLP_RESIDUAL,
+     MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM, MODEL_LAYERS_2_INPUT_LAYERNORM},
+    {MODEL_LAYERS_2_SELF_ATTN_Q_PROJ, MODEL_LAYERS_2_SELF_ATTN_K_PROJ,
+     MODEL_LAYERS_2_SELF_ATTN_O_PROJ, MODEL_LAYERS_1_MLP_RESIDUAL,
+     MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM, MODEL_NORM},
 };
 
 static void micro_step_layers(Rt *rt, size_t i) {
     const struct micro_step_layers *at = &micro_step_layers_at[i];
 
     /* model.layers.*.self_attn.q_proj */
-    RtPtr model_layers_input_layernorm = /* f32 [32, 32] */
+    RtPtr input_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM + i * 20480);
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + i * 31232);
     RtPtr q_proj = rt_scratch(rt, at->q_proj); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, q_proj_weight, q_proj);
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
     RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 45056 - i * 16384); /* f32 [4, 32] */
     RtPtr q_proj_lora_A = /* f32 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A + i * 1024);
-    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm, q_proj_lora_A_weight,
-        q_proj_lora_A);
+    rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, q_proj_lora_A_weight, q_proj_lora_A);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 40960 - i * 16384); /* f32 [32, 4] */
@@ -237,30 +242,32 @@ static void micro_step_layers(Rt *rt, size_t i) {
     RtPtr k_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + i * 31232);
     RtPtr k_proj = rt_scratch(rt, at->k_proj); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm, k_proj_weight, k_proj);
+    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + i * 31232);
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ + i * 4096); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm, v_proj_weight, v_proj);
+    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
     /* model.layers.*.self_attn.q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + i * 20480); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &cos, &sin, &q_proj, &q_rope);
+    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
+        &q_rope);
 
     /* model.layers.*.self_attn.k_rope */
     RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE + i * 4096); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &cos, &sin, &k_proj, &k_rope);
+    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
+        &k_rope);
 
     /* model.layers.*.self_attn */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN + i * 20480); /* f32 [32, 32] */
-    RtPtr lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE + i * 256); /* f32 [32, 2] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE + i * 256); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &lse);
+        &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
     RtPtr o_proj_weight = /* f32 [32, 32] */
@@ -269,7 +276,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
-    RtPtr embed_tokens = rt_scratch(rt, at->embed_tokens); /* f32 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, at->mlp_residual); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 31232);
     RtPtr attn_residual = /* f32 [32, 32] */
@@ -278,7 +285,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512);
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, at->post_attention_layernorm);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
@@ -295,61 +302,59 @@ static void micro_step_layers(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT + i * 18432); /* f32 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act);
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT + i * 18432); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + i * 31232);
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nt, act, down_proj_weight, down_proj);
+    rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
     RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 36864 - i * 16384); /* f32 [4, 48] */
     RtPtr down_proj_lora_A = /* f32 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + i * 1024);
-    rt_gemm(rt, G_gemm_32x4x48_nt, act, down_proj_lora_A_weight, down_proj_lora_A);
+    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, down_proj_lora_A_weight, down_proj_lora_A);
 
     /* model.layers.*.mlp.down_proj.lora_B */
     RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + 32768 - i * 16384); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_lora_A, down_proj_lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
-    RtPtr input_layernorm_weight = /* f32 [32] */
+    RtPtr norm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 31232);
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 20480); /* f32 [32, 32] */
-    RtPtr input_layernorm_rstd = /* f32 [32, 1] */
+    RtPtr mlp_residual_2 = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 20480);
+    RtPtr norm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512);
-    RtPtr model_layers_input_layernorm_2 = /* f32 [32, 32] */
-        rt_scratch(rt, at->model_layers_input_layernorm_2);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
-        &input_layernorm_weight, &mlp_residual, &input_layernorm_rstd,
-        &model_layers_input_layernorm_2);
+    RtPtr norm = rt_scratch(rt, at->norm); /* f32 [32, 32] */
+    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj, &norm_weight,
+        &mlp_residual_2, &norm_rstd, &norm);
 }
 
 /* 22 launches, 2 times over; * in a name counts them. */
 static void micro_step_layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
-    RtPtr model_layers_mlp_residual_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD);
+    RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr down_proj_lora_A = /* f32 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A - i * 1024);
     RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + i * 16384); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn, model_layers_mlp_residual_grad, down_proj_lora_A,
+    rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad, down_proj_lora_A,
         down_proj_lora_B_weight_grad);
 
     /* model.layers.*.mlp.down_proj.lora_A.grad */
     RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + i * 16384); /* f32 [32, 4] */
     RtPtr down_proj_lora_A_grad = /* f32 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD + i * 12288);
-    rt_gemm(rt, G_gemm_32x4x32_nn, model_layers_mlp_residual_grad, down_proj_lora_B_weight,
+    rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad, down_proj_lora_B_weight,
         down_proj_lora_A_grad);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
-    RtPtr act = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT - i * 18432); /* f32 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT - i * 18432); /* f32 [32, 48] */
     RtPtr down_proj_lora_A_weight_grad = /* f32 [4, 48] */
         rt_state(rt, GRADIENT + 4096 + i * 16384);
-    rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, act, down_proj_lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, mlp_act, down_proj_lora_A_weight_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 4096 + i * 16384); /* f32 [4, 48] */
@@ -359,27 +364,29 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.act.grad */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT - i * 31232);
-    rt_gemm(rt, G_gemm_32x48x32_nn_add, model_layers_mlp_residual_grad, down_proj_weight, act_grad);
+    rt_gemm(rt, G_gemm_32x48x32_nn_add, mlp_residual_grad, down_proj_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_PROJ - i * 18432); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_2_MLP_UP_PROJ - i * 18432); /* f32 [32, 48] */
-    RtPtr gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
-    RtPtr up = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_UP - i * 18432); /* f32 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad, &gate,
-        &up);
+    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
+    RtPtr act_grad_up = /* f32 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_UP - i * 18432);
+    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
+        &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr up_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT - i * 31232);
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x48_nn, up, up_proj_weight, post_attention_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT - i * 31232);
-    rt_gemm(rt, G_gemm_32x32x48_nn_add, gate, gate_proj_weight, post_attention_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
+        post_attention_layernorm_grad);
 
     /* model.layers.*.attn_residual.grad */
     RtPtr attn_residual = /* f32 [32, 32] */
@@ -391,7 +398,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &post_attention_layernorm_rstd,
-        &post_attention_layernorm_grad, &model_layers_mlp_residual_grad, &attn_residual_grad);
+        &post_attention_layernorm_grad, &mlp_residual_grad, &attn_residual_grad);
 
     /* model.layers.*.self_attn.grad */
     RtPtr o_proj_weight = /* f32 [32, 32] */
@@ -405,35 +412,40 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ - i * 4096); /* f32 [32, 16] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN - i * 20480); /* f32 [32, 32] */
-    RtPtr lse = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE - i * 256); /* f32 [32, 2] */
-    RtPtr delta = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA - i * 1024); /* f32 [32, 2] */
-    RtPtr q = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE - i * 256); /* f32 [32, 2] */
+    RtPtr self_attn_grad_delta = /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA - i * 1024);
+    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &lse, &self_attn_grad, &delta, &q);
+        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
+        &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr k = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
-    RtPtr v = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
+    RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
+    RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &lse, &delta, &self_attn_grad, &k, &v);
+        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
+        &self_attn_grad_v);
 
     /* model.layers.*.self_attn.k_proj.grad */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = /* f32 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD - i * 81920);
-    RT_LAUNCH(rt, K_rope_32x16_v2, RT_GRID(1, 1, 1), &positions, &cos, &sin, &k, &k_proj_grad);
+    RT_LAUNCH(rt, K_rope_32x16_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+        &self_attn_grad_k, &k_proj_grad);
 
     /* model.layers.*.self_attn.q_proj.grad */
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &cos, &sin, &q, &q_proj_grad);
+    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+        &self_attn_grad_q, &q_proj_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT - i * 31232);
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x16_nn, v, v_proj_weight, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr k_proj_weight = /* f32 [16, 32] */
@@ -474,11 +486,10 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT - i * 31232);
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD - i * 512);
-    RtPtr model_layers_mlp_residual_grad_2 = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD);
+    RtPtr mlp_residual_grad_2 = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &input_layernorm_rstd, &input_layernorm_grad, &attn_residual_grad,
-        &model_layers_mlp_residual_grad_2);
+        &mlp_residual_grad_2);
 }
 
 /* Forward, loss and backward of one micro-batch.
@@ -514,7 +525,7 @@ static void micro_step(Rt *rt) {
         &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
     /* loss */
-    RtPtr loss = rt_scratch(rt, LOSS__2); /* f32 [1] */
+    RtPtr loss = rt_scratch(rt, MICRO_STEP_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_32, RT_GRID(1, 1, 1), &rows, &loss);
 
     /* step_loss */
@@ -529,33 +540,31 @@ static void micro_step(Rt *rt) {
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
-    RtPtr model_layers_mlp_residual_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD);
+    RtPtr mlp_residual_grad_2 = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_32x32, RT_GRID(4, 1, 1), &mlp_residual, &norm_weight, &norm_rstd,
-        &norm_grad, &model_layers_mlp_residual_grad);
+        &norm_grad, &mlp_residual_grad_2);
 
     for (size_t i = 0; i < 2; i++)
         micro_step_layers_backward(rt, i);
 
     /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
-    RtPtr model_layers_mlp_residual_grad_2 = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
+    RtPtr mlp_residual_grad_0 = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr down_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A); /* f32 [32, 4] */
     RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 32768); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn, model_layers_mlp_residual_grad_2, down_proj_lora_A,
+    rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad_0, down_proj_lora_A,
         down_proj_lora_B_weight_grad);
 
     /* model.layers.0.mlp.down_proj.lora_A.grad */
     RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + 32768); /* f32 [32, 4] */
     RtPtr down_proj_lora_A_grad = /* f32 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD);
-    rt_gemm(rt, G_gemm_32x4x32_nn, model_layers_mlp_residual_grad_2, down_proj_lora_B_weight,
+    rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad_0, down_proj_lora_B_weight,
         down_proj_lora_A_grad);
 
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
-    RtPtr act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT); /* f32 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT); /* f32 [32, 48] */
     RtPtr down_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 36864); /* f32 [4, 48] */
-    rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, act, down_proj_lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, mlp_act, down_proj_lora_A_weight_grad);
 
     /* model.layers.0.mlp.act.grad */
     RtPtr lora_A_weight = rt_state(rt, TRAINED + 36864); /* f32 [4, 48] */
@@ -564,26 +573,26 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.mlp.act.grad */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT); /* f32 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_nn_add, model_layers_mlp_residual_grad_2, down_proj_weight,
-        act_grad);
+    rt_gemm(rt, G_gemm_32x48x32_nn_add, mlp_residual_grad_0, down_proj_weight, act_grad);
 
     /* model.layers.0.mlp.act.grad */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
-    RtPtr gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
-    RtPtr up = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_UP); /* f32 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad, &gate,
-        &up);
+    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
+    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_UP); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
+        &act_grad_gate, &act_grad_up);
 
     /* model.layers.0.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x48_nn, up, up_proj_weight, post_attention_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.0.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nn_add, gate, gate_proj_weight, post_attention_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
+        post_attention_layernorm_grad);
 
     /* model.layers.0.attn_residual.grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
@@ -594,7 +603,7 @@ static void micro_step(Rt *rt) {
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &post_attention_layernorm_rstd,
-        &post_attention_layernorm_grad, &model_layers_mlp_residual_grad_2, &attn_residual_grad);
+        &post_attention_layernorm_grad, &mlp_residual_grad_0, &attn_residual_grad);
 
     /* model.layers.0.self_attn.grad */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
@@ -607,23 +616,27 @@ static void micro_step(Rt *rt) {
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
-    RtPtr lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RtPtr delta = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA); /* f32 [32, 2] */
-    RtPtr q = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RtPtr self_attn_grad_delta = /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
+    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &lse, &self_attn_grad, &delta, &q);
+        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
+        &self_attn_grad_q);
 
     /* model.layers.0.self_attn.grad */
-    RtPtr k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
-    RtPtr v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
+    RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
+    RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &lse, &delta, &self_attn_grad, &k, &v);
+        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
+        &self_attn_grad_v);
 
     /* model.layers.0.self_attn.q_proj.grad */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &cos, &sin, &q, &q_proj_grad);
+    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+        &self_attn_grad_q, &q_proj_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A); /* f32 [32, 4] */
@@ -682,19 +695,19 @@ static void update(Rt *rt) {
 /* 17 launches, 2 times over; * in a name counts them. */
 static void evaluate_layers(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj */
-    RtPtr model_layers_input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2 + i * 4096);
+    RtPtr input_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM + i * 4096);
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + i * 31232);
-    RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2 - i * 8192); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, q_proj_weight, q_proj);
+    RtPtr q_proj = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ - i * 8192);
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
     RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 45056 - i * 16384); /* f32 [4, 32] */
     RtPtr q_proj_lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A__2);
-    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm, q_proj_lora_A_weight,
-        q_proj_lora_A);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
+    rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, q_proj_lora_A_weight, q_proj_lora_A);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 40960 - i * 16384); /* f32 [32, 4] */
@@ -703,75 +716,81 @@ static void evaluate_layers(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.k_proj */
     RtPtr k_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + i * 31232);
-    RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm, k_proj_weight, k_proj);
+    RtPtr k_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 16] */
+    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + i * 31232);
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm, v_proj_weight, v_proj);
+    RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
+    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
     /* model.layers.*.self_attn.q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE__2 + i * 4096); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &cos, &sin, &q_proj, &q_rope);
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RtPtr q_rope = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + i * 4096);
+    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
+        &q_rope);
 
     /* model.layers.*.self_attn.k_rope */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE__2); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &cos, &sin, &k_proj, &k_rope);
+    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* f32 [32, 16] */
+    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
+        &k_rope);
 
     /* model.layers.*.self_attn */
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN__2 - i * 8192); /* f32 [32, 32] */
-    RtPtr lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE__2); /* f32 [32, 2] */
+    RtPtr self_attn = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN - i * 8192);
+    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &lse);
+        &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
     RtPtr o_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + i * 31232);
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2 + i * 4096); /* f32 [32, 32] */
+    RtPtr o_proj = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ + i * 4096);
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
-    RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS__2 + i * 4096); /* f32 [32, 32] */
+    RtPtr mlp_residual_0 = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS + i * 4096);
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 31232);
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL__2); /* f32 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual_0, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + i * 31232);
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ__2); /* f32 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
     RtPtr up_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + i * 31232);
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ__2); /* f32 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT__2); /* f32 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act);
+    RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + i * 31232);
-    RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ__2); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nt, act, down_proj_weight, down_proj);
+    RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
     RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 36864 - i * 16384); /* f32 [4, 48] */
     RtPtr down_proj_lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A__2);
-    rt_gemm(rt, G_gemm_32x4x48_nt, act, down_proj_lora_A_weight, down_proj_lora_A);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A);
+    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, down_proj_lora_A_weight, down_proj_lora_A);
 
     /* model.layers.*.mlp.down_proj.lora_B */
     RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + 32768 - i * 16384); /* f32 [32, 4] */
@@ -780,11 +799,11 @@ static void evaluate_layers(Rt *rt, size_t i) {
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 31232);
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL__2); /* f32 [32, 32] */
-    RtPtr model_layers_input_layernorm_2 = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM__2);
+    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
+    RtPtr input_layernorm_2 = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
-        &input_layernorm_weight, &mlp_residual, &model_layers_input_layernorm_2);
+        &input_layernorm_weight, &mlp_residual, &input_layernorm_2);
 }
 
 /* The loss of one held-out micro-batch.
@@ -795,28 +814,27 @@ static void evaluate(Rt *rt) {
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [64, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
-    RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS__2); /* f32 [32, 32] */
-    RtPtr model_layers_input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2);
+    RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
+    RtPtr input_layernorm_0 = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_embedding_rms_norm_32x32, RT_GRID(4, 1, 1), &input_ids, &embed_tokens_weight,
-        &input_layernorm_weight, &embed_tokens, &model_layers_input_layernorm);
+        &input_layernorm_weight, &embed_tokens, &input_layernorm_0);
 
     for (size_t i = 0; i < 2; i++)
         evaluate_layers(rt, i);
 
     /* model.layers.2.self_attn.q_proj */
-    RtPtr model_layers_input_layernorm_2 = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM__2);
+    RtPtr input_layernorm_2 = /* f32 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM);
     RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT); /* f32 [32, 32] */
-    RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ__2); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2, q_proj_weight, q_proj);
+    RtPtr q_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ); /* f32 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_2, q_proj_weight, q_proj);
 
     /* model.layers.2.self_attn.q_proj.lora_A */
     RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 12288); /* f32 [4, 32] */
     RtPtr q_proj_lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A__2);
-    rt_gemm(rt, G_gemm_32x4x32_nt, model_layers_input_layernorm_2, q_proj_lora_A_weight,
-        q_proj_lora_A);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A);
+    rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm_2, q_proj_lora_A_weight, q_proj_lora_A);
 
     /* model.layers.2.self_attn.q_proj.lora_B */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 8192); /* f32 [32, 4] */
@@ -824,70 +842,72 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.2.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
-    RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ__2); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm_2, k_proj_weight, k_proj);
+    RtPtr k_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ); /* f32 [32, 16] */
+    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm_2, k_proj_weight, k_proj);
 
     /* model.layers.2.self_attn.v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ__2); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, model_layers_input_layernorm_2, v_proj_weight, v_proj);
+    RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
+    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm_2, v_proj_weight, v_proj);
 
     /* model.layers.2.self_attn.q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_ROPE__2); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &cos, &sin, &q_proj, &q_rope);
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE); /* f32 [32, 32] */
+    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
+        &q_rope);
 
     /* model.layers.2.self_attn.k_rope */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_ROPE__2); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &cos, &sin, &k_proj, &k_rope);
+    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE); /* f32 [32, 16] */
+    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
+        &k_rope);
 
     /* model.layers.2.self_attn */
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN__2); /* f32 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE__2); /* f32 [32, 2] */
+    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN); /* f32 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.2.self_attn.o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ__2); /* f32 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.2.attn_residual */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL__2); /* f32 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT);
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL__2); /* f32 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM__2);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.2.mlp.gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_PROJ__2); /* f32 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.2.mlp.up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_2_MLP_UP_PROJ__2); /* f32 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.2.mlp.act */
-    RtPtr act = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT__2); /* f32 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act);
+    RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_ACT); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.2.mlp.down_proj */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT); /* f32 [32, 48] */
-    RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ__2); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nt, act, down_proj_weight, down_proj);
+    RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ); /* f32 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.2.mlp.down_proj.lora_A */
     RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 4096); /* f32 [4, 48] */
     RtPtr down_proj_lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A__2);
-    rt_gemm(rt, G_gemm_32x4x48_nt, act, down_proj_lora_A_weight, down_proj_lora_A);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A);
+    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, down_proj_lora_A_weight, down_proj_lora_A);
 
     /* model.layers.2.mlp.down_proj.lora_B */
     RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED); /* f32 [32, 4] */
@@ -895,25 +915,25 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.2.mlp_residual */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
-    RtPtr norm = rt_scratch(rt, MODEL_NORM__2); /* f32 [32, 32] */
+    RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &norm_weight, &norm);
 
     /* lm_head */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
-    RtPtr lm_head = rt_scratch(rt, LM_HEAD__2); /* f32 [32, 64] */
+    RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
 
     /* loss.rows */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
-    RtPtr rows = rt_scratch(rt, LOSS_ROWS__2); /* f32 [32, 1] */
+    RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
     RtPtr rows_lse = rt_scratch(rt, LOSS_ROWS_LSE); /* f32 [32, 1] */
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
     /* loss */
-    RtPtr loss = rt_scratch(rt, LOSS__3); /* f32 [1] */
+    RtPtr loss = rt_scratch(rt, EVALUATE_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_32, RT_GRID(1, 1, 1), &rows, &loss);
 
     /* eval_loss */

@@ -156,44 +156,44 @@ static const RtGemm gemms[] = {
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &cos, &sin);
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 }
 
 /* 12 launches, 2 times over; * in a name counts them. */
 static void micro_step_layers(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj */
-    RtPtr model_layers_input_layernorm = /* bf16 [32, 32] */
+    RtPtr input_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM + i * 16384);
     RtPtr q_proj_weight = rt_state(rt, TRAINED + 47104 - i * 24576); /* bf16 [32, 32] */
     RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, q_proj_weight, q_proj);
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, TRAINED + 45056 - i * 24576); /* bf16 [32, 32] */
     RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, k_proj_weight, k_proj);
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
     RtPtr v_proj_weight = rt_state(rt, TRAINED + 43008 - i * 24576); /* bf16 [32, 32] */
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ + i * 16384); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm, v_proj_weight, v_proj);
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, v_proj_weight, v_proj);
 
     /* model.layers.*.self_attn.q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + i * 16384); /* bf16 [32, 32] */
     RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE + i * 16384); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &cos, &sin, &q_proj, &k_proj,
-        &q_rope, &k_rope);
+    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
+        &k_proj, &q_rope, &k_rope);
 
     /* model.layers.*.self_attn */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN + i * 16384); /* bf16 [32, 32] */
-    RtPtr lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE + i * 256); /* f32 [32, 2] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE + i * 256); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &lse);
+        &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
     RtPtr o_proj_weight = rt_state(rt, TRAINED + 40960 - i * 24576); /* bf16 [32, 32] */
@@ -201,7 +201,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
-    RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS + i * 16384); /* bf16 [32, 32] */
+    RtPtr mlp_residual_0 = rt_scratch(rt, MODEL_EMBED_TOKENS + i * 16384); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, TRAINED + 38912 - i * 24576);
     RtPtr attn_residual = /* bf16 [32, 32] */
@@ -210,7 +210,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512);
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + i * 16384);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual_0, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
@@ -225,80 +225,81 @@ static void micro_step_layers(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT + i * 9216); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act);
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT + i * 9216); /* bf16 [32, 48] */
+    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
     RtPtr down_proj_weight = rt_state(rt, TRAINED + 26624 - i * 24576); /* bf16 [32, 48] */
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nt, act, down_proj_weight, down_proj);
+    rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
-    RtPtr input_layernorm_weight = rt_state(rt, TRAINED + 24576 - i * 24576); /* bf16 [32] */
+    RtPtr norm_weight = rt_state(rt, TRAINED + 24576 - i * 24576); /* bf16 [32] */
     RtPtr mlp_residual = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 16384);
-    RtPtr input_layernorm_rstd = /* f32 [32, 1] */
+    RtPtr norm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512);
-    RtPtr model_layers_input_layernorm_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM + i * 16384);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
-        &input_layernorm_weight, &mlp_residual, &input_layernorm_rstd,
-        &model_layers_input_layernorm_2);
+    RtPtr norm = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM + i * 16384); /* bf16 [32, 32] */
+    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj, &norm_weight,
+        &mlp_residual, &norm_rstd, &norm);
 }
 
 /* 24 launches, 2 times over; * in a name counts them. */
 static void micro_step_model_backward(Rt *rt, size_t i) {
-    /* model.*.*.*.* */
-    RtPtr norm_weight_grad_part_partial = /* f32 [4, 32] */
+    /* model.layers.1.input_layernorm.weight.grad.part */
+    RtPtr input_layernorm_weight_grad_part_partial_1 = /* f32 [4, 32] */
         rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL - i * 2048);
-    RtPtr norm_weight_grad_part = /* f32 [32] */
+    RtPtr input_layernorm_weight_grad_part = /* f32 [32] */
         rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART + i * 63744);
-    RT_LAUNCH(rt, K_column_sum_4x32, RT_GRID(1, 1, 1), &norm_weight_grad_part_partial,
-        &norm_weight_grad_part);
+    RT_LAUNCH(rt, K_column_sum_4x32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad_part_partial_1,
+        &input_layernorm_weight_grad_part);
 
-    /* model.*.*.* */
-    RtPtr norm_weight_grad = rt_state(rt, GRADIENT + i * 49152); /* f32 [32] */
-    RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &norm_weight_grad, &norm_weight_grad_part);
+    /* model.layers.1.input_layernorm.weight.grad */
+    RtPtr input_layernorm_weight_grad = rt_state(rt, GRADIENT + i * 49152); /* f32 [32] */
+    RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad,
+        &input_layernorm_weight_grad_part);
 
     /* model.layers.*.mlp.down_proj.weight.grad */
-    RtPtr model_layers_mlp_residual_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD);
-    RtPtr act = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT - i * 9216); /* bf16 [32, 48] */
+    RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD); /* bf16 [32, 32] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT - i * 9216); /* bf16 [32, 48] */
     RtPtr down_proj_weight_grad = rt_state(rt, GRADIENT + 4096 + i * 49152); /* f32 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_tn_add, model_layers_mlp_residual_grad, act, down_proj_weight_grad);
+    rt_gemm(rt, G_gemm_32x48x32_tn_add, mlp_residual_grad, mlp_act, down_proj_weight_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr down_proj_weight = rt_state(rt, TRAINED + 2048 + i * 24576); /* bf16 [32, 48] */
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_nn, model_layers_mlp_residual_grad, down_proj_weight, act_grad);
+    rt_gemm(rt, G_gemm_32x48x32_nn, mlp_residual_grad, down_proj_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ - i * 9216); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ - i * 9216); /* bf16 [32, 48] */
-    RtPtr gate = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
-    RtPtr up = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_UP - i * 9216); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad, &gate,
-        &up);
+    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
+    RtPtr act_grad_up = /* bf16 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_UP - i * 9216);
+    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
+        &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.mlp.up_proj.weight.grad */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM - i * 16384);
     RtPtr up_proj_weight_grad = rt_state(rt, GRADIENT + 12288 + i * 49152); /* f32 [48, 32] */
-    rt_gemm(rt, G_gemm_48x32x32_tn_add, up, post_attention_layernorm, up_proj_weight_grad);
+    rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_up, post_attention_layernorm, up_proj_weight_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, TRAINED + 6144 + i * 24576); /* bf16 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x48_nn, up, up_proj_weight, post_attention_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.mlp.gate_proj.weight.grad */
     RtPtr gate_proj_weight_grad = rt_state(rt, GRADIENT + 20480 + i * 49152); /* f32 [48, 32] */
-    rt_gemm(rt, G_gemm_48x32x32_tn_add, gate, post_attention_layernorm, gate_proj_weight_grad);
+    rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_gate, post_attention_layernorm,
+        gate_proj_weight_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = rt_state(rt, TRAINED + 10240 + i * 24576); /* bf16 [48, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nn_add, gate, gate_proj_weight, post_attention_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
+        post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.weight.grad.part */
     RtPtr attn_residual = /* bf16 [32, 32] */
@@ -313,7 +314,7 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD);
     RT_LAUNCH(rt, K_rms_norm_weight_grad_rms_norm_grad_add_32x32, RT_GRID(1, 1, 1), &attn_residual,
         &post_attention_layernorm_rstd, &post_attention_layernorm_grad,
-        &post_attention_layernorm_weight, &model_layers_mlp_residual_grad,
+        &post_attention_layernorm_weight, &mlp_residual_grad,
         &post_attention_layernorm_weight_grad_part_partial, &attn_residual_grad);
 
     /* model.layers.*.post_attention_layernorm.weight.grad.part */
@@ -344,38 +345,42 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
     RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_ROPE - i * 16384); /* bf16 [32, 32] */
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ - i * 16384); /* bf16 [32, 32] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr lse = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE - i * 256); /* f32 [32, 2] */
-    RtPtr delta = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - i * 9216); /* f32 [32, 2] */
-    RtPtr q = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_Q); /* bf16 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE - i * 256); /* f32 [32, 2] */
+    RtPtr self_attn_grad_delta = /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - i * 9216);
+    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_Q); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &lse, &self_attn_grad, &delta, &q);
+        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
+        &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr k = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_K); /* bf16 [32, 32] */
-    RtPtr v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V - i * 9216); /* bf16 [32, 32] */
+    RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_K); /* bf16 [32, 32] */
+    RtPtr self_attn_grad_v = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V - i * 9216);
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &lse, &delta, &self_attn_grad, &k, &v);
+        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
+        &self_attn_grad_v);
 
     /* model.layers.*.self_attn.k_proj.grad */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* bf16 [32, 32] */
     RtPtr q_proj_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - i * 9216);
-    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &cos, &sin, &k, &q, &k_proj_grad,
-        &q_proj_grad);
+    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+        &self_attn_grad_k, &self_attn_grad_q, &k_proj_grad, &q_proj_grad);
 
     /* model.layers.*.self_attn.v_proj.weight.grad */
     RtPtr input_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM - i * 16384);
     RtPtr v_proj_weight_grad = rt_state(rt, GRADIENT + 36864 + i * 49152); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_tn_add, v, input_layernorm, v_proj_weight_grad);
+    rt_gemm(rt, G_gemm_32x32x32_tn_add, self_attn_grad_v, input_layernorm, v_proj_weight_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr v_proj_weight = rt_state(rt, TRAINED + 18432 + i * 24576); /* bf16 [32, 32] */
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x32_nn, v, v_proj_weight, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x32_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.self_attn.k_proj.weight.grad */
     RtPtr k_proj_weight_grad = rt_state(rt, GRADIENT + 40960 + i * 49152); /* f32 [32, 32] */
@@ -394,18 +399,18 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nn_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.weight.grad.part */
-    RtPtr mlp_residual = /* bf16 [32, 32] */
+    RtPtr embed_tokens = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL - i * 16384);
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD - i * 512);
     RtPtr input_layernorm_weight = rt_state(rt, TRAINED + 24576 + i * 24576); /* bf16 [32] */
     RtPtr input_layernorm_weight_grad_part_partial = /* f32 [4, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL + i * 6144);
-    RtPtr model_layers_mlp_residual_grad_2 = /* bf16 [32, 32] */
+    RtPtr embed_tokens_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - i * 6144);
-    RT_LAUNCH(rt, K_rms_norm_weight_grad_rms_norm_grad_add_32x32, RT_GRID(1, 1, 1), &mlp_residual,
+    RT_LAUNCH(rt, K_rms_norm_weight_grad_rms_norm_grad_add_32x32, RT_GRID(1, 1, 1), &embed_tokens,
         &input_layernorm_rstd, &input_layernorm_grad, &input_layernorm_weight, &attn_residual_grad,
-        &input_layernorm_weight_grad_part_partial, &model_layers_mlp_residual_grad_2);
+        &input_layernorm_weight_grad_part_partial, &embed_tokens_grad);
 }
 
 /* Forward, loss and backward of one micro-batch.
@@ -441,7 +446,7 @@ static void micro_step(Rt *rt) {
         &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
     /* loss */
-    RtPtr loss = rt_scratch(rt, LOSS__2); /* f32 [1] */
+    RtPtr loss = rt_scratch(rt, MICRO_STEP_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_32, RT_GRID(1, 1, 1), &rows, &loss);
 
     /* step_loss */
@@ -472,13 +477,15 @@ static void micro_step(Rt *rt) {
     /* model.layers.0.input_layernorm.weight.grad.part */
     RtPtr input_layernorm_weight_grad_part_partial = /* f32 [4, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL);
-    RtPtr part = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART); /* f32 [32] */
+    RtPtr input_layernorm_weight_grad_part = /* f32 [32] */
+        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART);
     RT_LAUNCH(rt, K_column_sum_4x32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad_part_partial,
-        &part);
+        &input_layernorm_weight_grad_part);
 
     /* model.layers.0.input_layernorm.weight.grad */
     RtPtr input_layernorm_weight_grad = rt_state(rt, GRADIENT + 98304); /* f32 [32] */
-    RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad, &part);
+    RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad,
+        &input_layernorm_weight_grad_part);
 
     /* model.embed_tokens.weight.grad */
     RtPtr embed_tokens_grad = rt_scratch(rt, MODEL_EMBED_TOKENS_GRAD); /* bf16 [32, 32] */
@@ -535,215 +542,164 @@ static void evaluate(Rt *rt) {
     /* model.embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight = rt_state(rt, TRAINED + 51200); /* bf16 [64, 32] */
-    RtPtr model_layers_input_layernorm_weight = rt_state(rt, TRAINED + 49152); /* bf16 [32] */
-    RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS__2); /* bf16 [32, 32] */
-    RtPtr model_layers_input_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM__2);
+    RtPtr input_layernorm_weight_0 = rt_state(rt, TRAINED + 49152); /* bf16 [32] */
+    RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
+    RtPtr input_layernorm_0 = /* bf16 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_embedding_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &input_ids,
-        &embed_tokens_weight, &model_layers_input_layernorm_weight, &embed_tokens,
-        &model_layers_input_layernorm);
+        &embed_tokens_weight, &input_layernorm_weight_0, &embed_tokens, &input_layernorm_0);
 
     /* model.layers.0.self_attn.q_proj */
-    RtPtr model_layers_self_attn_q_proj_weight = rt_state(rt, TRAINED + 47104); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_q_proj = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm,
-        model_layers_self_attn_q_proj_weight, model_layers_self_attn_q_proj);
+    RtPtr q_proj_weight_0 = rt_state(rt, TRAINED + 47104); /* bf16 [32, 32] */
+    RtPtr q_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_0, q_proj_weight_0, q_proj_0);
 
     /* model.layers.0.self_attn.k_proj */
-    RtPtr model_layers_self_attn_k_proj_weight = rt_state(rt, TRAINED + 45056); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_k_proj = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm,
-        model_layers_self_attn_k_proj_weight, model_layers_self_attn_k_proj);
+    RtPtr k_proj_weight_0 = rt_state(rt, TRAINED + 45056); /* bf16 [32, 32] */
+    RtPtr k_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_0, k_proj_weight_0, k_proj_0);
 
     /* model.layers.0.self_attn.v_proj */
-    RtPtr model_layers_self_attn_v_proj_weight = rt_state(rt, TRAINED + 43008); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_v_proj = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm,
-        model_layers_self_attn_v_proj_weight, model_layers_self_attn_v_proj);
+    RtPtr v_proj_weight_0 = rt_state(rt, TRAINED + 43008); /* bf16 [32, 32] */
+    RtPtr v_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_0, v_proj_weight_0, v_proj_0);
 
     /* model.layers.0.self_attn.q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr model_layers_self_attn_q_rope = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE__2);
-    RtPtr model_layers_self_attn_k_rope = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE__2);
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &cos, &sin,
-        &model_layers_self_attn_q_proj, &model_layers_self_attn_k_proj,
-        &model_layers_self_attn_q_rope, &model_layers_self_attn_k_rope);
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
+    RtPtr q_rope_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* bf16 [32, 32] */
+    RtPtr k_rope_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* bf16 [32, 32] */
+    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj_0,
+        &k_proj_0, &q_rope_0, &k_rope_0);
 
     /* model.layers.0.self_attn */
-    RtPtr model_layers_self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN__2); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_lse = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE__2);
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &model_layers_self_attn_q_rope,
-        &model_layers_self_attn_k_rope, &model_layers_self_attn_v_proj, &positions,
-        &model_layers_self_attn, &model_layers_self_attn_lse);
+    RtPtr self_attn_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 32] */
+    RtPtr self_attn_lse_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope_0, &k_rope_0, &v_proj_0,
+        &positions, &self_attn_0, &self_attn_lse_0);
 
     /* model.layers.0.self_attn.o_proj */
-    RtPtr model_layers_self_attn_o_proj_weight = rt_state(rt, TRAINED + 40960); /* bf16 [32, 32] */
-    RtPtr model_layers_self_attn_o_proj = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_self_attn, model_layers_self_attn_o_proj_weight,
-        model_layers_self_attn_o_proj);
+    RtPtr o_proj_weight_0 = rt_state(rt, TRAINED + 40960); /* bf16 [32, 32] */
+    RtPtr o_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, self_attn_0, o_proj_weight_0, o_proj_0);
 
     /* model.layers.0.attn_residual */
-    RtPtr model_layers_post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, TRAINED + 38912);
-    RtPtr model_layers_attn_residual = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL__2);
-    RtPtr model_layers_post_attention_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM__2);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &embed_tokens,
-        &model_layers_self_attn_o_proj, &model_layers_post_attention_layernorm_weight,
-        &model_layers_attn_residual, &model_layers_post_attention_layernorm);
+    RtPtr post_attention_layernorm_weight_0 = rt_state(rt, TRAINED + 38912); /* bf16 [32] */
+    RtPtr attn_residual_0 = /* bf16 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL);
+    RtPtr post_attention_layernorm_0 = /* bf16 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &embed_tokens, &o_proj_0,
+        &post_attention_layernorm_weight_0, &attn_residual_0, &post_attention_layernorm_0);
 
     /* model.layers.0.mlp.gate_proj */
-    RtPtr model_layers_mlp_gate_proj_weight = rt_state(rt, TRAINED + 34816); /* bf16 [48, 32] */
-    RtPtr model_layers_mlp_gate_proj = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ__2);
-    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm,
-        model_layers_mlp_gate_proj_weight, model_layers_mlp_gate_proj);
+    RtPtr gate_proj_weight_0 = rt_state(rt, TRAINED + 34816); /* bf16 [48, 32] */
+    RtPtr gate_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
+    rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm_0, gate_proj_weight_0, gate_proj_0);
 
     /* model.layers.0.mlp.up_proj */
-    RtPtr model_layers_mlp_up_proj_weight = rt_state(rt, TRAINED + 30720); /* bf16 [48, 32] */
-    RtPtr model_layers_mlp_up_proj = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ__2);
-    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm,
-        model_layers_mlp_up_proj_weight, model_layers_mlp_up_proj);
+    RtPtr up_proj_weight_0 = rt_state(rt, TRAINED + 30720); /* bf16 [48, 32] */
+    RtPtr up_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] */
+    rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm_0, up_proj_weight_0, up_proj_0);
 
     /* model.layers.0.mlp.act */
-    RtPtr model_layers_mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT__2); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &model_layers_mlp_gate_proj,
-        &model_layers_mlp_up_proj, &model_layers_mlp_act);
+    RtPtr mlp_act_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT); /* bf16 [32, 48] */
+    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj_0, &up_proj_0, &mlp_act_0);
 
     /* model.layers.0.mlp.down_proj */
-    RtPtr model_layers_mlp_down_proj_weight = rt_state(rt, TRAINED + 26624); /* bf16 [32, 48] */
-    RtPtr model_layers_mlp_down_proj = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x48_nt, model_layers_mlp_act, model_layers_mlp_down_proj_weight,
-        model_layers_mlp_down_proj);
+    RtPtr down_proj_weight_0 = rt_state(rt, TRAINED + 26624); /* bf16 [32, 48] */
+    RtPtr down_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act_0, down_proj_weight_0, down_proj_0);
 
     /* model.layers.0.mlp_residual */
-    RtPtr model_layers_input_layernorm_weight_2 = rt_state(rt, TRAINED + 24576); /* bf16 [32] */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL__2); /* bf16 [32, 32] */
-    RtPtr model_layers_input_layernorm_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM__2);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &model_layers_attn_residual,
-        &model_layers_mlp_down_proj, &model_layers_input_layernorm_weight_2, &mlp_residual,
-        &model_layers_input_layernorm_2);
+    RtPtr input_layernorm_weight_1 = rt_state(rt, TRAINED + 24576); /* bf16 [32] */
+    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
+    RtPtr input_layernorm_1 = /* bf16 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &attn_residual_0, &down_proj_0,
+        &input_layernorm_weight_1, &mlp_residual, &input_layernorm_1);
 
     /* model.layers.1.self_attn.q_proj */
-    RtPtr model_layers_self_attn_q_proj_weight_2 = /* bf16 [32, 32] */
-        rt_state(rt, TRAINED + 22528);
-    RtPtr model_layers_self_attn_q_proj_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2,
-        model_layers_self_attn_q_proj_weight_2, model_layers_self_attn_q_proj_2);
+    RtPtr q_proj_weight_1 = rt_state(rt, TRAINED + 22528); /* bf16 [32, 32] */
+    RtPtr q_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_1, q_proj_weight_1, q_proj_1);
 
     /* model.layers.1.self_attn.k_proj */
-    RtPtr model_layers_self_attn_k_proj_weight_2 = /* bf16 [32, 32] */
-        rt_state(rt, TRAINED + 20480);
-    RtPtr model_layers_self_attn_k_proj_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2,
-        model_layers_self_attn_k_proj_weight_2, model_layers_self_attn_k_proj_2);
+    RtPtr k_proj_weight_1 = rt_state(rt, TRAINED + 20480); /* bf16 [32, 32] */
+    RtPtr k_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_1, k_proj_weight_1, k_proj_1);
 
     /* model.layers.1.self_attn.v_proj */
-    RtPtr model_layers_self_attn_v_proj_weight_2 = /* bf16 [32, 32] */
-        rt_state(rt, TRAINED + 18432);
-    RtPtr model_layers_self_attn_v_proj_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_input_layernorm_2,
-        model_layers_self_attn_v_proj_weight_2, model_layers_self_attn_v_proj_2);
+    RtPtr v_proj_weight_1 = rt_state(rt, TRAINED + 18432); /* bf16 [32, 32] */
+    RtPtr v_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_1, v_proj_weight_1, v_proj_1);
 
     /* model.layers.1.self_attn.q_rope */
-    RtPtr model_layers_self_attn_q_rope_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE__2);
-    RtPtr model_layers_self_attn_k_rope_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_ROPE__2);
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &cos, &sin,
-        &model_layers_self_attn_q_proj_2, &model_layers_self_attn_k_proj_2,
-        &model_layers_self_attn_q_rope_2, &model_layers_self_attn_k_rope_2);
+    RtPtr q_rope_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE); /* bf16 [32, 32] */
+    RtPtr k_rope_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE); /* bf16 [32, 32] */
+    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj_1,
+        &k_proj_1, &q_rope_1, &k_rope_1);
 
     /* model.layers.1.self_attn */
-    RtPtr model_layers_self_attn_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN__2);
-    RtPtr model_layers_self_attn_lse_2 = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE__2);
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &model_layers_self_attn_q_rope_2,
-        &model_layers_self_attn_k_rope_2, &model_layers_self_attn_v_proj_2, &positions,
-        &model_layers_self_attn_2, &model_layers_self_attn_lse_2);
+    RtPtr self_attn_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN); /* bf16 [32, 32] */
+    RtPtr self_attn_lse_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope_1, &k_rope_1, &v_proj_1,
+        &positions, &self_attn_1, &self_attn_lse_1);
 
     /* model.layers.1.self_attn.o_proj */
-    RtPtr model_layers_self_attn_o_proj_weight_2 = /* bf16 [32, 32] */
-        rt_state(rt, TRAINED + 16384);
-    RtPtr model_layers_self_attn_o_proj_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x32_nt, model_layers_self_attn_2,
-        model_layers_self_attn_o_proj_weight_2, model_layers_self_attn_o_proj_2);
+    RtPtr o_proj_weight_1 = rt_state(rt, TRAINED + 16384); /* bf16 [32, 32] */
+    RtPtr o_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nt, self_attn_1, o_proj_weight_1, o_proj_1);
 
     /* model.layers.1.attn_residual */
-    RtPtr model_layers_post_attention_layernorm_weight_2 = /* bf16 [32] */
-        rt_state(rt, TRAINED + 14336);
-    RtPtr model_layers_attn_residual_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL__2);
-    RtPtr model_layers_post_attention_layernorm_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM__2);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual,
-        &model_layers_self_attn_o_proj_2, &model_layers_post_attention_layernorm_weight_2,
-        &model_layers_attn_residual_2, &model_layers_post_attention_layernorm_2);
+    RtPtr post_attention_layernorm_weight_1 = rt_state(rt, TRAINED + 14336); /* bf16 [32] */
+    RtPtr attn_residual_1 = /* bf16 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL);
+    RtPtr post_attention_layernorm_1 = /* bf16 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_1,
+        &post_attention_layernorm_weight_1, &attn_residual_1, &post_attention_layernorm_1);
 
     /* model.layers.1.mlp.gate_proj */
-    RtPtr model_layers_mlp_gate_proj_weight_2 = rt_state(rt, TRAINED + 10240); /* bf16 [48, 32] */
-    RtPtr model_layers_mlp_gate_proj_2 = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ__2);
-    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm_2,
-        model_layers_mlp_gate_proj_weight_2, model_layers_mlp_gate_proj_2);
+    RtPtr gate_proj_weight_1 = rt_state(rt, TRAINED + 10240); /* bf16 [48, 32] */
+    RtPtr gate_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ); /* bf16 [32, 48] */
+    rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm_1, gate_proj_weight_1, gate_proj_1);
 
     /* model.layers.1.mlp.up_proj */
-    RtPtr model_layers_mlp_up_proj_weight_2 = rt_state(rt, TRAINED + 6144); /* bf16 [48, 32] */
-    RtPtr model_layers_mlp_up_proj_2 = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ__2);
-    rt_gemm(rt, G_gemm_32x48x32_nt, model_layers_post_attention_layernorm_2,
-        model_layers_mlp_up_proj_weight_2, model_layers_mlp_up_proj_2);
+    RtPtr up_proj_weight_1 = rt_state(rt, TRAINED + 6144); /* bf16 [48, 32] */
+    RtPtr up_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ); /* bf16 [32, 48] */
+    rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm_1, up_proj_weight_1, up_proj_1);
 
     /* model.layers.1.mlp.act */
-    RtPtr model_layers_mlp_act_2 = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT__2); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &model_layers_mlp_gate_proj_2,
-        &model_layers_mlp_up_proj_2, &model_layers_mlp_act_2);
+    RtPtr mlp_act_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_ACT); /* bf16 [32, 48] */
+    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj_1, &up_proj_1, &mlp_act_1);
 
     /* model.layers.1.mlp.down_proj */
-    RtPtr model_layers_mlp_down_proj_weight_2 = rt_state(rt, TRAINED + 2048); /* bf16 [32, 48] */
-    RtPtr model_layers_mlp_down_proj_2 = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ__2);
-    rt_gemm(rt, G_gemm_32x32x48_nt, model_layers_mlp_act_2, model_layers_mlp_down_proj_weight_2,
-        model_layers_mlp_down_proj_2);
+    RtPtr down_proj_weight_1 = rt_state(rt, TRAINED + 2048); /* bf16 [32, 48] */
+    RtPtr down_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act_1, down_proj_weight_1, down_proj_1);
 
     /* model.layers.1.mlp_residual */
     RtPtr norm_weight = rt_state(rt, TRAINED); /* bf16 [32] */
-    RtPtr norm = rt_scratch(rt, MODEL_NORM__2); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &model_layers_attn_residual_2,
-        &model_layers_mlp_down_proj_2, &norm_weight, &norm);
+    RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &attn_residual_1, &down_proj_1,
+        &norm_weight, &norm);
 
     /* lm_head */
-    RtPtr lm_head = rt_scratch(rt, LM_HEAD__2); /* bf16 [32, 64] */
+    RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, embed_tokens_weight, lm_head);
 
     /* loss.rows */
     RtPtr labels = rt_input(rt, LABELS); /* i32 [32, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
-    RtPtr rows = rt_scratch(rt, LOSS_ROWS__2); /* f32 [32, 1] */
+    RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
     RtPtr rows_lse = rt_scratch(rt, LOSS_ROWS_LSE); /* f32 [32, 1] */
     RT_LAUNCH(rt, K_cross_entropy_32x64, RT_GRID(4, 1, 1), &lm_head, &labels, &loss_weight, &rows,
         &rows_lse);
 
     /* loss */
-    RtPtr loss = rt_scratch(rt, LOSS__3); /* f32 [1] */
+    RtPtr loss = rt_scratch(rt, EVALUATE_LOSS); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_32, RT_GRID(1, 1, 1), &rows, &loss);
 
     /* eval_loss */
