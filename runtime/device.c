@@ -138,6 +138,19 @@ static void find_module(Rt *rt, char *path, size_t size) {
         rt_fail("%s: not there; build it with make, or compile it at start with JIT=1", path);
 }
 
+/* 48 KiB are allowed unasked, of dynamic and static shared memory together. */
+static void allow_shared_memory(const Rt *rt, CUfunction function, const RtKernel *kernel) {
+    if (kernel->shared_bytes == 0)
+        return;
+    CUresult result = cu.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                          (int)kernel->shared_bytes);
+    if (result == CUDA_ERROR_INVALID_VALUE)
+        rt_fail("%s needs %u bytes of shared memory a block, more than %s has; use a smaller "
+                "model.head_dim or another precision.dtype",
+                kernel->name, kernel->shared_bytes, rt->device.name);
+    driver_check(result, "cuFuncSetAttribute");
+}
+
 static void load_module(Rt *rt) {
     char *path = rt->device.module_path;
     find_module(rt, path, sizeof rt->device.module_path);
@@ -154,9 +167,7 @@ static void load_module(Rt *rt) {
         result = cu.ModuleGetFunction(&rt->kernels[i], rt->module, kernel->name);
         if (result != CUDA_SUCCESS)
             rt_fail("%s has no kernel %s; build it again", path, kernel->name);
-        if (kernel->shared_bytes > 48 * 1024)
-            CU(FuncSetAttribute, rt->kernels[i], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-               (int)kernel->shared_bytes);
+        allow_shared_memory(rt, rt->kernels[i], kernel);
     }
 }
 
@@ -187,7 +198,6 @@ static void allocate_arenas(Rt *rt) {
     rt->arenas[RT_SCRATCH] = allocate(program->arena_bytes[RT_SCRATCH], "activations");
     rt->arenas[RT_INPUT] = allocate(RT_SLOTS * slot_bytes(program), "input");
     rt->input = rt->arenas[RT_INPUT];
-    CU(MemsetD8, rt->arenas[RT_STATE], 0, program->arena_bytes[RT_STATE]);
 }
 
 static void open_slots(Rt *rt) {

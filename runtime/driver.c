@@ -52,7 +52,30 @@ const char *driver_error(CUresult result) {
     return text;
 }
 
+/* What a kernel does wrong is told by whichever call comes next. */
+static bool is_of_earlier_work(CUresult result) {
+    switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void driver_check(CUresult result, const char *call) {
-    if (result != CUDA_SUCCESS)
-        rt_fail("%s: %s", call, driver_error(result));
+    if (result == CUDA_SUCCESS)
+        return;
+    rt_fail("%s: %s%s", call, driver_error(result),
+            is_of_earlier_work(result)
+                ? ", in work enqueued earlier; compile.cuda_graph = false with "
+                  "CUDA_LAUNCH_BLOCKING=1 names the launch, compute-sanitizer the line"
+                : "");
 }

@@ -1,5 +1,6 @@
-/* Where CUDA's libraries are looked for. LD_LIBRARY_PATH and CUDA_HOME come before what the system
- * has registered, so that a person who names a toolkit gets that one. */
+/* Where CUDA's libraries and headers are looked for. LD_LIBRARY_PATH and CUDA_HOME come before what
+ * the system has registered, so that a person who names a toolkit gets that one; then come the
+ * toolkits of the PATH and the wheels of the Pythons there. */
 #include "runtime/dynlib.h"
 #include "runtime/rt.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *names[3]; /* file names, best first */
@@ -22,118 +24,142 @@ static const LibraryRow rows[LIBRARIES] = {
     [LIB_NVML] = {{"libnvidia-ml.so.1"}, true},
 };
 
-/* Folders of a toolkit, relative to CUDA_HOME. */
-static const char *const toolkit_folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
-                                              "extras/CUPTI/lib64"};
-
-/* Folders of the Python wheels, relative to the value of the variable where one is named. */
+/* Toolkits: the value of the variable (of PATH, each of its folders), then the pattern. A folder of
+ * Python's wheels is laid out like a toolkit. */
 static const struct {
     const char *variable, *pattern;
-} wheel_folders[] = {
-    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib"},
-    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*/lib"},
-    {"CONDA_PREFIX", "/lib"},
-    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib"},
-    {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib"},
-    {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib"},
+} toolkits[] = {
+    {"CUDA_HOME", ""},
+    {"PATH", "/.."},
+    {NULL, "/usr/local/cuda"},
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*"},
+    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*"},
+    {"CONDA_PREFIX", ""},
+    {"PATH", "/../lib/python3*/site-packages/nvidia/*"},
+    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*"},
+    {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*"},
+    {NULL, "/usr/lib/python3*/*-packages/nvidia/*"},
 };
+enum { TOOLKITS = sizeof toolkits / sizeof *toolkits, NAMED_TOOLKITS = 1 /* by CUDA_HOME */ };
+
+static const char *const library_folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
+                                              "extras/CUPTI/lib64", NULL};
+static const char *const header_folders[] = {"include", "targets/x86_64-linux/include", NULL};
+
+/* Drivers of containers, which not every system registers. */
+static const char driver_folders[] =
+    "/usr/local/nvidia/lib64:/usr/local/nvidia/lib:/usr/lib/wsl/lib";
 
 static const char *only_dir;
 static void *handles[LIBRARIES];
 
 void dynlib_only_in(const char *dir) { only_dir = dir; }
 
-/* A file that is there but does not load (a library that it needs is missing) is worth telling. */
-static void *open_in(const char *dir, const LibraryRow *row, char *why, size_t why_size) {
-    for (int i = 0; i < 3 && row->names[i]; i++) {
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* Looks into one folder; true where it found what it wants. */
+typedef bool Look(const char *folder, void *wanted);
+
+static bool look_in_parts(const char *toolkit, const char *const *parts, Look *look, void *wanted) {
+    for (; *parts; parts++) {
+        char folder[RT_MAX_PATH];
+        int length = snprintf(folder, sizeof folder, "%s/%s", toolkit, *parts);
+        if (length < (int)sizeof folder && look(folder, wanted))
+            return true;
+    }
+    return false;
+}
+
+static bool look_in_pattern(const char *base, const char *pattern, const char *const *parts,
+                            Look *look, void *wanted) {
+    char whole[RT_MAX_PATH];
+    glob_t matches;
+    bool found = false;
+    int length = snprintf(whole, sizeof whole, "%s%s", base, pattern);
+    if (length >= (int)sizeof whole || glob(whole, 0, NULL, &matches) != 0)
+        return false;
+    for (size_t i = 0; i < matches.gl_pathc && !found; i++)
+        found = look_in_parts(matches.gl_pathv[i], parts, look, wanted);
+    globfree(&matches);
+    return found;
+}
+
+/* Every folder of a list with colons; the pattern and parts as above, where there are any. */
+static bool look_in_list(const char *list, const char *pattern, const char *const *parts,
+                         Look *look, void *wanted) {
+    bool found = false;
+    char *rest = NULL, *folders = strdup(list);
+    for (char *folder = folders ? strtok_r(folders, ":", &rest) : NULL; folder && !found;
+         folder = strtok_r(NULL, ":", &rest))
+        found =
+            pattern ? look_in_pattern(folder, pattern, parts, look, wanted) : look(folder, wanted);
+    free(folders);
+    return found;
+}
+
+static bool look_in_toolkits(int first, int end, const char *const *parts, Look *look,
+                             void *wanted) {
+    for (int i = first; i < end; i++) {
+        const char *variable = toolkits[i].variable, *pattern = toolkits[i].pattern;
+        const char *value = variable ? getenv(variable) : NULL;
+        if (!variable ? look_in_pattern("", pattern, parts, look, wanted)
+                      : value && *value && look_in_list(value, pattern, parts, look, wanted))
+            return true;
+    }
+    return false;
+}
+
+/* ---- libraries ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const LibraryRow *row;
+    void *handle;
+    char why[512]; /* a file that is there but does not load is worth telling */
+} WantedLibrary;
+
+/* "" leaves the search to the system. */
+static bool open_in(const char *folder, void *context) {
+    WantedLibrary *wanted = context;
+    for (int i = 0; i < 3 && wanted->row->names[i]; i++) {
         char path[RT_MAX_PATH];
-        int length = snprintf(path, sizeof path, "%s%s%s", dir, *dir ? "/" : "", row->names[i]);
-        if (length < 0 || (size_t)length >= sizeof path)
+        int length = snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "",
+                              wanted->row->names[i]);
+        if (length >= (int)sizeof path || (*folder && access(path, F_OK) != 0))
             continue;
-        void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (handle)
-            return handle;
+        wanted->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (wanted->handle)
+            return true;
         const char *reason = dlerror();
-        if (reason && !strstr(reason, "cannot open shared object file: No such file"))
-            snprintf(why, why_size, "%s", reason);
+        if (reason && (*folder || strncmp(reason, path, strlen(path)) != 0))
+            snprintf(wanted->why, sizeof wanted->why, "%s", reason);
     }
-    return NULL;
+    return false;
 }
 
-static void *open_in_list(const char *list, const LibraryRow *row, char *why, size_t why_size) {
-    char dirs[RT_MAX_PATH];
-    char *rest = NULL;
-    snprintf(dirs, sizeof dirs, "%s", list);
-    for (char *dir = strtok_r(dirs, ":", &rest); dir; dir = strtok_r(NULL, ":", &rest)) {
-        void *handle = open_in(dir, row, why, why_size);
-        if (handle)
-            return handle;
-    }
-    return NULL;
-}
-
-static void *open_in_toolkit(const char *home, const LibraryRow *row, char *why, size_t why_size) {
-    for (size_t i = 0; i < sizeof toolkit_folders / sizeof *toolkit_folders; i++) {
-        char dir[RT_MAX_PATH];
-        snprintf(dir, sizeof dir, "%s/%s", home, toolkit_folders[i]);
-        void *handle = open_in(dir, row, why, why_size);
-        if (handle)
-            return handle;
-    }
-    return NULL;
-}
-
-static void *open_in_glob(const char *pattern, const LibraryRow *row, char *why, size_t why_size) {
-    glob_t found;
-    void *handle = NULL;
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc && !handle; i++)
-            handle = open_in(found.gl_pathv[i], row, why, why_size);
-        globfree(&found);
-    }
-    return handle;
-}
-
-static void *open_in_wheels(const LibraryRow *row, char *why, size_t why_size) {
-    for (size_t i = 0; i < sizeof wheel_folders / sizeof *wheel_folders; i++) {
-        const char *variable = wheel_folders[i].variable;
-        const char *value = variable ? getenv(variable) : "";
-        if (!value)
-            continue;
-        char pattern[RT_MAX_PATH];
-        snprintf(pattern, sizeof pattern, "%s%s", value, wheel_folders[i].pattern);
-        void *handle = open_in_glob(pattern, row, why, why_size);
-        if (handle)
-            return handle;
-    }
-    return NULL;
-}
-
-static void *search(const LibraryRow *row, char *why, size_t why_size) {
+static bool search(WantedLibrary *wanted) {
+    const char *list = getenv("LD_LIBRARY_PATH");
+    bool of_driver = wanted->row->of_driver;
     if (only_dir)
-        return open_in(only_dir, row, why, why_size);
-    const char *list = getenv("LD_LIBRARY_PATH"), *home = getenv("CUDA_HOME");
-    void *handle = list ? open_in_list(list, row, why, why_size) : NULL;
-    if (!handle && home && *home && !row->of_driver)
-        handle = open_in_toolkit(home, row, why, why_size);
-    if (!handle)
-        handle = open_in("", row, why, why_size);
-    if (handle || row->of_driver)
-        return handle;
-    handle = open_in_toolkit("/usr/local/cuda", row, why, why_size);
-    return handle ? handle : open_in_wheels(row, why, why_size);
+        return open_in(only_dir, wanted);
+    if (list && look_in_list(list, NULL, NULL, open_in, wanted))
+        return true;
+    if (!of_driver && look_in_toolkits(0, NAMED_TOOLKITS, library_folders, open_in, wanted))
+        return true;
+    if (open_in("", wanted))
+        return true;
+    return of_driver ? look_in_list(driver_folders, NULL, NULL, open_in, wanted)
+                     : look_in_toolkits(NAMED_TOOLKITS, TOOLKITS, library_folders, open_in, wanted);
 }
 
 void *dynlib_open(Library library, char *error, size_t error_size) {
     if (handles[library])
         return handles[library];
     const LibraryRow *row = &rows[library];
-    char why[512] = "";
-    handles[library] = search(row, why, sizeof why);
-    if (handles[library])
-        return handles[library];
-    if (*why)
-        snprintf(error, error_size, "%s cannot be loaded: %s", row->names[0], why);
+    WantedLibrary wanted = {.row = row};
+    if (search(&wanted))
+        return handles[library] = wanted.handle;
+    if (*wanted.why)
+        snprintf(error, error_size, "%s cannot be loaded: %s", row->names[0], wanted.why);
     else if (only_dir)
         snprintf(error, error_size, "no %s in %s; build the simulated device first (make sim)",
                  row->names[0], only_dir);
@@ -141,8 +167,9 @@ void *dynlib_open(Library library, char *error, size_t error_size) {
         snprintf(error, error_size, "%s not found; install the NVIDIA driver", row->names[0]);
     else
         snprintf(error, error_size,
-                 "%s not found in LD_LIBRARY_PATH, CUDA_HOME, the system, /usr/local/cuda or "
-                 "Python's wheels; install the CUDA toolkit, or name its folder in CUDA_HOME",
+                 "%s not found in LD_LIBRARY_PATH, CUDA_HOME, the system, beside the PATH's "
+                 "programs, /usr/local/cuda or Python's wheels; install the CUDA toolkit, or name "
+                 "its folder in CUDA_HOME",
                  row->names[0]);
     return NULL;
 }
@@ -165,4 +192,26 @@ void *dynlib_need_symbol(Library library, const char *name) {
     if (!address)
         rt_fail("%s has no %s; it is too old, install a newer one", rows[library].names[0], name);
     return address;
+}
+
+/* ---- headers --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    char *folder;
+    size_t size;
+} WantedHeader;
+
+static bool find_header(const char *folder, void *context) {
+    WantedHeader *wanted = context;
+    char path[RT_MAX_PATH];
+    if (snprintf(path, sizeof path, "%s/%s", folder, wanted->name) >= (int)sizeof path ||
+        access(path, R_OK) != 0)
+        return false;
+    return snprintf(wanted->folder, wanted->size, "%s", folder) < (int)wanted->size;
+}
+
+bool dynlib_find_header(const char *name, char *folder, size_t size) {
+    WantedHeader wanted = {name, folder, size};
+    return look_in_toolkits(0, TOOLKITS, header_folders, find_header, &wanted);
 }

@@ -1,8 +1,10 @@
 /* The shared libraries of CUDA, opened when they are first needed and never linked: a program runs
- * with only those it uses, and one that is missing gives one clear line. */
+ * with only those it uses, and one that is missing gives one clear line. NVRTC's headers are found
+ * in the same places. */
 #ifndef GPUOPT_DYNLIB_H
 #define GPUOPT_DYNLIB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum { LIB_CUDA, LIB_CUBLASLT, LIB_NVRTC, LIB_CUPTI, LIB_NVML, LIBRARIES } Library;
@@ -22,5 +24,9 @@ void *dynlib_need(Library library);
 void *dynlib_symbol(Library library, const char *name);
 /* An address, or the end of the process: the library is too old. */
 void *dynlib_need_symbol(Library library, const char *name);
+
+/* The folder of a toolkit's header, from the same places; false where there is none, or its path
+ * does not fit. */
+bool dynlib_find_header(const char *name, char *folder, size_t size);
 
 #endif

@@ -5,7 +5,9 @@
  * and nothing moved.
  *
  * An algorithm is chosen once for every row of the program's table, before anything is captured. It
- * depends on how the operands are aligned, and that is known from a dry run through all entries. */
+ * depends on how the operands are aligned, and that is known from a dry run through all entries.
+ * Each product then runs once: the library loads a kernel when it is first launched, which a
+ * capture should not have to bear. */
 #include "runtime/driver.h"
 #include "runtime/dynlib.h"
 #include "runtime/launch.h"
@@ -49,6 +51,7 @@ typedef struct {
     cublasLtMatrixLayout_t layout[OPERANDS];
     cublasLtMatmulAlgo_t algorithm;
     uint32_t alignment[OPERANDS]; /* bytes: the least of all calls */
+    RtPtr operand[OPERANDS];      /* of the first call */
     bool called;
     double alpha64, beta64; /* scale factors in the type that the product takes them in */
     float alpha32, beta32;
@@ -148,8 +151,12 @@ static void choose_algorithm(struct RtGemms *gemms, Gemm *gemm, const RtGemm *ro
     cublasLtMatmulHeuristicResult_t best;
     int found = 0;
     uint64_t workspace = gemms->workspace_bytes;
+    /* Where k is split, the parts are added in fp32 and in a fixed order. */
+    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     check(lt.MatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate", row->name);
     prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace, row);
+    prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions,
+           row);
     static const cublasLtMatmulPreferenceAttributes_t alignments[OPERANDS] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -181,6 +188,22 @@ static void dry_run(Rt *rt) {
     rt->dry = false;
 }
 
+static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS]) {
+    const struct RtGemms *gemms = rt->gemms;
+    const Gemm *gemm = &gemms->gemms[index];
+    const void *alpha = gemm->wide ? (const void *)&gemm->alpha64 : &gemm->alpha32;
+    const void *beta = gemm->wide ? (const void *)&gemm->beta64 : &gemm->beta32;
+    void *at[OPERANDS];
+    for (int i = 0; i < OPERANDS; i++)
+        at[i] = (void *)(uintptr_t)operand[i];
+    check(lt.Matmul(gemms->handle, gemm->desc, alpha, at[A], gemm->layout[A], at[B],
+                    gemm->layout[B], beta, at[C], gemm->layout[C], at[C], gemm->layout[C],
+                    &gemm->algorithm, (void *)(uintptr_t)gemms->workspace, gemms->workspace_bytes,
+                    (cudaStream_t)rt->streams[RT_STREAM_COMPUTE]),
+          "cublasLtMatmul", rt->program->gemms[index].name);
+}
+
+/* What is in the arenas is lost. */
 void gemms_open(Rt *rt) {
     const RtProgram *program = rt->program;
     struct RtGemms *gemms = rt->gemms = rt_alloc(sizeof *gemms);
@@ -200,7 +223,9 @@ void gemms_open(Rt *rt) {
         describe(gemm, &program->gemms[i]);
         lay_out(gemm, &program->gemms[i]);
         choose_algorithm(gemms, gemm, &program->gemms[i]);
+        multiply(rt, i, gemm->operand);
     }
+    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
 }
 
 void gemms_close(Rt *rt) {
@@ -229,33 +254,25 @@ static uint32_t alignment_of(RtPtr address) {
     return alignment;
 }
 
-static void note_alignment(Gemm *gemm, RtPtr a, RtPtr b, RtPtr c) {
-    RtPtr operands[OPERANDS] = {[A] = b, [B] = a, [C] = c};
+static void note_operands(Gemm *gemm, const RtPtr operand[OPERANDS]) {
     for (int i = 0; i < OPERANDS; i++) {
-        uint32_t alignment = alignment_of(operands[i]);
+        uint32_t alignment = alignment_of(operand[i]);
         if (!gemm->called || alignment < gemm->alignment[i])
             gemm->alignment[i] = alignment;
+        if (!gemm->called)
+            gemm->operand[i] = operand[i];
     }
     gemm->called = true;
 }
 
 void rt_gemm(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c) {
-    struct RtGemms *gemms = rt->gemms;
-    Gemm *gemm = &gemms->gemms[index];
+    const RtPtr operand[OPERANDS] = {[A] = b, [B] = a, [C] = c};
     rt->work.launches++;
     if (rt->dry) {
-        note_alignment(gemm, a, b, c);
+        note_operands(&rt->gemms->gemms[index], operand);
         return;
     }
-    const void *alpha = gemm->wide ? (const void *)&gemm->alpha64 : &gemm->alpha32;
-    const void *beta = gemm->wide ? (const void *)&gemm->beta64 : &gemm->beta32;
-    cublasStatus_t status =
-        lt.Matmul(gemms->handle, gemm->desc, alpha, (const void *)(uintptr_t)b, gemm->layout[A],
-                  (const void *)(uintptr_t)a, gemm->layout[B], beta, (const void *)(uintptr_t)c,
-                  gemm->layout[C], (void *)(uintptr_t)c, gemm->layout[C], &gemm->algorithm,
-                  (void *)(uintptr_t)gemms->workspace, gemms->workspace_bytes,
-                  (cudaStream_t)rt->streams[RT_STREAM_COMPUTE]);
-    check(status, "cublasLtMatmul", rt->program->gemms[index].name);
+    multiply(rt, index, operand);
     rt_launched(rt);
 }
 

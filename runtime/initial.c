@@ -1,11 +1,16 @@
 /* First values of parameters that no file gives.
  *
  * A value depends on the run's seed, the tensor's name and the element's index, so neither the
- * order of tensors nor what else there is changes it. Numbers come from Philox4x32-10 (Salmon,
- * Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; 2011). */
+ * order of tensors nor what else there is changes it, and any number of threads draws the same.
+ * Numbers come from Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as
+ * 1, 2, 3; 2011). */
 #include "runtime/params.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 32, ELEMENTS_A_THREAD = 1 << 16 };
 
 static uint64_t name_hash(const char *name) { /* FNV-1a */
     uint64_t hash = 0xcbf29ce484222325u;
@@ -49,21 +54,60 @@ static void draw_pair(const RtParam *param, uint64_t key, uint64_t pair, double 
     }
 }
 
+/* Elements of a tensor that one thread draws; `begin` is even. */
+typedef struct {
+    const RtParam *param;
+    uint64_t key;
+    int64_t begin, end;
+    void *host;
+} Share;
+
+static void *draw_share(void *argument) {
+    const Share *share = argument;
+    RtDtype dtype = param_saved_dtype(share->param);
+    for (int64_t i = share->begin; i < share->end; i += 2) {
+        double pair[2];
+        draw_pair(share->param, share->key, (uint64_t)i / 2, pair);
+        rt_set(dtype, share->host, i, pair[0]);
+        if (i + 1 < share->end)
+            rt_set(dtype, share->host, i + 1, pair[1]);
+    }
+    return NULL;
+}
+
+static int64_t thread_count(int64_t elements) {
+    int64_t most = sysconf(_SC_NPROCESSORS_ONLN), useful = elements / ELEMENTS_A_THREAD;
+    if (most > MOST_THREADS)
+        most = MOST_THREADS;
+    return useful < 1 || most < 1 ? 1 : useful < most ? useful : most;
+}
+
+/* A model of a billion weights takes minutes on one thread. */
+static void draw(const RtParam *param, uint64_t key, int64_t count, void *host) {
+    Share shares[MOST_THREADS];
+    pthread_t threads[MOST_THREADS];
+    int64_t parts = thread_count(count), each = (count / parts + 2) / 2 * 2;
+    bool started[MOST_THREADS] = {false};
+    for (int64_t i = 0; i < parts; i++) {
+        int64_t begin = i * each,
+                end = i == parts - 1 || begin + each > count ? count : begin + each;
+        shares[i] = (Share){param, key, begin, end, host};
+        started[i] =
+            i < parts - 1 && pthread_create(&threads[i], NULL, draw_share, &shares[i]) == 0;
+        if (!started[i])
+            draw_share(&shares[i]);
+    }
+    for (int64_t i = 0; i < parts; i++)
+        if (started[i])
+            pthread_join(threads[i], NULL);
+}
+
 void initial_values(const RtParam *param, int64_t seed, void *host) {
-    RtDtype dtype = param_saved_dtype(param);
     int64_t count = param_elements(param);
-    bool random = param->init == RT_INIT_NORMAL || param->init == RT_INIT_UNIFORM;
-    if (!random) {
-        for (int64_t i = 0; i < count; i++)
-            rt_set(dtype, host, i, param->init == RT_INIT_ONES ? 1.0 : 0.0);
+    if (param->init == RT_INIT_NORMAL || param->init == RT_INIT_UNIFORM) {
+        draw(param, name_hash(param->name) ^ (uint64_t)seed * 0x9E3779B97F4A7C15u, count, host);
         return;
     }
-    uint64_t key = name_hash(param->name) ^ (uint64_t)seed * 0x9E3779B97F4A7C15u;
-    for (int64_t i = 0; i < count; i += 2) {
-        double pair[2];
-        draw_pair(param, key, (uint64_t)i / 2, pair);
-        rt_set(dtype, host, i, pair[0]);
-        if (i + 1 < count)
-            rt_set(dtype, host, i + 1, pair[1]);
-    }
+    for (int64_t i = 0; i < count; i++)
+        rt_set(param_saved_dtype(param), host, i, param->init == RT_INIT_ONES ? 1.0 : 0.0);
 }

@@ -104,21 +104,11 @@ typedef struct {
     int count;
 } Flags;
 
-/* Where cuda_bf16.h is; the toolkit's place is known best by who names it. */
-static void find_cuda_include(char *path, size_t size) {
-    const char *home = getenv("CUDA_HOME");
-    snprintf(path, size, "%s/include", home && *home ? home : "/usr/local/cuda");
-    char header[RT_MAX_PATH + 32];
-    snprintf(header, sizeof header, "%s/cuda_bf16.h", path);
-    if (access(header, R_OK) != 0)
-        rt_fail("JIT=1 needs the CUDA toolkit's headers and %s is not there; name the toolkit's "
-                "folder in CUDA_HOME",
-                header);
-}
-
 static void fill_flags(const Rt *rt, Flags *flags) {
     char include[RT_MAX_PATH - 32];
-    find_cuda_include(include, sizeof include);
+    if (!dynlib_find_header("cuda_bf16.h", include, sizeof include))
+        rt_fail("JIT=1 needs the CUDA toolkit's headers, and cuda_bf16.h was not found; name the "
+                "toolkit's folder in CUDA_HOME");
     const char *parent = GPUOPT_RUNTIME_PARENT;
     snprintf(flags->cuda, sizeof flags->cuda, "--include-path=%s", include);
     snprintf(flags->own, sizeof flags->own, "--include-path=%s", rt->options.exe_dir);

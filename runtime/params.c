@@ -1,4 +1,5 @@
 /* Fills STATE before the first step: weights, counters, and the tables that the device indexes. */
+#include "runtime/driver.h"
 #include "runtime/params.h"
 
 #include <math.h>
@@ -136,6 +137,12 @@ static void write_constants(Rt *rt) {
     }
 }
 
+/* cuMemsetD8 does not wait, and the compute stream does not wait for it. */
+static void clear_state(Rt *rt) {
+    CU(MemsetD8, rt->arenas[RT_STATE], 0, rt->program->arena_bytes[RT_STATE]);
+    driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
+}
+
 static void reset_counters(Rt *rt) {
     const RtCounters *at = &rt->program->counters;
     const int32_t zero = 0, none = -1;
@@ -178,6 +185,7 @@ static void fill(Rt *rt, const Sources *sources, const RtParam *param) {
 
 void params_init(Rt *rt) {
     Sources sources = open_sources(rt);
+    clear_state(rt);
     for (int i = 0; i < rt->program->param_count; i++)
         fill(rt, &sources, &rt->program->params[i]);
     st_close(sources.model);

@@ -105,12 +105,29 @@ static double small_float_value(uint16_t bits, int exponent) {
     return sign * ldexp(m + (1 << mantissa), e - bias - mantissa);
 }
 
+/* The same for numbers that are normal in that shape and not its largest, which nearly all are: the
+ * double's own bits, rounded where the mantissa ends. */
+static bool quick_bits(double value, int exponent, uint16_t *bits) {
+    int mantissa = 15 - exponent, bias = (1 << (exponent - 1)) - 1, dropped = 52 - mantissa;
+    uint64_t whole;
+    memcpy(&whole, &value, sizeof whole);
+    int64_t e = (int64_t)(whole >> 52 & 0x7ff) - 1023 + bias;
+    if (e < 1 || e >= 2 * bias)
+        return false;
+    uint64_t magnitude = whole & ~((uint64_t)1 << 63), even = magnitude >> dropped & 1;
+    magnitude = (magnitude + ((uint64_t)1 << (dropped - 1)) - 1 + even) >> dropped;
+    *bits = (uint16_t)((whole >> 63 << 15) | (magnitude - ((uint64_t)(1023 - bias) << mantissa)));
+    return true;
+}
+
 /* The nearest 16-bit float of that shape, ties to even; straight from double, for rounding twice
  * is not rounding once. */
 static uint16_t small_float_bits(double value, int exponent) {
     int mantissa = 15 - exponent, bias = (1 << (exponent - 1)) - 1;
     uint16_t sign = signbit(value) ? 0x8000 : 0;
-    uint16_t infinity = (uint16_t)(((1 << exponent) - 1) << mantissa);
+    uint16_t infinity = (uint16_t)(((1 << exponent) - 1) << mantissa), bits_of_normal;
+    if (quick_bits(value, exponent, &bits_of_normal))
+        return bits_of_normal;
     if (isnan(value))
         return (uint16_t)(sign | infinity | 1 << (mantissa - 1));
     if (value == 0.0)

@@ -177,7 +177,9 @@ RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot);
  * value was not finite; synchronous. */
 bool rt_enqueue_checked(Rt *rt, const RtEntry *entry, int slot, char *found, size_t found_size);
 
-void gemms_open(Rt *rt); /* opens cublasLt and chooses an algorithm for every row of the table */
+/* Opens cublasLt and chooses an algorithm for every row of the table, each of which then runs once:
+ * what is in the arenas is lost. */
+void gemms_open(Rt *rt);
 void gemms_close(Rt *rt);
 int gemm_algorithm(const Rt *rt, int gemm); /* id of the chosen algorithm, for the record */
 
