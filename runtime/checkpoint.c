@@ -14,8 +14,7 @@
 
 enum { ERROR_SIZE = RT_MAX_PATH + 512 };
 
-/* ---- what is saved
- * --------------------------------------------------------------------------------- */
+/* ---- what is saved --------------------------------------------------------------------------- */
 
 typedef struct {
     OutTensor *items;
@@ -77,8 +76,7 @@ static void tensors_free(Tensors *tensors) {
     free(tensors->items);
 }
 
-/* ---- the folder of checkpoints
- * ------------------------------------------------------------------------ */
+/* ---- the folder of checkpoints --------------------------------------------------------------- */
 
 typedef struct {
     char path[RT_MAX_PATH];
@@ -148,9 +146,7 @@ static void prune(const char *root, int64_t keep) {
     free(list.items);
 }
 
-/* ---- saving
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error) {
     char state[RT_MAX_PATH], crc[9], strings[2][24];
@@ -211,9 +207,7 @@ void checkpoint_save(Rt *rt) {
     prune(root, rt->program->checkpoint.keep_latest_k);
 }
 
-/* ---- loading
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 /* The folder to resume from. Where one cannot be read it is chosen, so that its fault is named. */
 static void choose_folder(const Rt *rt, const char *given, char *dir) {

@@ -32,8 +32,7 @@
     X("I", cublaslt_version)                                                                       \
     X("O", gemm_algorithms)
 
-/* ---- of a run
- * -------------------------------------------------------------------------------------- */
+/* ---- of a run -------------------------------------------------------------------------------- */
 
 /* The first row stands for the whole parameter: enough to tell another model, and never gigabytes.
  */
@@ -87,8 +86,7 @@ void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]) {
     meta->root = json_pack("{s:o}", "gemm_algorithms", meta->gemm_algorithms);
 }
 
-/* ---- writing and reading
- * ----------------------------------------------------------------------------- */
+/* ---- writing and reading --------------------------------------------------------------------- */
 
 /* The checksum of an object is that of its compact, sorted text without the member "crc32". */
 static void object_crc32(const json_t *object, char text[9]) {

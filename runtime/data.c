@@ -23,8 +23,7 @@ struct Loader {
     Prefetch *prefetch; /* started by the first loader_fill() */
 };
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static const char *file_suffix(RtDataFormat format) {
     return format == RT_DATA_JSONL ? ".jsonl" : format == RT_DATA_TOKENS ? ".bin" : "";
@@ -207,8 +206,7 @@ void loader_close(Loader *loader) {
 
 const LoaderFacts *loader_facts(const Loader *loader) { return &loader->facts; }
 
-/* ---- batches
- * -------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 /* The row of the files that the training stream's row `index` is. */
 static int64_t train_row(const Loader *loader, int64_t index) {

@@ -12,8 +12,7 @@
 
 enum { IGNORED = -100 }; /* a label that is no target */
 
-/* ---- errors -----------------------------------------------------------------------------------
- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 typedef struct {
     char *text;
@@ -23,8 +22,7 @@ typedef struct {
 /* Leaves the sentence and returns false, so that callers can return it. */
 bool data_fail(DataError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- files (data_files.c) -----------------------------------------------------------------------
- */
+/* ---- files (data_files.c) -------------------------------------------------------------------- */
 
 typedef struct {
     char **paths;
@@ -41,8 +39,7 @@ void files_free(FileList *files);
 /* The whole file, to be freed by the caller; empty files give size 0 and a non-NULL pointer. */
 bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error);
 
-/* ---- token streams (data_stream.c)
- * --------------------------------------------------------------- */
+/* ---- token streams (data_stream.c) ----------------------------------------------------------- */
 
 /* Tokens of one file: 1, 2 or 4 bytes each, little-endian. */
 typedef struct {
@@ -68,8 +65,7 @@ void stream_close(Stream *stream);
 /* Tokens [first, first + count), which lie inside the stream. */
 void stream_read(const Stream *stream, int64_t first, int64_t count, int32_t *out);
 
-/* ---- samples (data_jsonl.c)
- * ----------------------------------------------------------------------- */
+/* ---- samples (data_jsonl.c) ------------------------------------------------------------------ */
 
 typedef struct {
     int64_t start;   /* of its tokens in Samples.ids */
@@ -93,8 +89,7 @@ bool samples_read(Samples *samples, const char *path, const uint8_t *bytes, size
                   DataError *error);
 void samples_free(Samples *samples);
 
-/* ---- rows (data_rows.c)
- * ----------------------------------------------------------------------------- */
+/* ---- rows (data_rows.c) ---------------------------------------------------------------------- */
 
 /* The rows of one split. Exactly one of stream and samples is set; neither: random tokens. */
 typedef struct {
@@ -130,8 +125,7 @@ uint64_t mix64(uint64_t a, uint64_t b);
 /* Where `index` goes in a permutation of 0..count-1 that `key` chooses. */
 int64_t permute(int64_t index, int64_t count, uint64_t key);
 
-/* ---- prefetching (data_prefetch.c)
- * -------------------------------------------------------------------- */
+/* ---- prefetching (data_prefetch.c) ----------------------------------------------------------- */
 
 typedef struct Prefetch Prefetch;
 typedef void FillBatch(const Loader *loader, int64_t micro_index, RtHostBatch *out);

@@ -60,8 +60,7 @@ void folder_sync(const char *dir) {
     close(fd);
 }
 
-/* ---- tensors
- * -------------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 size_t out_tensor_bytes(const OutTensor *tensor) {
     size_t bytes = rt_dtype_bytes(tensor->dtype);

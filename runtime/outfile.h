@@ -7,8 +7,7 @@
 
 #include <stdio.h>
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 typedef struct {
     FILE *stream; /* print here; failures are kept until outfile_finish() */
@@ -29,8 +28,7 @@ void join_path(char *path, const char *dir, const char *name);
 /* So that names made or renamed in it survive a crash, on file systems that can promise it. */
 void folder_sync(const char *dir);
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 /* A tensor to be saved. Its values come from `param` (as param_read() gives them), else from
  * `host`, else from STATE at `offset`, dense. */

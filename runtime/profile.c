@@ -48,8 +48,7 @@ struct Profile {
 /* CUPTI's callbacks carry no pointer of ours. */
 static Profile *current;
 
-/* ---- records
- * ----------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static const char *intern(Profile *p, const char *name) {
     for (int i = 0; i < p->name_count; i++)
@@ -160,8 +159,7 @@ static void add_activity(Profile *p, const CUpti_Activity *activity) {
     }
 }
 
-/* ---- CUPTI
- * ------------------------------------------------------------------------------------------- */
+/* ---- CUPTI ----------------------------------------------------------------------------------- */
 
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records) {
     *buffer = aligned_alloc(BUFFER_ALIGNMENT, BUFFER_BYTES);
@@ -260,8 +258,7 @@ void profile_close(Profile *p) {
     free(p);
 }
 
-/* ---- the window
- * -------------------------------------------------------------------------------------- */
+/* ---- the window ------------------------------------------------------------------------------ */
 
 static void wait_for_device(void) { driver_check(cu.CtxSynchronize(), "cuCtxSynchronize"); }
 
@@ -329,9 +326,7 @@ double profile_copy_ms(const Profile *p, RtCopyKind kind) {
     return sum_ms(p, PROFILE_COPY, (int)kind);
 }
 
-/* ---- NVTX
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- NVTX ------------------------------------------------------------------------------------ */
 
 void profile_range_push(const char *name) { nvtxRangePushA(name); }
 

@@ -18,8 +18,7 @@ typedef struct {
     double arena_bytes;
 } Figures;
 
-/* ---- working out
- * --------------------------------------------------------------------------------------- */
+/* ---- working out ----------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -73,8 +72,7 @@ static Figures work_out(const Rt *rt) {
     return figures;
 }
 
-/* ---- JSON
- * ---------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
@@ -201,9 +199,7 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
     return report;
 }
 
-/* ---- text
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* One line of a name, what was measured and what was predicted; NAN prints as "-". */
 static void line(FILE *out, const char *name, const char *format, double measured,
@@ -281,9 +277,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
                 program->predicted.device, program->predicted.iteration_ms);
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* Nine digits tell fp32 values apart, seventeen fp64 ones. */
 static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {

@@ -10,8 +10,7 @@
 
 #include "runtime/outfile.h"
 
-/* ---- timeline
- * ------------------------------------------------------------------------------------------ */
+/* ---- timeline -------------------------------------------------------------------------------- */
 
 enum { HOST_PROCESS = 1, DEVICE_PROCESS = 2 };
 
@@ -78,8 +77,7 @@ static void print_trace(FILE *out, const Profile *p) {
     fputs(count ? "]}\n" : "{}]}\n", out);
 }
 
-/* ---- summaries
- * ------------------------------------------------------------------------------------------- */
+/* ---- summaries ------------------------------------------------------------------------------- */
 
 /* All records of one name. */
 typedef struct {
@@ -224,9 +222,7 @@ static void print_memory_sizes(FILE *out, const Profile *p) {
     groups_free(&groups);
 }
 
-/* ---- files
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 void trace_write(const Profile *profile, const char *out_dir) {
     static const struct {

@@ -17,8 +17,7 @@ typedef struct {
 
 static const char *bool_text(bool value) { return value ? "true" : "false"; }
 
-/* ---- head ---------------------------------------------------------------------------------------
- */
+/* ---- head ------------------------------------------------------------------------------------ */
 
 static const char *file_part(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -45,8 +44,7 @@ static void put_head(const Emit *e) {
     sb_puts(e->out, "#include \"buffers.h\"\n#include \"runtime/runtime.h\"\n\n");
 }
 
-/* ---- kernels and matrix products
- * ------------------------------------------------------------------ */
+/* ---- kernels and matrix products ------------------------------------------------------------- */
 
 static void put_kernels(const Emit *e) {
     const Plan *plan = e->plan;
@@ -104,8 +102,7 @@ static void put_gemms(const Emit *e) {
     sb_puts(e->out, "};\n\n");
 }
 
-/* ---- settings
- * ------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static void put_string(const Emit *e, const char *field, const char *text) {
     sb_printf(e->out, "        .%s = ", field);
@@ -215,8 +212,7 @@ static void put_predicted(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
-/* ---- the program
- * ----------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 /* A text of several lines, one literal a line. */
 static void put_text(const Emit *e, const char *name, const char *text) {

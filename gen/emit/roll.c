@@ -53,8 +53,7 @@ Rolled roll_ids(Arena *arena, const int *ids, int count) {
     return rolled;
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------------ */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static bool same_view(const Value *a, const Value *b) {
     return a->dtype == b->dtype && value_rows(a) == value_rows(b) &&

@@ -34,8 +34,7 @@ static void fail_at(const char *path, const char *what, const char *reason) {
                "cannot %s: %s", what, reason);
 }
 
-/* ---- what to write ------------------------------------------------------------------------------
- */
+/* ---- what to write --------------------------------------------------------------------------- */
 
 static void add_file(Output *o, const char *name, const char *text, size_t size) {
     if (o->count == o->capacity) {
@@ -86,8 +85,7 @@ static void add_all(Output *o, const Plan *plan) {
     add_runtime(o);
 }
 
-/* ---- what is there
- * ------------------------------------------------------------------------------- */
+/* ---- what is there --------------------------------------------------------------------------- */
 
 static const char *path_of(Output *o, const char *name) {
     return arena_printf(&o->arena, "%s/%s", o->folder, name);
@@ -157,8 +155,7 @@ static void remove_stale(Output *o) {
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void write_file(Output *o, const char *name, const char *text, size_t size) {
     const char *path = path_of(o, name), *slash = strrchr(path, '/');

@@ -16,8 +16,7 @@ enum { ALIGNMENT = 256 };
 
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* ---- who uses what, when
- * ------------------------------------------------------------------------- */
+/* ---- who uses what, when --------------------------------------------------------------------- */
 
 /* First and last use on each stream, as indices of launches; first -1: not used there. */
 typedef struct {
@@ -118,8 +117,7 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
     return used;
 }
 
-/* ---- places
- * -------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
     plan->place[storage->id] = (Place){kind, plan->arena_bytes[kind]};

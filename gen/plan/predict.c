@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- least bytes
- * --------------------------------------------------------------------------------- */
+/* ---- least bytes ----------------------------------------------------------------------------- */
 
 typedef struct {
     const Graph *graph;
@@ -79,8 +78,7 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
     }
 }
 
-/* ---- time
- * ---------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static double dram_bytes(const Launch *launch) {
     double bytes = 0;
@@ -161,8 +159,7 @@ static void predict_step(Plan *plan) {
     plan->step.ms = fmax(plan->step.ms, micro_steps * host);
 }
 
-/* ---- memory of the process
- * ------------------------------------------------------------------------ */
+/* ---- memory of the process ------------------------------------------------------------------- */
 
 /* Graphs as the runtime captures them: the step's last micro-step with the update, the others where
  * there are others, and evaluation, each for both input slots. */

@@ -11,8 +11,7 @@ static double arena_mib(const Plan *plan, ArenaKind kind) {
     return (double)plan->arena_bytes[kind] / MIB;
 }
 
-/* ---- what the parts come to
- * ------------------------------------------------------------------------ */
+/* ---- what the parts come to ------------------------------------------------------------------ */
 
 /* The launch at which most bytes of SCRATCH are live, and how many. */
 typedef struct {
@@ -129,8 +128,7 @@ static double per_second(double amount, double ms) { return ms > 0 ? 1e3 * amoun
 
 static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
-/* ---- text
- * ---------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_memory(const Plan *plan, StrBuf *out) {
     Peak peak = peak_of(plan);
@@ -205,8 +203,7 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
               100 * ratio(rate, peak));
 }
 
-/* ---- JSON
- * ---------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *cost_json(const Cost *c) {
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "model_flops",

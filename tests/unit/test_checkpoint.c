@@ -24,8 +24,7 @@
 #include "runtime/export.h"
 #include "runtime/outfile.h"
 
-/* ---- a device of host memory, and a run on it
- * ------------------------------------------------------- */
+/* ---- a device of host memory, and a run on it ------------------------------------------------ */
 
 enum { STATE_BYTES = 2048, STEPS = 20 };
 
@@ -147,8 +146,7 @@ static int remove_folder(void **state) {
     return system(command);
 }
 
-/* ---- helpers
- * -------------------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static const char *in_out(const char *name) {
     static char paths[4][256];
@@ -211,8 +209,7 @@ static void write_file(const char *path, const void *bytes, size_t size) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* ---- what is saved comes back
- * ------------------------------------------------------------------------------ */
+/* ---- what is saved comes back ---------------------------------------------------------------- */
 
 static void a_checkpoint_restores_every_bit(void **state) {
     (void)state;
@@ -279,9 +276,7 @@ static void the_same_step_is_replaced(void **state) {
     assert_false(exists("checkpoints/.replaced") || exists("checkpoints/.writing"));
 }
 
-/* ---- damage
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 static void a_flipped_bit_is_refused(void **state) {
     (void)state;
@@ -392,9 +387,7 @@ static void other_circumstances_are_warned_of(void **state) {
     assert_non_null(strstr(answer, "was written on an array, this is a slice"));
 }
 
-/* ---- a full disk
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- a full disk ----------------------------------------------------------------------------- */
 
 static rlim_t file_limit;
 
@@ -417,9 +410,7 @@ static void a_full_disk_leaves_the_former_checkpoint(void **state) {
     assert_int_equal(saved_step(), 5);
 }
 
-/* ---- export
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- export ---------------------------------------------------------------------------------- */
 
 static void an_adapter_is_exported(void **state) {
     (void)state;

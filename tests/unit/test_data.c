@@ -88,8 +88,7 @@ static void assert_ints(const int32_t *got, const int32_t *expected, size_t coun
 #define ASSERT_INTS(got, ...)                                                                      \
     assert_ints(got, (int32_t[]){__VA_ARGS__}, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void text_is_windows_of_bytes(void **state) {
     (void)state;
@@ -200,8 +199,7 @@ static void a_permutation_is_one_for_any_size(void **state) {
     }
 }
 
-/* ---- JSON lines
- * ---------------------------------------------------------------------------------- */
+/* ---- JSON lines ------------------------------------------------------------------------------ */
 
 static void a_sample_a_row(void **state) {
     (void)state;
@@ -292,8 +290,7 @@ static void a_step_without_targets_weighs_nothing(void **state) {
     loader_close(loader);
 }
 
-/* ---- token shards and random tokens -------------------------------------------------------------
- */
+/* ---- token shards and random tokens ---------------------------------------------------------- */
 
 static const char *shard(const char *name, int version, const int32_t *tokens, int count,
                          int claim) {
@@ -348,8 +345,7 @@ static void random_tokens_follow_the_seed(void **state) {
     loader_close(two);
 }
 
-/* ---- prefetching
- * ----------------------------------------------------------------------------------- */
+/* ---- prefetching ----------------------------------------------------------------------------- */
 
 static void prefetching_changes_nothing(void **state) {
     (void)state;
@@ -410,8 +406,7 @@ static void the_fingerprint_tells_other_data(void **state) {
     assert_true(prints[0] != prints[1]);
 }
 
-/* ---- bad data
- * ---------------------------------------------------------------------------------------- */
+/* ---- bad data -------------------------------------------------------------------------------- */
 
 static void bad_files_are_refused(void **state) {
     (void)state;

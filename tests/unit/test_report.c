@@ -22,8 +22,7 @@
 #include "runtime/profile.h"
 #include "runtime/report.h"
 
-/* ---- a driver, a loader and a CUPTI
- * ------------------------------------------------------------------- */
+/* ---- a driver, a loader and a CUPTI ---------------------------------------------------------- */
 
 static CUresult synchronize(void) { return CUDA_SUCCESS; }
 Driver cu = {.CtxSynchronize = synchronize};
@@ -181,9 +180,7 @@ static void call(uint32_t id, uint64_t start, uint64_t length) {
                                                             .threadId = 5};
 }
 
-/* ---- a run
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static char out_dir[64];
 static RtProgram program;
@@ -297,8 +294,7 @@ static void assert_text(const char *name, const char *expected) {
         fail_msg("%s: expected \"%s\" in \"%s\"", name, expected, text);
 }
 
-/* ---- the report
- * --------------------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static void measured_figures_are_reported(void **state) {
     (void)state;
@@ -373,8 +369,7 @@ static void losses_are_listed_by_step(void **state) {
     assert_text("loss.csv", "\n4,0.100000001,inf,0.125\n");
 }
 
-/* ---- the profile
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the profile ----------------------------------------------------------------------------- */
 
 static void kernel_times_agree_everywhere(void **state) {
     (void)state;

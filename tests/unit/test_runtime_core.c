@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-/* ---- element types ------------------------------------------------------------------------------
- */
+/* ---- element types --------------------------------------------------------------------------- */
 
 static float float_of(uint32_t bits) {
     float value;
@@ -61,8 +60,7 @@ static void test_rounds_to_nearest_even(void **state) {
     assert_bits(RT_F16, (double)INFINITY, 0x7c00);
 }
 
-/* ---- schedules ----------------------------------------------------------------------------------
- */
+/* ---- schedules ------------------------------------------------------------------------------- */
 
 static void assert_near(double a, double b) { assert_true(fabs(a - b) <= 1e-15 * fabs(b)); }
 
@@ -81,8 +79,7 @@ static void test_learning_rates(void **state) {
     assert_near(rt_learning_rate(&t, 9), 2.0 * (0.1 + 0.9 * 0.5 * (1.0 + cos(M_PI * 0.5))));
 }
 
-/* ---- first values -------------------------------------------------------------------------------
- */
+/* ---- first values ---------------------------------------------------------------------------- */
 
 static RtParam param_named(const char *name, RtInit init, double scale) {
     return (RtParam){.name = name,
