@@ -95,8 +95,9 @@ const char *make_folder(const char *path) {
         slash = strchr(slash + (*slash == '/'), '/');
         if (slash)
             *slash = 0;
-        if (mkdir(part, 0777) && !is_folder(part))
-            why = strerror(errno);
+        int reason = mkdir(part, 0777) ? errno : 0;
+        if (reason && !is_folder(part))
+            why = strerror(reason);
         if (slash)
             *slash = '/';
     }

@@ -168,10 +168,12 @@ static void write_file(Output *o, const char *name, const char *text, size_t siz
         fail_at(path, "write it", error);
 }
 
-static void write_manifest(Output *o) {
+static void write_manifest(Output *o, const char *older) {
     StrBuf text = {0};
     for (int i = 0; i < o->count; i++)
         sb_printf(&text, "%s  %s\n", o->files[i].hash, o->files[i].name);
+    if (strcmp(text.text, older))
+        sb_puts(&text, older);
     write_file(o, manifest_name, text.text, text.length);
     sb_free(&text);
 }
@@ -183,9 +185,12 @@ void write_program(const Plan *plan, const char *folder, bool force) {
     if (!force)
         refuse_edited(&o);
     remove_stale(&o);
+    /* While files are old and new, both are listed: what stops this halfway leaves nobody's edits.
+     */
+    write_manifest(&o, o.manifest);
     for (int i = 0; i < o.count; i++)
         write_file(&o, o.files[i].name, o.files[i].text, o.files[i].size);
-    write_manifest(&o);
+    write_manifest(&o, "");
     arena_free(&o.arena);
 }
 

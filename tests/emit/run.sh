@@ -72,6 +72,14 @@ edited_files_stay() {
     ! grep -q mine "$work/edited/kernels.cu"
 }
 
+# What an error stopped halfway is not taken for a person's edits.
+half_written_is_ours() {
+    mkdir -p "$work/half/plan.txt"
+    emit $spec -o "$work/half" && return 1
+    [ -e "$work/half/program.c" ] && rmdir "$work/half/plan.txt" || return 1
+    emit $spec --set adapter.r=6 -o "$work/half"
+}
+
 stale_files_go() {
     emit $spec -o "$work/stale" || return 1
     printf '%s  %s\n' "$(printf old | sha256sum | cut -d' ' -f1)" old.c >>"$work/stale/.generated"
@@ -145,7 +153,7 @@ counted_bytes_are_planned_bytes() {
 }
 
 all='same_bytes_everywhere untouched_when_unchanged kernels_do_not_know_the_layers
-    kernels_do_not_know_settings edited_files_stay stale_files_go errors_leave_outputs_alone
+    kernels_do_not_know_settings edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes'
 for name in ${*:-$all}; do
     if $name; then
