@@ -96,9 +96,10 @@ sim:
 # One runtime library for all programs that tests build (in place of the copy that each carries).
 rt_obj := $(patsubst runtime/%.c,$(OBJ)/runtime/%.o,$(wildcard runtime/*.c))
 RT_LIB := build/libruntime.a
+RUNTIME_PARENT := $(CURDIR)
 
 $(OBJ)/runtime/device.o: defines := -DGPUOPT_SIM_DIR='"$(CURDIR)/build/sim"'
-$(OBJ)/runtime/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(CURDIR)"'
+$(OBJ)/runtime/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(RUNTIME_PARENT)"'
 $(OBJ)/runtime/%.o: runtime/%.c | build/compiler.ok
 	@mkdir -p $(@D)
 	$(CC) $(C17) $(CFLAGS) $(defines) -I. -isystem $(CUDA_HOME)/include -MMD -MP -c -o $@ $<
@@ -161,13 +162,21 @@ fuzz:
 
 # ---- on a GPU ---------------------------------------------------------------------------------
 
+# Programs with kernels for Hopper; on another GPU they compile their kernels at start.
 .PHONY: gpu-bundle check-gpu bench
-gpu-bundle: $(GEN)
+gpu-bundle: build/gpu/ready
+
+build/gpu/ready: $(GEN) scripts/gpu_bundle.sh $(wildcard tests/gpu/* tests/gpu/specs/* tests/bench/*.py \
+        specs/h100/*) $(rt_obj)
 	@scripts/deps.sh check sim cuda
 	@scripts/gpu_bundle.sh
+	@touch $@
 
-check-gpu bench: gpu-bundle
-	@build/gpu/$@.sh $(ARGS)
+check-gpu: build/gpu/ready
+	@build/gpu/check-gpu $(ARGS)
+
+bench: build/gpu/ready
+	@build/gpu/bench --results tests/bench/results $(ARGS)
 
 # ---- what a machine needs ---------------------------------------------------------------------
 

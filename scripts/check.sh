@@ -21,6 +21,7 @@ repeat     tests/runtime/repeat.sh
 study      tests/study/run.sh
 templates  tests/sim/test_template_run.sh build/sim | all
 generated  tests/sim/generated.sh | --all
+gpu        tests/gpu/run.sh
 sim        tests/sim/run.sh
 build      tests/build/run.sh | --all
 golden     tests/golden/run.sh

@@ -1,0 +1,296 @@
+/* Each kernel against itself: every launch of a program's first step happens on the device and, from
+ * the same bytes, on the simulated device in a second process; what it wrote must agree.
+ *
+ *     kernel_check [OPTION OF THE PROGRAM]...      ends with `ok NAME` or `FAIL NAME` a kernel
+ *
+ * Linked in place of the program's own executable, with the linker's --wrap for the functions that
+ * begin with __wrap_ here. The device's process (the parent) copies all arenas to shared memory
+ * before and after each launch; the child starts its own launch from the first copy and compares
+ * with the second. So errors do not add up, and a write beside the outputs is seen. Graphs are off. */
+#include "runtime/driver.h"
+#include "runtime/rt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_NAMES = 512, MAX_ARGUMENTS = 64 };
+
+typedef struct {
+    const char *name;
+    int launches;
+    double error; /* the largest, relative to the largest value of its tensor */
+    char failure[256];
+} Result;
+
+static struct {
+    bool child;
+    bool begun; /* the parent: a launch is at the child's */
+    int in, out;
+    unsigned char *before, *after, *mine; /* all arenas, one after the other */
+    size_t bytes;
+    const RtEntry *entry;
+    int launch;
+    FILE *report;
+    Result results[MAX_NAMES];
+    int count;
+} check;
+
+/* ---- both processes -------------------------------------------------------------------------- */
+
+static size_t arena_bytes(const RtProgram *program, int arena) {
+    return program->arena_bytes[arena] * (arena == RT_INPUT ? RT_SLOTS : 1);
+}
+
+static void download(Rt *rt, unsigned char *to) {
+    rt_sync(rt);
+    for (int a = 0; a < RT_ARENAS; to += arena_bytes(rt->program, a++))
+        if (arena_bytes(rt->program, a))
+            CU(MemcpyDtoH, to, rt->arenas[a], arena_bytes(rt->program, a));
+}
+
+static void upload(Rt *rt, const unsigned char *from) {
+    rt_sync(rt);
+    for (int a = 0; a < RT_ARENAS; from += arena_bytes(rt->program, a++))
+        if (arena_bytes(rt->program, a))
+            CU(MemcpyHtoD, rt->arenas[a], from, arena_bytes(rt->program, a));
+}
+
+/* The other process may be gone: then this one has nothing to go on for. */
+static void await(void) {
+    char byte;
+    if (read(check.in, &byte, 1) != 1)
+        _exit(1);
+}
+
+static void tell(void) {
+    if (write(check.out, "", 1) != 1)
+        _exit(1);
+}
+
+static bool before_launch(Rt *rt) {
+    if (rt->dry)
+        return false;
+    if (check.child) {
+        await();
+        upload(rt, check.before);
+    } else {
+        if (check.begun)
+            await();
+        download(rt, check.before);
+    }
+    return true;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static Result *result_of(const char *name) {
+    for (int i = 0; i < check.count; i++)
+        if (!strcmp(check.results[i].name, name))
+            return &check.results[i];
+    if (check.count == MAX_NAMES)
+        rt_internal("more than %d kernels", MAX_NAMES);
+    check.results[check.count] = (Result){.name = name};
+    return &check.results[check.count++];
+}
+
+/* What two right ways of computing may differ by. A 16-bit result may round the other way; matrix
+ * instructions of 16-bit and tf32 operands add up in an order and width of their own. */
+static double tolerance(const RtProgram *program, RtDtype dtype) {
+    bool plain = !strcmp(program->precision, "fp32") || !strcmp(program->precision, "fp64");
+    switch (dtype) {
+    case RT_F64: return 1e-12;
+    case RT_F32: return plain ? 1e-5 : 1e-3;
+    case RT_F16:
+    case RT_BF16: return 1.6e-2;
+    default: return 0;
+    }
+}
+
+static size_t offset_of(const RtProgram *program, RtAt at) {
+    size_t offset = at.offset;
+    for (int a = 0; a < (int)at.arena; a++)
+        offset += arena_bytes(program, a);
+    return offset;
+}
+
+static void compare(const RtProgram *program, const RtOutput *output, Result *result) {
+    const unsigned char *device = check.after + offset_of(program, output->at);
+    const unsigned char *host = check.mine + offset_of(program, output->at);
+    double largest = 0, worst = 0;
+    for (int64_t r = 0; r < output->rows; r++) {
+        for (int64_t c = 0; c < output->cols; c++) {
+            int64_t i = r * output->row_stride + c;
+            double a = rt_get(output->dtype, device, i), b = rt_get(output->dtype, host, i);
+            double difference = isnan(a) && isnan(b) ? 0 : a == b ? 0 : fabs(a - b);
+            largest = fmax(largest, fabs(b));
+            worst = difference <= worst ? worst : difference; /* a NaN stays */
+        }
+    }
+    double error = worst == 0 ? 0 : worst / fmax(largest, 1e-30);
+    if (!(error <= result->error))
+        result->error = error;
+    if (!(error <= tolerance(program, output->dtype)) && !result->failure[0])
+        snprintf(result->failure, sizeof result->failure, "%s differs by %.2g of its largest value",
+                 output->name, error);
+}
+
+/* Bytes that the device's launch changed and the child's did not, or the reverse: nobody's output. */
+static void compare_rest(const RtProgram *program, const RtOutput *outputs, int count, Result *result) {
+    for (int i = 0; i < count; i++) {
+        const RtOutput *output = &outputs[i];
+        size_t size = rt_dtype_bytes(output->dtype), at = offset_of(program, output->at);
+        for (int64_t r = 0; r < output->rows; r++)
+            memcpy(check.mine + at + (size_t)(r * output->row_stride) * size,
+                   check.after + at + (size_t)(r * output->row_stride) * size,
+                   (size_t)output->cols * size);
+    }
+    for (size_t i = 0; i < check.bytes && !result->failure[0]; i++)
+        if ((check.mine[i] != check.before[i]) != (check.after[i] != check.before[i]))
+            snprintf(result->failure, sizeof result->failure,
+                     "byte %zu of the arenas changed, which is no output", i);
+}
+
+static void judge(Rt *rt, const char *name) {
+    const RtEntry *entry = check.entry;
+    int first = 0, count = 0;
+    while (first < entry->output_count && entry->outputs[first].launch < check.launch)
+        first++;
+    while (first + count < entry->output_count &&
+           entry->outputs[first + count].launch == check.launch)
+        count++;
+    Result *result = result_of(name);
+    result->launches++;
+    download(rt, check.mine);
+    for (int i = 0; i < count; i++)
+        compare(rt->program, &entry->outputs[first + i], result);
+    compare_rest(rt->program, entry->outputs + first, count, result);
+}
+
+static void after_launch(Rt *rt, const char *name) {
+    if (check.child) {
+        judge(rt, name);
+    } else {
+        download(rt, check.after);
+        check.begun = true;
+    }
+    check.launch++;
+    tell();
+}
+
+/* ---- what the program and the runtime call ----------------------------------------------------- */
+
+void __real_rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
+void __wrap_rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
+void __wrap_rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]) {
+    bool judged = before_launch(rt);
+    __real_rt_launch(rt, kernel, grid, args);
+    if (judged)
+        after_launch(rt, rt->program->kernels[kernel].name);
+}
+
+void __real_rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
+void __wrap_rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
+void __wrap_rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c) {
+    bool judged = before_launch(rt);
+    __real_rt_gemm(rt, gemm, a, b, c);
+    if (judged)
+        after_launch(rt, rt->program->gemms[gemm].name);
+}
+
+void __real_rt_zero(Rt *rt, RtPtr to, size_t bytes);
+void __wrap_rt_zero(Rt *rt, RtPtr to, size_t bytes);
+void __wrap_rt_zero(Rt *rt, RtPtr to, size_t bytes) {
+    bool judged = before_launch(rt);
+    __real_rt_zero(rt, to, bytes);
+    if (judged)
+        after_launch(rt, "memset");
+}
+
+void __real_rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes);
+void __wrap_rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes);
+void __wrap_rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes) {
+    bool judged = before_launch(rt);
+    __real_rt_copy(rt, to, from, bytes);
+    if (judged)
+        after_launch(rt, "copy");
+}
+
+RtWork __real_rt_enqueue(Rt *rt, const RtEntry *entry, int slot);
+RtWork __wrap_rt_enqueue(Rt *rt, const RtEntry *entry, int slot);
+RtWork __wrap_rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
+    check.entry = entry;
+    check.launch = 0;
+    return __real_rt_enqueue(rt, entry, slot);
+}
+
+/* ---- two processes ----------------------------------------------------------------------------- */
+
+static int print_results(void) {
+    int failed = 0;
+    for (int i = 0; i < check.count; i++) {
+        const Result *r = &check.results[i];
+        failed += r->failure[0] != '\0';
+        if (r->failure[0])
+            fprintf(check.report, "FAIL %s: %s\n", r->name, r->failure);
+        else
+            fprintf(check.report, "ok %s: %d launches, largest difference %.1g\n", r->name,
+                    r->launches, r->error);
+    }
+    fflush(check.report);
+    return failed || !check.count;
+}
+
+static void become_child(void) {
+    check.child = true;
+    check.report = fdopen(dup(STDOUT_FILENO), "w");
+    check.mine = rt_alloc(check.bytes);
+    setenv("GPUOPT_DEVICE", "sim", 1);
+    unsetenv("GPUOPT_JIT");
+    if (!check.report || !freopen("/dev/null", "w", stdout))
+        _exit(1);
+}
+
+static unsigned char *shared_memory(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        rt_fail("no shared memory for %zu bytes", bytes);
+    return memory;
+}
+
+int __real_rt_main(const RtProgram *program, int argc, char **argv);
+int __wrap_rt_main(const RtProgram *program, int argc, char **argv);
+int __wrap_rt_main(const RtProgram *program, int argc, char **argv) {
+    int to_child[2], to_parent[2], status = 0;
+    RtProgram uncaptured = *program;
+    char *arguments[MAX_ARGUMENTS + 8] = {0};
+    if (argc > MAX_ARGUMENTS || pipe(to_child) || pipe(to_parent))
+        rt_fail("%s cannot begin", argv[0]);
+    uncaptured.training.cuda_graph = false;
+    for (int a = 0; a < RT_ARENAS; a++)
+        check.bytes += arena_bytes(program, a);
+    check.before = shared_memory(check.bytes);
+    check.after = shared_memory(check.bytes);
+    pid_t child = fork();
+    bool is_child = child == 0;
+    check.in = is_child ? to_child[0] : to_parent[0];
+    check.out = is_child ? to_parent[1] : to_child[1];
+    close(is_child ? to_child[1] : to_parent[1]);
+    close(is_child ? to_parent[0] : to_child[0]);
+    if (is_child)
+        become_child();
+    const char *extra[] = {"--steps", "1", "--out", is_child ? "out.child" : "out.parent"};
+    memcpy(arguments, argv, (size_t)argc * sizeof *argv);
+    memcpy(arguments + argc, extra, sizeof extra);
+    int code = __real_rt_main(&uncaptured, argc + 4, arguments);
+    if (is_child)
+        _exit(code || print_results());
+    if (check.begun)
+        await();
+    waitpid(child, &status, 0);
+    return code || !WIFEXITED(status) || WEXITSTATUS(status);
+}

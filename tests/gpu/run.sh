@@ -1,0 +1,40 @@
+#!/bin/sh
+# What check-gpu relies on, without a GPU: kernel_check with the simulated device on both sides, one of
+# them with kernels from NVRTC's stand-in. It agrees, and it sees a kernel that differs a little.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=build/gpu-tests
+case=tests/oracle/cases/demo
+failed=0
+
+kernel_check() { # kernel_check LOG
+    (cd $work && GPUOPT_DEVICE=sim GPUOPT_JIT=1 GPUOPT_SIM_DIR="$SIM_OUT" ./kernel_check --init "$OLDPWD/$case/model" \
+        --adapter "$OLDPWD/$case/adapter") >$work/"$1" 2>&1
+}
+
+verdict() { # verdict CODE NAME LOG
+    if [ "$1" -eq 0 ]; then
+        echo "ok gpu $2"
+    else
+        echo "FAIL gpu $2"
+        tail -n 20 $work/"$3"
+        failed=1
+    fi
+}
+
+export SIM_OUT="${SIM_OUT:-$PWD/build/sim}"
+library=${RTLIB:-$PWD/build/libruntime.a}
+rm -rf $work
+./gpuopt-gen $case/spec.toml --set "data.train=[\"$PWD/$case/data.jsonl\"]" \
+    --set "data.validation=[\"$PWD/$case/data.jsonl\"]" -o $work >/dev/null &&
+    make -s -C $work DEVICE=sim RT="$PWD" RTLIB="$library" >$work/build.log 2>&1 &&
+    tests/gpu/link_kernel_check.sh $work "$library" $work/kernel_check || exit 1
+
+kernel_check same.log
+verdict $? "kernels agree with themselves" same.log
+
+sed -i 's|1.0f / sqrtf(|1.0001f / sqrtf(|' $work/kernels.cu
+kernel_check other.log
+[ $? -ne 0 ] && grep -q '^FAIL.*rms_norm' $work/other.log && ! grep -q '^FAIL.*adamw' $work/other.log
+verdict $? "a kernel that differs is named" other.log
+exit $failed
