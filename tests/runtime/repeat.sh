@@ -1,0 +1,140 @@
+#!/bin/bash
+# Emitted programs on the simulated device: what must not change a result does not.
+#
+#     tests/runtime/repeat.sh [NAME]...       from the root of the tree; all tests without a NAME
+#
+# RT, RTLIB and SIM_OUT name a runtime and a simulated device that are built. Works under build/repeat.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=$PWD/build/repeat
+export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
+export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID GPUOPT_JIT
+cases=tests/oracle/cases
+rm -rf "$work"
+mkdir -p "$work"
+
+# program NAME SPEC [KEY=VALUE]...
+program() {
+    local dir=$work/$1 spec=$2 sets=()
+    shift 2
+    for setting in "$@"; do sets+=(--set "$setting"); done
+    ./gpuopt-gen "$spec" "${sets[@]}" -o "$dir" >"$dir.log" 2>&1 &&
+        make -s -C "$dir" DEVICE=sim >>"$dir.log" 2>&1
+}
+
+# run PROGRAM OUT [OPTION]...: output in OUT.log; gives the exit code.
+run() {
+    local program=$work/$1/run out=$work/$2
+    shift 2
+    "$program" --out "$out" "$@" >"$out.log" 2>&1
+}
+
+tensors() { "$work/compare_tensors" "$@"; }
+newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -t_ -k2 -n | tail -n 1; }
+says() { grep -q -e "$2" "$work/$1.log"; }
+heldout() { sed -n "s/held-out loss $2: //p" "$work/$1.log"; }
+
+# All of the state, optimizer and counters included, and the losses.
+same_results() {
+    tensors "$(newest "$1")/state.safetensors" "$(newest "$2")/state.safetensors" &&
+        cmp "$work/$1/loss.csv" "$work/$2/loss.csv"
+}
+
+# A LoRA in bf16 where much goes on in a step: dropout, two micro-steps, clipping, a schedule.
+busy=(precision.dtype=bf16 training.gradient_accumulation_steps=2 adapter.lora_dropout=0.1
+    training.steps=12 lr_scheduler.type=cosine lr_scheduler.warmup_steps=3 data.shuffle=true)
+busy() { # busy NAME [KEY=VALUE]...
+    local name=$1
+    shift
+    program "$name" $cases/demo/spec.toml "${busy[@]}" "$@"
+}
+start=(--init $cases/demo/model --adapter $cases/demo/adapter)
+
+test_two_runs() { run plain again "${start[@]}" && same_results plain_out again; }
+test_other_seed_differs() { run plain seeded "${start[@]}" --seed 5 && ! same_results plain_out seeded; }
+
+test_stopped_and_resumed() {
+    run plain stopped "${start[@]}" --steps 5 && run plain stopped --resume &&
+        same_results plain_out stopped
+}
+
+test_signal_and_resume() {
+    local signal
+    for signal in TERM INT; do
+        "$work/plain/run" --out "$work/$signal" "${start[@]}" >"$work/$signal.log" 2>&1 &
+        local pid=$!
+        until grep -q 'step 2/' "$work/$signal.log" || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+        kill -$signal $pid
+        wait $pid
+        [ $? = 75 ] && run plain $signal --resume && same_results plain_out $signal || return 1
+    done
+}
+
+# switched KEY=VALUE...: another program, the same bits.
+switched() {
+    rm -rf "$work/switched" && busy switched "$@" && run switched switched_out "${start[@]}" && same_results plain_out switched_out
+}
+test_without_fusion() { switched compile.fusion=false; }
+test_without_cuda_graph() { switched compile.cuda_graph=false; }
+test_without_overlap() { switched compile.overlap=false; }
+test_full_recomputation() { switched activation_checkpoint.mode=full; }
+test_pageable_input() { switched data.pin_memory=false; }
+test_nvrtc() { GPUOPT_JIT=1 run plain jit "${start[@]}" && same_results plain_out jit; }
+
+# One micro-step of eight rows, or eight of one row whose numbers of targets differ.
+test_accumulation() {
+    local batch
+    for batch in 8 1; do
+        program batch$batch $cases/accumulate/spec.toml precision.dtype=fp64 \
+            training.per_device_train_batch_size=$batch \
+            training.gradient_accumulation_steps=$((8 / batch)) &&
+            run batch$batch batch${batch}_out --init $cases/accumulate/model --dump "$work/dump$batch" ||
+            return 1
+    done
+    tensors --tolerance 1e-11 --prefix grad. "$work/dump8" "$work/dump1" &&
+        tensors --tolerance 1e-11 --prefix new. "$work/dump8" "$work/dump1" &&
+        tensors --tolerance 1e-11 --prefix loss "$work/dump8" "$work/dump1" &&
+        tensors --tolerance 1e-10 "$work/batch8_out/model/model.safetensors" "$work/batch1_out/model/model.safetensors"
+}
+
+# The adapter is a trained one; what it adapts is the base.
+test_without_adapter() {
+    program base $cases/pretrain_untied/spec.toml precision.dtype=fp32 training.steps=4 &&
+        run base base_out --init $cases/pretrain_untied/model &&
+        program adapted $cases/pretrain_untied/spec.toml precision.dtype=fp32 training.task=sft training.steps=4 \
+            adapter.type=lora adapter.r=4 "model.weights=$work/base_out/model" &&
+        run adapted adapted_out && run adapted bare --no-adapter --steps 0 &&
+        run adapted whole --adapter "$work/adapted_out/adapter" --steps 0 || return 1
+    awk -v base="$(heldout base_out after)" -v fresh="$(heldout adapted_out before)" \
+        -v bare="$(heldout bare before)" -v trained="$(heldout adapted_out after)" \
+        -v whole="$(heldout whole before)" 'BEGIN {
+            exit !(base > 0 && (base - bare)^2 <= 1e-12 && (base - fresh)^2 <= 1e-12 &&
+                (trained - whole)^2 <= 1e-12 && trained < base - 1e-3) }'
+}
+
+# A number of the adapter's last tensor is no number; a matrix product is the first to meet it.
+test_not_finite() {
+    local file=$work/bad/adapter_model.safetensors
+    cp -r $cases/demo/adapter "$work/bad" &&
+        printf '\0\0\300\177' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 4)) conv=notrunc status=none
+    run plain bad_out --init $cases/demo/model --adapter "$work/bad"
+    [ $? = 1 ] && says bad_out 'error: step 1 is not finite: first model\.layers\.1\.self_attn[a-z_.]*\[[0-9, ]*\] is -*nan'
+}
+
+tests='two_runs other_seed_differs stopped_and_resumed signal_and_resume without_fusion without_cuda_graph
+without_overlap full_recomputation pageable_input nvrtc accumulation without_adapter not_finite'
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
+    runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
+busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }
+failed=0
+for name in ${*:-$tests}; do
+    if "test_$name" >"$work/$name.test" 2>&1; then
+        echo "ok repeat $name"
+    else
+        echo "FAIL repeat $name (see $work)"
+        tail -n 5 "$work/$name.test"
+        failed=1
+    fi
+done
+exit $failed
