@@ -16,18 +16,19 @@ suites() {
     cat <<'TABLE'
 oracle     tests/oracle/run.sh | --all
 flavours   tests/sim/flavours.sh | --all
-runtime    tests/runtime/run.sh
-repeat     tests/runtime/repeat.sh
-study      tests/study/run.sh
+build      tests/build/run.sh | --all
 templates  tests/sim/test_template_run.sh build/sim | all
 generated  tests/sim/generated.sh | --all
-gpu        tests/gpu/run.sh
-sim        tests/sim/run.sh
-build      tests/build/run.sh | --all
-golden     tests/golden/run.sh
-lint       tests/lint/run.sh
-error      tests/error/run.sh
+emit       tests/emit/run.sh
+study      tests/study/run.sh
+repeat     tests/runtime/repeat.sh
+runtime    tests/runtime/run.sh
 unit       tests/unit/run.sh
+sim        tests/sim/run.sh
+gpu        tests/gpu/run.sh
+lint       tests/lint/run.sh
+golden     tests/golden/run.sh
+error      tests/error/run.sh
 TABLE
 }
 

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 out=build/gpu work=build/gpu-work
 jansson=$(${CC:-cc} -print-file-name=libjansson.a)
 
-rm -rf $out
+rm -rf $out $work/sim
 mkdir -p $out/programs/runtime $out/tests/oracle $out/sim $work
 make --no-print-directory -s -j2 OBJ=$work/obj RT_LIB=$work/libruntime.a RUNTIME_PARENT=.. $work/libruntime.a
 ${CC:-cc} -std=c17 -O2 -fPIC -c tests/gpu/plain_blas.c -o $work/plain_blas.o
