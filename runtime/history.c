@@ -13,9 +13,10 @@ struct RtHistory {
     int32_t *bad_step; /* pinned */
 };
 
+/* At least a byte: a program of no steps only evaluates. */
 static void *pinned(size_t bytes) {
     void *memory = NULL;
-    CU(MemHostAlloc, &memory, bytes, 0);
+    CU(MemHostAlloc, &memory, bytes + !bytes, 0);
     return memory;
 }
 
