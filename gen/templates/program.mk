@@ -17,6 +17,10 @@ CUDA_HOME := $(patsubst %/bin/nvcc,%,$(or $(realpath $(shell command -v nvcc 2>/
 endif
 NVCC    ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
 
+ifneq ($(word 2,$(CURDIR)),)
+$(error make cannot build in "$(CURDIR)", for it splits names at spaces: copy this folder to a path without)
+endif
+
 # What a driver leaves under /dev tells whether to build for a device; the program asks the driver itself.
 target := $(if $(filter auto,$(DEVICE)),$(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,sim),$(DEVICE))
 ifeq ($(filter cuda sim,$(target)),)
