@@ -34,6 +34,9 @@ static void mark_overwritten(Check *c, int index, const Value *result) {
     for (int i = 0; i < op->in_count; i++)
         if (op->in[i] != result && value_overlaps(op->in[i], result))
             c->overwritten[op->in[i]->id] = index;
+    for (struct Link *l = c->in_storage[result->storage->id]; l; l = l->next)
+        if (value_overlaps(l->value, result))
+            c->overwritten[l->value->id] = index;
 }
 
 static void check_result(Check *c, int index, const Value *v) {
