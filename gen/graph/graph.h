@@ -99,7 +99,6 @@ typedef struct {
     int64_t head_dim, heads, kv_heads, seq_len;
     bool transpose_a, transpose_b; /* matmul */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
-    bool inverse;    /* rope: rotate back */
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */
 } Attr;
 

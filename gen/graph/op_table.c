@@ -18,7 +18,7 @@ GradientRule grad_add, grad_mul, grad_scale, grad_silu, grad_swiglu, grad_dropou
     grad_cross_entropy, grad_sum;
 ExpandRule expand_add, expand_mul, expand_scale, expand_silu, expand_silu_grad, expand_swiglu,
     expand_swiglu_grad, expand_dropout, expand_cast, expand_rms_norm, expand_rms_norm_grad,
-    expand_rms_norm_weight_grad, expand_rope_table, expand_rope, expand_embedding,
+    expand_rms_norm_weight_grad, expand_rope_table, expand_rope, expand_rope_grad, expand_embedding,
     expand_gather_rows, expand_gather_labels, expand_cross_entropy, expand_cross_entropy_grad,
     expand_sum, expand_sum_squares, expand_clip_factor, expand_adamw, expand_advance_step;
 FlopsRule flops_linear, flops_matmul, flops_attention, flops_attention_grad;

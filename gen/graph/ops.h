@@ -34,6 +34,7 @@ OP(rms_norm_weight_grad, SK, shape_rms_norm_weight_grad, NULL, expand_rms_norm_w
 /* attention */
 OP(rope_table, SK, shape_rope_table, NULL, expand_rope_table, NULL)
 OP(rope, SK, shape_rope, grad_rope, expand_rope, NULL)
+OP(rope_grad, SK, shape_rope, NULL, expand_rope_grad, NULL)
 OP(attention, SK, shape_attention, grad_attention, NULL, flops_attention)
 OP(attention_grad, SK, shape_attention_grad, NULL, NULL, flops_attention_grad)
 

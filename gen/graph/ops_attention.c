@@ -2,7 +2,8 @@
  *
  * rope_table     (inv_freq[hd/2]) -> cos[S,hd/2], sin[S,hd/2] of place times frequency
  * rope           (x[T,heads hd], positions[T,1], cos, sin) -> x rotated by halves (Su et al., arXiv
- *                2104.09864, in Hugging Face's layout); attr.inverse rotates back
+ *                2104.09864, in Hugging Face's layout)
+ * rope_grad      the same the other way round
  * attention      (q[T,heads hd], k[T,kv_heads hd], v, positions) -> o like q, lse[T,heads]
  *                causal within a sample: query i of a row of the batch sees i - positions[i] .. i
  * attention_grad (q, k, v, positions, o, lse, do) -> dq, dk, dv, delta[T,heads] = rowsum(do o)
@@ -33,8 +34,7 @@ void shape_rope(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-void expand_rope(const Program *p, const Op *op, Body *body) {
-    (void)p;
+static void rotate(const Op *op, Body *body, bool back) {
     int64_t head = op->attr.head_dim;
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
@@ -50,16 +50,23 @@ void expand_rope(const Program *p, const Op *op, Body *body) {
         crossed = step_binary(body, STEP_MUL, partner, sin);
     int minus = step_binary(body, STEP_SUB, straight, crossed),
         plus = step_binary(body, STEP_ADD, straight, crossed);
-    int y = op->attr.inverse ? step_select(body, first, plus, minus)
-                             : step_select(body, first, minus, plus);
+    int y = back ? step_select(body, first, plus, minus) : step_select(body, first, minus, plus);
     step_store(body, op->out[0], y);
 }
 
+void expand_rope(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    rotate(op, body, false);
+}
+
+void expand_rope_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    rotate(op, body, true);
+}
+
 void grad_rope(Backward *b, const Op *op) {
-    Attr attr = op->attr;
-    attr.inverse = !attr.inverse;
     Value *in[] = {backward_of(b, op->out[0]), op->in[1], op->in[2], op->in[3]};
-    backward_emit(b, op, op->in[0], OP_rope, in, 4, attr);
+    backward_emit(b, op, op->in[0], OP_rope_grad, in, 4, op->attr);
 }
 
 void shape_attention(Program *p, Op *op) {

@@ -53,14 +53,14 @@ void grad_scale(Backward *b, const Op *op) {
     backward_emit(b, op, op->in[0], OP_scale, (Value *[]){backward_of(b, op->out[0])}, 1, op->attr);
 }
 
-/* silu(x) = x sigmoid(x) */
+/* silu(x) = x s with s = sigmoid(x) */
 static int silu(Body *body, int x) {
     return step_binary(body, STEP_MUL, x, step_unary(body, STEP_SIGMOID, x));
 }
 
-/* silu'(x) = s (1 + x (1 - s)) with s = sigmoid(x) */
-static int silu_slope(Body *body, int x) {
-    int s = step_unary(body, STEP_SIGMOID, x), one = step_const(body, 1);
+/* silu'(x) = s (1 + x (1 - s)) */
+static int silu_slope(Body *body, int x, int s) {
+    int one = step_const(body, 1);
     int rest = step_binary(body, STEP_MUL, x, step_binary(body, STEP_SUB, one, s));
     return step_binary(body, STEP_MUL, s, step_binary(body, STEP_ADD, one, rest));
 }
@@ -81,7 +81,8 @@ void expand_silu_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, silu_slope(body, x)));
+    int slope = silu_slope(body, x, step_unary(body, STEP_SIGMOID, x));
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, slope));
 }
 
 /* (gate, up) -> silu(gate) up, the gated unit of Shazeer, arXiv 2002.05202 */
@@ -111,9 +112,10 @@ void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
     space_of(body, op->out[0]);
     int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
-    int through = step_binary(body, STEP_MUL, dy, up);
-    step_store(body, op->out[0], step_binary(body, STEP_MUL, through, silu_slope(body, gate)));
-    step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu(body, gate)));
+    int s = step_unary(body, STEP_SIGMOID, gate), through = step_binary(body, STEP_MUL, dy, up);
+    int slope = silu_slope(body, gate, s), silu_gate = step_binary(body, STEP_MUL, gate, s);
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, through, slope));
+    step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu_gate));
 }
 
 /* (x, seed, step, first_row) -> x / (1 - rate) where kept, else 0. The mask is a function of the

@@ -43,8 +43,6 @@ static void print_attr(const Attr *a, StrBuf *out) {
         sb_puts(out, " transpose_b");
     if (a->accumulate)
         sb_puts(out, " accumulate");
-    if (a->inverse)
-        sb_puts(out, " inverse");
 }
 
 static void print_op(const Op *op, StrBuf *out) {

@@ -162,14 +162,11 @@ static Value *build_rms_norm(Setup *s) {
 /* Two samples of 4 and 2 tokens. */
 static const int positions[ROWS] = {0, 1, 2, 3, 0, 1};
 
-static Value *rotated(Setup *s, bool inverse) {
+static Value *build_rope(Setup *s) {
     Value *in[] = {activation(s, 2 * COLS), integers(s, ROWS, positions), frozen(s, ROWS, COLS / 2),
                    frozen(s, ROWS, COLS / 2)};
-    return op(s, OP_rope, in, 4, (Attr){.head_dim = COLS, .inverse = inverse});
+    return op(s, OP_rope, in, 4, (Attr){.head_dim = COLS});
 }
-
-static Value *build_rope(Setup *s) { return rotated(s, false); }
-static Value *build_rope_inverse(Setup *s) { return rotated(s, true); }
 
 /* Two heads share one of keys and values. */
 static Value *build_attention(Setup *s) {
@@ -215,7 +212,6 @@ static const struct {
     {"gradient of linear onto another", OP_linear, build_linear_onto},
     {"gradient of rms_norm", OP_rms_norm, build_rms_norm},
     {"gradient of rope", OP_rope, build_rope},
-    {"gradient of rope back", OP_rope, build_rope_inverse},
     {"gradient of attention", OP_attention, build_attention},
     {"gradient of embedding", OP_embedding, build_embedding},
     {"gradient of a table at both ends", OP_embedding, build_tied},
