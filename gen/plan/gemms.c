@@ -15,11 +15,19 @@ static bool gemm_name_taken(const Plan *plan, const char *name) {
     return false;
 }
 
-/* "gemm_1024x512x128_nt": m, n, k and who is transposed. */
+/* "_a304": rows of the operand lie further apart than they are long. */
+static const char *with_stride(Arena *arena, const char *name, char operand, int64_t stride, int64_t dense) {
+    return stride == dense ? name : arena_printf(arena, "%s_%c%lld", name, operand, (long long)stride);
+}
+
+/* "gemm_1024x512x128_nt_b144": m, n, k, who is transposed, and row strides that are no row's length. */
 static const char *gemm_name(const Plan *plan, const Gemm *g) {
     Arena *arena = plan->program->arena;
     const char *base = arena_printf(arena, "gemm_%lldx%lldx%lld_%c%c", (long long)g->m, (long long)g->n, (long long)g->k,
                                     g->transpose_a ? 't' : 'n', g->transpose_b ? 't' : 'n');
+    base = with_stride(arena, base, 'a', g->lda, g->transpose_a ? g->m : g->k);
+    base = with_stride(arena, base, 'b', g->ldb, g->transpose_b ? g->k : g->n);
+    base = with_stride(arena, base, 'c', g->ldc, g->n);
     if (g->beta != 0) base = arena_printf(arena, "%s_add", base);
     const char *name = base;
     for (int n = 2; gemm_name_taken(plan, name); n++) name = arena_printf(arena, "%s_v%d", base, n);

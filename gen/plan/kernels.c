@@ -100,6 +100,19 @@ static const char *body_kernel_name(Arena *arena, const char *ops, const Kernel 
     return arena_printf(arena, "%s_%lldx%lld", name, (long long)k->rows, cols);
 }
 
+/* Kernels of one shape differ mostly by the rows that they write into: "rope_1024x64_of_304". */
+static const char *name_with_strides(Arena *arena, const Kernel *k) {
+    const char *name = k->name;
+    int64_t told = 0;
+    for (int i = 0; i < k->param_count; i++) {
+        const Value *v = k->param[i].value;
+        if (!k->param[i].written || value_dense(v) || v->row_stride == told) continue;
+        told = v->row_stride;
+        name = arena_printf(arena, "%s_of_%lld", name, (long long)told);
+    }
+    return name;
+}
+
 static bool name_taken(const Plan *plan, const char *name) {
     for (int i = 0; i < plan->kernel_count; i++)
         if (!strcmp(plan->kernels[i].name, name)) return true;
@@ -109,7 +122,7 @@ static bool name_taken(const Plan *plan, const char *name) {
 int plan_kernel(Plan *plan, Kernel kernel) {
     for (int i = 0; i < plan->kernel_count; i++)
         if (!strcmp(plan->kernels[i].signature, kernel.signature)) return i;
-    const char *base = kernel.name;
+    const char *base = kernel.name = name_with_strides(plan->program->arena, &kernel);
     for (int n = 2; name_taken(plan, kernel.name); n++)
         kernel.name = arena_printf(plan->program->arena, "%s_v%d", base, n);
     plan->kernels = grow(plan->program->arena, plan->kernels, plan->kernel_count, &plan->kernel_capacity, sizeof kernel);
