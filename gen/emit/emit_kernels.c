@@ -27,15 +27,6 @@ static const char *key_at(const Spec *spec, Pos pos) {
     return NULL;
 }
 
-static const Launch *first_launch(const Plan *plan, int kernel) {
-    for (int e = 0; e < ENTRY_COUNT; e++)
-        for (int i = 0; i < plan->entry[e].launch_count; i++) {
-            const Launch *launch = &plan->entry[e].launches[i];
-            if (launch->kind == LAUNCH_KERNEL && launch->index == kernel) return launch;
-        }
-    internal_fault(__FILE__, __LINE__, "kernel %s has no launch", plan->kernels[kernel].name);
-}
-
 static void print_shape(const Kernel *k, StrBuf *out) {
     if (k->template_name) sb_printf(out, " (%s of %s)", k->template_kernel, k->template_name);
     else if (!k->rows) sb_printf(out, " over [rows, %lld]", (long long)k->body->cols);
@@ -60,7 +51,7 @@ static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     print_shape(k, out);
     if (key) sb_printf(out, ", from %s", key);
     sb_puts(out, "\n * ");
-    print_cost(plan, k, first_launch(plan, kernel), out);
+    print_cost(plan, k, plan_first_launch(plan, LAUNCH_KERNEL, kernel), out);
     sb_puts(out, " */\n");
 }
 

@@ -70,8 +70,12 @@ static const char *compute_text(const Gemm *gemm) {
     return names[gemm->compute];
 }
 
-static void put_gemm(const Emit *e, const Gemm *g) {
-    sb_printf(e->out, "    [G_%s] = {.name = \"%s\", .m = %lld, .n = %lld, .k = %lld,\n", g->name,
+static void put_gemm(const Emit *e, int index) {
+    const Gemm *g = &e->plan->gemms[index];
+    const Launch *launch = plan_first_launch(e->plan, LAUNCH_GEMM, index);
+    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs a launch */\n",
+              launch_issued_bytes(e->plan, launch), launch_flops(e->plan, launch));
+    sb_printf(e->out, "    [G_%s] = {.name = \"%s\",\n        .m = %lld, .n = %lld, .k = %lld,\n", g->name,
               g->name, (long long)g->m, (long long)g->n, (long long)g->k);
     sb_puts(e->out, "        ");
     if (g->transpose_a)
@@ -98,7 +102,7 @@ static void put_gemms(const Emit *e) {
         sb_printf(e->out, "    G_%s,\n", plan->gemms[i].name);
     sb_puts(e->out, "};\n\nstatic const RtGemm gemms[] = {\n");
     for (int i = 0; i < plan->gemm_count; i++)
-        put_gemm(e, &plan->gemms[i]);
+        put_gemm(e, i);
     sb_puts(e->out, "};\n\n");
 }
 

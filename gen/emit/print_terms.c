@@ -2,6 +2,7 @@
  *
  * Parentheses follow the order of the steps exactly: the text computes what the body says, bit for
  * bit. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,17 @@ static const char *real_text(Printer *p, double value) {
     return arena_printf(p->arena, "%s%s%s", text, strpbrk(text, ".en") ? "" : ".0", is_float ? "f" : "");
 }
 
+/* n where the number is 1 / n and takes more than four digits to write; else 0. */
+static long whole_inverse(double value) {
+    char text[40];
+    snprintf(text, sizeof text, "%.4g", value);
+    double n = round(1 / value);
+    return n < 1e9 && 1 / n == value && strtod(text, NULL) != value ? (long)n : 0;
+}
+
 static Term constant_term(Printer *p, const Step *s) {
+    long n = s->type == TYPE_REAL && s->constant > 0 ? whole_inverse(s->constant) : 0;
+    if (n) return (Term){arena_printf(p->arena, "%s / %ld", real_text(p, 1), n), BIND_MUL};
     const char *text = s->type == TYPE_REAL ? real_text(p, s->constant)
                                             : arena_printf(p->arena, "%lld", (long long)s->constant);
     return (Term){text, s->constant < 0 ? BIND_UNARY : BIND_PRIMARY};

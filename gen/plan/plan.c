@@ -18,6 +18,16 @@ Place plan_place(const Plan *plan, const Value *value) {
     return place;
 }
 
+const Launch *plan_first_launch(const Plan *plan, LaunchKind kind, int index) {
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            const Launch *launch = &plan->entry[e].launches[i];
+            if (launch->kind == kind && launch->index == index)
+                return launch;
+        }
+    internal_fault(__FILE__, __LINE__, "kernel or product %d has no launch", index);
+}
+
 int plan_kernel_launches(const Plan *plan, Entry entry) {
     int count = 0;
     for (int i = 0; i < plan->entry[entry].launch_count; i++) {

@@ -146,6 +146,8 @@ void plan_launches(Plan *);
  * Exact for bodies and GEMM operands counted once; templates by the formulas of their head comments. */
 double launch_issued_bytes(const Plan *, const Launch *);
 double launch_flops(const Plan *, const Launch *);
+/* The first launch of a kernel or matrix product. */
+const Launch *plan_first_launch(const Plan *, LaunchKind, int index);
 /* Places storages; the arenas' sizes follow. */
 void plan_memory(Plan *);
 /* Ends in an internal fault unless every launch comes after those that it depends on, no two live

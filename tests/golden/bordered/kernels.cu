@@ -274,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
 
 /* cast over [4, 32], from adapter.r
  * 768 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) cast_4x32(
+extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
@@ -289,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32(
 
 /* scale over [32, 4], from adapter.r
  * 768 bytes, 128 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) scale_32x4(
+extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
@@ -304,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4(
 
 /* scale over [16, 4], from adapter.r
  * 384 bytes, 64 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) scale_16x4(
+extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
     const int i = threadIdx.x * 4;
     if (i >= 64)
@@ -321,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x4(
 
 /* cast over [4, 32], from adapter.r
  * 768 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) cast_4x32_v2(
+extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
@@ -336,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_v2(
 
 /* scale over [32, 4], from adapter.r
  * 768 bytes, 128 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) scale_32x4_v2(
+extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
@@ -351,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_v2(
 
 /* cast over [4, 32], from adapter.r
  * 768 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) cast_4x32_v3(
+extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_48(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
@@ -366,7 +366,7 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_v3(
 
 /* scale over [48, 4], from adapter.r
  * 1152 bytes, 192 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(64) scale_48x4(
+extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
     const int i = threadIdx.x * 4;
     if (i >= 192)
@@ -383,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(64) scale_48x4(
 
 /* cast over [4, 48], from adapter.r
  * 1152 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(64) cast_4x48(
+extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
     const int i = threadIdx.x * 4;
     if (i >= 192)
@@ -400,7 +400,7 @@ extern "C" __global__ void __launch_bounds__(64) cast_4x48(
 
 /* embedding, rms_norm over [32, 32], from model.vocab_size
  * 12288 bytes, 7168 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
+extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ weight_2, __nv_bfloat16 *__restrict__ embed_tokens,
     __nv_bfloat16 *__restrict__ input_layernorm) {
@@ -471,7 +471,7 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
 /* attention (forward of attention_mma.cu), from model.num_attention_heads
  * 12032 bytes, 34816 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_forward_16x2x16(
+attention_forward_16x2x16_of_40(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -552,7 +552,7 @@ attention_forward_16x2x16(
 
 /* add, rms_norm over [32, 32], from model.hidden_size
  * 10368 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
@@ -582,7 +582,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 
 /* swiglu over [32, 48], from model.intermediate_size
  * 9216 bytes, 4608 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
+extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
     const int i = threadIdx.x * 8;
@@ -602,7 +602,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
 
 /* add, rms_norm over [32, 32], from model.hidden_size
  * 10368 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
@@ -630,7 +630,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
 
 /* add, rms_norm over [32, 32], from model.hidden_size
  * 10368 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ model_norm_rstd, __nv_bfloat16 *__restrict__ model_norm) {
@@ -723,7 +723,7 @@ extern "C" __global__ void __launch_bounds__(1) add(
 
 /* rms_norm_grad over [32, 32]
  * 12288 bytes, 10240 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
     __nv_bfloat16 *__restrict__ mlp_residual_grad) {
@@ -746,8 +746,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
 }
 
 /* swiglu_grad over [32, 48], from model.intermediate_size
- * 15360 bytes, 15360 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
+ * 15360 bytes, 13824 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
     __nv_bfloat16 *__restrict__ act_grad_up) {
@@ -766,9 +766,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
         const float act_grad_gate_j =
             mlp_act_grad_j * convert<float>(up_proj_v[j]) * (t * (1.0f + gate_proj_j * (1.0f - t)));
         act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
-        const float act_grad_up_j =
-            mlp_act_grad_j * (gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))));
-        act_grad_up_v[j] = convert<__nv_bfloat16>(act_grad_up_j);
+        act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * t));
     }
     store_vec(act_grad_gate + row * 112 + col, act_grad_gate_v);
     store_vec(act_grad_up + row * 112 + col, act_grad_up_v);
@@ -776,7 +774,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
 
 /* rms_norm_grad, add over [32, 32]
  * 14336 bytes, 11264 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ post_attention_layernorm_rstd,
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
@@ -917,7 +915,7 @@ attention_backward_q_16x2x16(
 /* attention_grad (backward_kv of attention_mma.cu), from model.num_attention_heads
  * 9984 bytes, 69632 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_kv_16x2x16(
+attention_backward_kv_16x2x16_of_88(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -1055,9 +1053,9 @@ attention_backward_kv_16x2x16(
                            SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums, dv_scale);
 }
 
-/* rope over [32, 16]
+/* rope_grad over [32, 16]
  * 7680 bytes, 3584 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) rope_32x16_v2(
+extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16_of_88(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
     __nv_bfloat16 *__restrict__ self_attn_k_proj_grad) {
@@ -1079,9 +1077,9 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16_v2(
     store_vec(self_attn_k_proj_grad + row * 88 + col, self_attn_k_proj_grad_v);
 }
 
-/* rope over [32, 32]
+/* rope_grad over [32, 32]
  * 15360 bytes, 7168 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x32_v2(
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_88(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
     __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
@@ -1106,7 +1104,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32_v2(
 /* attention_grad (backward_kv of attention_mma.cu), from model.num_attention_heads
  * 9984 bytes, 69632 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_kv_16x2x16_v2(
+attention_backward_kv_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -1244,9 +1242,9 @@ attention_backward_kv_16x2x16_v2(
                            SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums, dv_scale);
 }
 
-/* rope over [32, 16]
+/* rope_grad over [32, 16]
  * 7680 bytes, 3584 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) rope_32x16_v3(
+extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
     __nv_bfloat16 *__restrict__ self_attn_k_proj_grad) {
@@ -1268,9 +1266,9 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16_v3(
     store_vec(self_attn_k_proj_grad + row * 16 + col, self_attn_k_proj_grad_v);
 }
 
-/* rope over [32, 32]
+/* rope_grad over [32, 32]
  * 15360 bytes, 7168 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x32_v3(
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
     __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
@@ -1421,7 +1419,7 @@ extern "C" __global__ void __launch_bounds__(1) advance_step(
 
 /* add, rms_norm over [32, 32], from model.hidden_size
  * 10240 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v4(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_v2(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
@@ -1449,7 +1447,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v4(
 
 /* add, rms_norm over [32, 32], from model.hidden_size
  * 10240 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v5(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_v2(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     __nv_bfloat16 *__restrict__ input_layernorm) {
@@ -1474,7 +1472,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v5(
 
 /* add, rms_norm over [32, 32], from model.hidden_size
  * 8192 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v6(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;

@@ -13,251 +13,315 @@
 
 enum {
     K_rope_table_16x8,
-    K_cast_4x32,
-    K_scale_32x4,
-    K_scale_16x4,
-    K_cast_4x32_v2,
-    K_scale_32x4_v2,
-    K_cast_4x32_v3,
-    K_scale_48x4,
-    K_cast_4x48,
-    K_embedding_rms_norm_32x32,
+    K_cast_4x32_of_56,
+    K_scale_32x4_of_56,
+    K_scale_16x4_of_56,
+    K_cast_4x32_of_40,
+    K_scale_32x4_of_40,
+    K_cast_4x32_of_48,
+    K_scale_48x4_of_48,
+    K_cast_4x48_of_56,
+    K_embedding_rms_norm_32x32_of_56,
     K_rope_32x32,
     K_rope_32x16,
-    K_attention_forward_16x2x16,
+    K_attention_forward_16x2x16_of_40,
+    K_add_rms_norm_32x32_of_48,
+    K_swiglu_32x48_of_56,
+    K_add_rms_norm_32x32_of_56,
     K_add_rms_norm_32x32,
-    K_swiglu_32x48,
-    K_add_rms_norm_32x32_v2,
-    K_add_rms_norm_32x32_v3,
     K_cross_entropy_cross_entropy_grad_32x64,
     K_sum_32,
     K_add,
-    K_rms_norm_grad_32x32,
-    K_swiglu_grad_32x48,
-    K_rms_norm_grad_add_32x32,
+    K_rms_norm_grad_32x32_of_40,
+    K_swiglu_grad_32x48_of_112,
+    K_rms_norm_grad_add_32x32_of_40,
     K_attention_backward_q_16x2x16,
+    K_attention_backward_kv_16x2x16_of_88,
+    K_rope_grad_32x16_of_88,
+    K_rope_grad_32x32_of_88,
     K_attention_backward_kv_16x2x16,
-    K_rope_32x16_v2,
-    K_rope_32x32_v2,
-    K_attention_backward_kv_16x2x16_v2,
-    K_rope_32x16_v3,
-    K_rope_32x32_v3,
+    K_rope_grad_32x16,
+    K_rope_grad_32x32,
     K_sum_squares_x1024,
     K_column_sum_512x1024,
     K_sum_clip_factor_1024,
     K_adamw_x1024,
     K_advance_step,
-    K_add_rms_norm_32x32_v4,
-    K_add_rms_norm_32x32_v5,
-    K_add_rms_norm_32x32_v6,
+    K_add_rms_norm_32x32_of_48_v2,
+    K_add_rms_norm_32x32_of_56_v2,
+    K_add_rms_norm_32x32_v2,
     K_cross_entropy_32x64,
 };
 
 static const RtKernel kernels[] = {
     [K_rope_table_16x8] = {"rope_table_16x8", 32, 0},
-    [K_cast_4x32] = {"cast_4x32", 32, 0},
-    [K_scale_32x4] = {"scale_32x4", 32, 0},
-    [K_scale_16x4] = {"scale_16x4", 32, 0},
-    [K_cast_4x32_v2] = {"cast_4x32_v2", 32, 0},
-    [K_scale_32x4_v2] = {"scale_32x4_v2", 32, 0},
-    [K_cast_4x32_v3] = {"cast_4x32_v3", 32, 0},
-    [K_scale_48x4] = {"scale_48x4", 64, 0},
-    [K_cast_4x48] = {"cast_4x48", 64, 0},
-    [K_embedding_rms_norm_32x32] = {"embedding_rms_norm_32x32", 256, 0},
+    [K_cast_4x32_of_56] = {"cast_4x32_of_56", 32, 0},
+    [K_scale_32x4_of_56] = {"scale_32x4_of_56", 32, 0},
+    [K_scale_16x4_of_56] = {"scale_16x4_of_56", 32, 0},
+    [K_cast_4x32_of_40] = {"cast_4x32_of_40", 32, 0},
+    [K_scale_32x4_of_40] = {"scale_32x4_of_40", 32, 0},
+    [K_cast_4x32_of_48] = {"cast_4x32_of_48", 32, 0},
+    [K_scale_48x4_of_48] = {"scale_48x4_of_48", 64, 0},
+    [K_cast_4x48_of_56] = {"cast_4x48_of_56", 64, 0},
+    [K_embedding_rms_norm_32x32_of_56] = {"embedding_rms_norm_32x32_of_56", 256, 0},
     [K_rope_32x32] = {"rope_32x32", 256, 0},
     [K_rope_32x16] = {"rope_32x16", 128, 0},
-    [K_attention_forward_16x2x16] = {"attention_forward_16x2x16", 128, 18432},
+    [K_attention_forward_16x2x16_of_40] = {"attention_forward_16x2x16_of_40", 128, 18432},
+    [K_add_rms_norm_32x32_of_48] = {"add_rms_norm_32x32_of_48", 256, 0},
+    [K_swiglu_32x48_of_56] = {"swiglu_32x48_of_56", 192, 0},
+    [K_add_rms_norm_32x32_of_56] = {"add_rms_norm_32x32_of_56", 256, 0},
     [K_add_rms_norm_32x32] = {"add_rms_norm_32x32", 256, 0},
-    [K_swiglu_32x48] = {"swiglu_32x48", 192, 0},
-    [K_add_rms_norm_32x32_v2] = {"add_rms_norm_32x32_v2", 256, 0},
-    [K_add_rms_norm_32x32_v3] = {"add_rms_norm_32x32_v3", 256, 0},
     [K_cross_entropy_cross_entropy_grad_32x64] = {"cross_entropy_cross_entropy_grad_32x64", 256, 0},
     [K_sum_32] = {"sum_32", 32, 0},
     [K_add] = {"add", 1, 0},
-    [K_rms_norm_grad_32x32] = {"rms_norm_grad_32x32", 256, 0},
-    [K_swiglu_grad_32x48] = {"swiglu_grad_32x48", 192, 0},
-    [K_rms_norm_grad_add_32x32] = {"rms_norm_grad_add_32x32", 256, 0},
+    [K_rms_norm_grad_32x32_of_40] = {"rms_norm_grad_32x32_of_40", 256, 0},
+    [K_swiglu_grad_32x48_of_112] = {"swiglu_grad_32x48_of_112", 192, 0},
+    [K_rms_norm_grad_add_32x32_of_40] = {"rms_norm_grad_add_32x32_of_40", 256, 0},
     [K_attention_backward_q_16x2x16] = {"attention_backward_q_16x2x16", 128, 24576},
+    [K_attention_backward_kv_16x2x16_of_88] = {"attention_backward_kv_16x2x16_of_88", 128, 19200},
+    [K_rope_grad_32x16_of_88] = {"rope_grad_32x16_of_88", 128, 0},
+    [K_rope_grad_32x32_of_88] = {"rope_grad_32x32_of_88", 256, 0},
     [K_attention_backward_kv_16x2x16] = {"attention_backward_kv_16x2x16", 128, 19200},
-    [K_rope_32x16_v2] = {"rope_32x16_v2", 128, 0},
-    [K_rope_32x32_v2] = {"rope_32x32_v2", 256, 0},
-    [K_attention_backward_kv_16x2x16_v2] = {"attention_backward_kv_16x2x16_v2", 128, 19200},
-    [K_rope_32x16_v3] = {"rope_32x16_v3", 128, 0},
-    [K_rope_32x32_v3] = {"rope_32x32_v3", 256, 0},
+    [K_rope_grad_32x16] = {"rope_grad_32x16", 128, 0},
+    [K_rope_grad_32x32] = {"rope_grad_32x32", 256, 0},
     [K_sum_squares_x1024] = {"sum_squares_x1024", 128, 0},
     [K_column_sum_512x1024] = {"column_sum_512x1024", 256, 0},
     [K_sum_clip_factor_1024] = {"sum_clip_factor_1024", 128, 0},
     [K_adamw_x1024] = {"adamw_x1024", 256, 0},
     [K_advance_step] = {"advance_step", 1, 0},
-    [K_add_rms_norm_32x32_v4] = {"add_rms_norm_32x32_v4", 256, 0},
-    [K_add_rms_norm_32x32_v5] = {"add_rms_norm_32x32_v5", 256, 0},
-    [K_add_rms_norm_32x32_v6] = {"add_rms_norm_32x32_v6", 256, 0},
+    [K_add_rms_norm_32x32_of_48_v2] = {"add_rms_norm_32x32_of_48_v2", 256, 0},
+    [K_add_rms_norm_32x32_of_56_v2] = {"add_rms_norm_32x32_of_56_v2", 256, 0},
+    [K_add_rms_norm_32x32_v2] = {"add_rms_norm_32x32_v2", 256, 0},
     [K_cross_entropy_32x64] = {"cross_entropy_32x64", 256, 0},
 };
 
 /* ---- matrix products by cuBLASLt: C[m,n] = alpha op(A) op(B) + beta C ---- */
 
 enum {
-    G_gemm_32x24x32_nt,
+    G_gemm_32x24x32_nt_a56_b56_c56,
     G_gemm_32x64x56_nt,
-    G_gemm_32x8x32_nt,
+    G_gemm_32x8x32_nt_a40_b40_c40,
     G_gemm_32x32x40_nt,
-    G_gemm_32x16x32_nt,
+    G_gemm_32x16x32_nt_a48_b48_c48,
     G_gemm_32x96x48_nt,
-    G_gemm_32x8x48_nt,
+    G_gemm_32x8x48_nt_a56_b56_c56,
     G_gemm_32x32x56_nt,
     G_gemm_32x64x32_nt,
     G_gemm_32x32x64_nn,
-    G_gemm_32x4x32_tn,
-    G_gemm_32x8x32_nn,
-    G_gemm_4x48x32_tn,
-    G_gemm_32x48x40_nn,
-    G_gemm_48x4x32_tn,
-    G_gemm_32x16x96_nn,
-    G_gemm_4x32x32_tn,
-    G_gemm_32x32x112_nn,
-    G_gemm_32x4x32_tn_v2,
-    G_gemm_32x8x32_nn_v2,
-    G_gemm_4x32x32_tn_v2,
-    G_gemm_32x32x40_nn,
-    G_gemm_16x4x32_tn,
-    G_gemm_32x24x64_nn,
-    G_gemm_4x32x32_tn_v3,
-    G_gemm_32x4x32_tn_v3,
-    G_gemm_32x32x88_nn,
-    G_gemm_16x4x32_tn_v2,
+    G_gemm_32x4x32_tn_a40_b56,
+    G_gemm_32x8x32_nn_a40_b56_c40,
+    G_gemm_4x48x32_tn_a40_b56,
+    G_gemm_32x48x40_nn_b56,
+    G_gemm_48x4x32_tn_a112_b48,
+    G_gemm_32x16x96_nn_a112_b48_c112,
+    G_gemm_4x32x32_tn_a112_b48,
+    G_gemm_32x32x112_nn_b48,
+    G_gemm_32x4x32_tn_a40_b40,
+    G_gemm_32x8x32_nn_a40_b40_c40,
+    G_gemm_4x32x32_tn_a40_b40,
+    G_gemm_32x32x40_nn_b40,
+    G_gemm_16x4x32_tn_a88_b56,
+    G_gemm_32x24x64_nn_a88_b56_c88,
+    G_gemm_4x32x32_tn_a88_b56,
+    G_gemm_32x4x32_tn_a88_b56,
+    G_gemm_32x32x88_nn_b56,
+    G_gemm_16x4x32_tn_b56,
     G_gemm_32x4x16_nn,
-    G_gemm_4x32x32_tn_v4,
-    G_gemm_32x4x32_tn_v4,
+    G_gemm_4x32x32_tn_b56,
+    G_gemm_32x4x32_tn_b56,
     G_gemm_32x4x32_nn,
 };
 
 static const RtGemm gemms[] = {
-    [G_gemm_32x24x32_nt] = {.name = "gemm_32x24x32_nt", .m = 32, .n = 24, .k = 32,
+    /* 5120 bytes, 49152 FLOPs a launch */
+    [G_gemm_32x24x32_nt_a56_b56_c56] = {.name = "gemm_32x24x32_nt_a56_b56_c56",
+        .m = 32, .n = 24, .k = 32,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 56,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x64x56_nt] = {.name = "gemm_32x64x56_nt", .m = 32, .n = 64, .k = 56,
+    /* 14848 bytes, 229376 FLOPs a launch */
+    [G_gemm_32x64x56_nt] = {.name = "gemm_32x64x56_nt",
+        .m = 32, .n = 64, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x8x32_nt] = {.name = "gemm_32x8x32_nt", .m = 32, .n = 8, .k = 32,
+    /* 3072 bytes, 16384 FLOPs a launch */
+    [G_gemm_32x8x32_nt_a40_b40_c40] = {.name = "gemm_32x8x32_nt_a40_b40_c40",
+        .m = 32, .n = 8, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x40_nt] = {.name = "gemm_32x32x40_nt", .m = 32, .n = 32, .k = 40,
+    /* 7168 bytes, 81920 FLOPs a launch */
+    [G_gemm_32x32x40_nt] = {.name = "gemm_32x32x40_nt",
+        .m = 32, .n = 32, .k = 40,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x16x32_nt] = {.name = "gemm_32x16x32_nt", .m = 32, .n = 16, .k = 32,
+    /* 4096 bytes, 32768 FLOPs a launch */
+    [G_gemm_32x16x32_nt_a48_b48_c48] = {.name = "gemm_32x16x32_nt_a48_b48_c48",
+        .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x96x48_nt] = {.name = "gemm_32x96x48_nt", .m = 32, .n = 96, .k = 48,
+    /* 18432 bytes, 294912 FLOPs a launch */
+    [G_gemm_32x96x48_nt] = {.name = "gemm_32x96x48_nt",
+        .m = 32, .n = 96, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 96,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x8x48_nt] = {.name = "gemm_32x8x48_nt", .m = 32, .n = 8, .k = 48,
+    /* 4352 bytes, 24576 FLOPs a launch */
+    [G_gemm_32x8x48_nt_a56_b56_c56] = {.name = "gemm_32x8x48_nt_a56_b56_c56",
+        .m = 32, .n = 8, .k = 48,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 56,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x56_nt] = {.name = "gemm_32x32x56_nt", .m = 32, .n = 32, .k = 56,
+    /* 9216 bytes, 114688 FLOPs a launch */
+    [G_gemm_32x32x56_nt] = {.name = "gemm_32x32x56_nt",
+        .m = 32, .n = 32, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt", .m = 32, .n = 64, .k = 32,
+    /* 10240 bytes, 131072 FLOPs a launch */
+    [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt",
+        .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn", .m = 32, .n = 32, .k = 64,
+    /* 10240 bytes, 131072 FLOPs a launch */
+    [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn",
+        .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x4x32_tn] = {.name = "gemm_32x4x32_tn", .m = 32, .n = 4, .k = 32,
+    /* 2816 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_tn_a40_b56] = {.name = "gemm_32x4x32_tn_a40_b56",
+        .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_32x8x32_nn] = {.name = "gemm_32x8x32_nn", .m = 32, .n = 8, .k = 32,
+    /* 3072 bytes, 16384 FLOPs a launch */
+    [G_gemm_32x8x32_nn_a40_b56_c40] = {.name = "gemm_32x8x32_nn_a40_b56_c40",
+        .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 56, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_4x48x32_tn] = {.name = "gemm_4x48x32_tn", .m = 4, .n = 48, .k = 32,
+    /* 4096 bytes, 12288 FLOPs a launch */
+    [G_gemm_4x48x32_tn_a40_b56] = {.name = "gemm_4x48x32_tn_a40_b56",
+        .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x48x40_nn] = {.name = "gemm_32x48x40_nn", .m = 32, .n = 48, .k = 40,
+    /* 9472 bytes, 122880 FLOPs a launch */
+    [G_gemm_32x48x40_nn_b56] = {.name = "gemm_32x48x40_nn_b56",
+        .m = 32, .n = 48, .k = 40,
         .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_48x4x32_tn] = {.name = "gemm_48x4x32_tn", .m = 48, .n = 4, .k = 32,
+    /* 4096 bytes, 12288 FLOPs a launch */
+    [G_gemm_48x4x32_tn_a112_b48] = {.name = "gemm_48x4x32_tn_a112_b48",
+        .m = 48, .n = 4, .k = 32,
         .transpose_a = true, .lda = 112, .ldb = 48, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_32x16x96_nn] = {.name = "gemm_32x16x96_nn", .m = 32, .n = 16, .k = 96,
+    /* 10240 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x16x96_nn_a112_b48_c112] = {.name = "gemm_32x16x96_nn_a112_b48_c112",
+        .m = 32, .n = 16, .k = 96,
         .lda = 112, .ldb = 48, .ldc = 112,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_4x32x32_tn] = {.name = "gemm_4x32x32_tn", .m = 4, .n = 32, .k = 32,
+    /* 2816 bytes, 8192 FLOPs a launch */
+    [G_gemm_4x32x32_tn_a112_b48] = {.name = "gemm_4x32x32_tn_a112_b48",
+        .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 112, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x112_nn] = {.name = "gemm_32x32x112_nn", .m = 32, .n = 32, .k = 112,
+    /* 16384 bytes, 229376 FLOPs a launch */
+    [G_gemm_32x32x112_nn_b48] = {.name = "gemm_32x32x112_nn_b48",
+        .m = 32, .n = 32, .k = 112,
         .lda = 112, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x4x32_tn_v2] = {.name = "gemm_32x4x32_tn_v2", .m = 32, .n = 4, .k = 32,
+    /* 2816 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_tn_a40_b40] = {.name = "gemm_32x4x32_tn_a40_b40",
+        .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_32x8x32_nn_v2] = {.name = "gemm_32x8x32_nn_v2", .m = 32, .n = 8, .k = 32,
+    /* 3072 bytes, 16384 FLOPs a launch */
+    [G_gemm_32x8x32_nn_a40_b40_c40] = {.name = "gemm_32x8x32_nn_a40_b40_c40",
+        .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 40, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_4x32x32_tn_v2] = {.name = "gemm_4x32x32_tn_v2", .m = 4, .n = 32, .k = 32,
+    /* 2816 bytes, 8192 FLOPs a launch */
+    [G_gemm_4x32x32_tn_a40_b40] = {.name = "gemm_4x32x32_tn_a40_b40",
+        .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x40_nn] = {.name = "gemm_32x32x40_nn", .m = 32, .n = 32, .k = 40,
+    /* 7168 bytes, 81920 FLOPs a launch */
+    [G_gemm_32x32x40_nn_b40] = {.name = "gemm_32x32x40_nn_b40",
+        .m = 32, .n = 32, .k = 40,
         .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_16x4x32_tn] = {.name = "gemm_16x4x32_tn", .m = 16, .n = 4, .k = 32,
+    /* 1536 bytes, 4096 FLOPs a launch */
+    [G_gemm_16x4x32_tn_a88_b56] = {.name = "gemm_16x4x32_tn_a88_b56",
+        .m = 16, .n = 4, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_32x24x64_nn] = {.name = "gemm_32x24x64_nn", .m = 32, .n = 24, .k = 64,
+    /* 8704 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x24x64_nn_a88_b56_c88] = {.name = "gemm_32x24x64_nn_a88_b56_c88",
+        .m = 32, .n = 24, .k = 64,
         .lda = 88, .ldb = 56, .ldc = 88,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_4x32x32_tn_v3] = {.name = "gemm_4x32x32_tn_v3", .m = 4, .n = 32, .k = 32,
+    /* 2816 bytes, 8192 FLOPs a launch */
+    [G_gemm_4x32x32_tn_a88_b56] = {.name = "gemm_4x32x32_tn_a88_b56",
+        .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x4x32_tn_v3] = {.name = "gemm_32x4x32_tn_v3", .m = 32, .n = 4, .k = 32,
+    /* 2816 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_tn_a88_b56] = {.name = "gemm_32x4x32_tn_a88_b56",
+        .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_32x32x88_nn] = {.name = "gemm_32x32x88_nn", .m = 32, .n = 32, .k = 88,
+    /* 13312 bytes, 180224 FLOPs a launch */
+    [G_gemm_32x32x88_nn_b56] = {.name = "gemm_32x32x88_nn_b56",
+        .m = 32, .n = 32, .k = 88,
         .lda = 88, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_16x4x32_tn_v2] = {.name = "gemm_16x4x32_tn_v2", .m = 16, .n = 4, .k = 32,
+    /* 1536 bytes, 4096 FLOPs a launch */
+    [G_gemm_16x4x32_tn_b56] = {.name = "gemm_16x4x32_tn_b56",
+        .m = 16, .n = 4, .k = 32,
         .transpose_a = true, .lda = 16, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_32x4x16_nn] = {.name = "gemm_32x4x16_nn", .m = 32, .n = 4, .k = 16,
+    /* 1408 bytes, 4096 FLOPs a launch */
+    [G_gemm_32x4x16_nn] = {.name = "gemm_32x4x16_nn",
+        .m = 32, .n = 4, .k = 16,
         .lda = 16, .ldb = 4, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_4x32x32_tn_v4] = {.name = "gemm_4x32x32_tn_v4", .m = 4, .n = 32, .k = 32,
+    /* 2816 bytes, 8192 FLOPs a launch */
+    [G_gemm_4x32x32_tn_b56] = {.name = "gemm_4x32x32_tn_b56",
+        .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 4, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x4x32_tn_v4] = {.name = "gemm_32x4x32_tn_v4", .m = 32, .n = 4, .k = 32,
+    /* 2816 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_tn_b56] = {.name = "gemm_32x4x32_tn_b56",
+        .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_32x4x32_nn] = {.name = "gemm_32x4x32_nn", .m = 32, .n = 4, .k = 32,
+    /* 2560 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_nn] = {.name = "gemm_32x4x32_nn",
+        .m = 32, .n = 4, .k = 32,
         .lda = 32, .ldb = 4, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
@@ -271,56 +335,56 @@ static void load_layers(Rt *rt, size_t i) {
     RtPtr q_proj_lora_A_weight_master = rt_state(rt, MASTER + 167936 - i * 57344); /* f32 [4, 32] */
     RtPtr q_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 1), &q_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &q_proj_lora_A_weight_master,
         &q_proj_lora_A_border);
 
     /* model.layers.*.self_attn.q_proj.lora_B.border */
     RtPtr q_proj_lora_B_weight_master = rt_state(rt, MASTER + 163840 - i * 57344); /* f32 [32, 4] */
     RtPtr q_proj_lora_B_border = /* bf16 [32, 4] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64 + i * 28672);
-    RT_LAUNCH(rt, K_scale_32x4, RT_GRID(1, 1, 1), &q_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_border);
 
     /* model.layers.*.self_attn.k_proj.lora_A.border */
     RtPtr k_proj_lora_A_weight_master = rt_state(rt, MASTER + 159744 - i * 57344); /* f32 [4, 32] */
     RtPtr k_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 1), &k_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &k_proj_lora_A_weight_master,
         &k_proj_lora_A_border);
 
     /* model.layers.*.self_attn.k_proj.lora_B.border */
     RtPtr k_proj_lora_B_weight_master = rt_state(rt, MASTER + 155648 - i * 57344); /* f32 [16, 4] */
     RtPtr k_proj_lora_B_border = /* bf16 [16, 4] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664 + i * 28672);
-    RT_LAUNCH(rt, K_scale_16x4, RT_GRID(1, 1, 1), &k_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 1), &k_proj_lora_B_weight_master,
         &k_proj_lora_B_border);
 
     /* model.layers.*.self_attn.v_proj.lora_A.border */
     RtPtr v_proj_lora_A_weight_master = rt_state(rt, MASTER + 151552 - i * 57344); /* f32 [4, 32] */
     RtPtr v_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 1), &v_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &v_proj_lora_A_weight_master,
         &v_proj_lora_A_border);
 
     /* model.layers.*.self_attn.v_proj.lora_B.border */
     RtPtr v_proj_lora_B_weight_master = rt_state(rt, MASTER + 147456 - i * 57344); /* f32 [16, 4] */
     RtPtr v_proj_lora_B_border = /* bf16 [16, 4] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5472 + i * 28672);
-    RT_LAUNCH(rt, K_scale_16x4, RT_GRID(1, 1, 1), &v_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 1), &v_proj_lora_B_weight_master,
         &v_proj_lora_B_border);
 
     /* model.layers.*.self_attn.o_proj.lora_A.border */
     RtPtr o_proj_lora_A_weight_master = rt_state(rt, MASTER + 143360 - i * 57344); /* f32 [4, 32] */
     RtPtr o_proj_lora_A_border = /* bf16 [4, 32] of rows of 40 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32_v2, RT_GRID(1, 1, 1), &o_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 1), &o_proj_lora_A_weight_master,
         &o_proj_lora_A_border);
 
     /* model.layers.*.self_attn.o_proj.lora_B.border */
     RtPtr o_proj_lora_B_weight_master = rt_state(rt, MASTER + 139264 - i * 57344); /* f32 [32, 4] */
     RtPtr o_proj_lora_B_border = /* bf16 [32, 4] of rows of 40 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64 + i * 28672);
-    RT_LAUNCH(rt, K_scale_32x4_v2, RT_GRID(1, 1, 1), &o_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 1), &o_proj_lora_B_weight_master,
         &o_proj_lora_B_border);
 
     /* model.layers.*.mlp.gate_proj.lora_A.border */
@@ -328,7 +392,7 @@ static void load_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 135168 - i * 57344);
     RtPtr gate_proj_lora_A_border = /* bf16 [4, 32] of rows of 48 */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32_v3, RT_GRID(1, 1, 1), &gate_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 1), &gate_proj_lora_A_weight_master,
         &gate_proj_lora_A_border);
 
     /* model.layers.*.mlp.gate_proj.lora_B.border */
@@ -336,7 +400,7 @@ static void load_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 131072 - i * 57344);
     RtPtr gate_proj_lora_B_border = /* bf16 [48, 4] of rows of 48 */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64 + i * 28672);
-    RT_LAUNCH(rt, K_scale_48x4, RT_GRID(1, 1, 1), &gate_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 1), &gate_proj_lora_B_weight_master,
         &gate_proj_lora_B_border);
 
     /* model.layers.*.mlp.up_proj.lora_A.border */
@@ -344,7 +408,7 @@ static void load_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 126976 - i * 57344);
     RtPtr up_proj_lora_A_border = /* bf16 [4, 32] of rows of 48 */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32_v3, RT_GRID(1, 1, 1), &up_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 1), &up_proj_lora_A_weight_master,
         &up_proj_lora_A_border);
 
     /* model.layers.*.mlp.up_proj.lora_B.border */
@@ -352,7 +416,7 @@ static void load_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 122880 - i * 57344);
     RtPtr up_proj_lora_B_border = /* bf16 [48, 4] of rows of 48 */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4688 + i * 28672);
-    RT_LAUNCH(rt, K_scale_48x4, RT_GRID(1, 1, 1), &up_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 1), &up_proj_lora_B_weight_master,
         &up_proj_lora_B_border);
 
     /* model.layers.*.mlp.down_proj.lora_A.border */
@@ -360,7 +424,7 @@ static void load_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 118784 - i * 57344);
     RtPtr down_proj_lora_A_border = /* bf16 [4, 48] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x48, RT_GRID(1, 1, 1), &down_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 1), &down_proj_lora_A_weight_master,
         &down_proj_lora_A_border);
 
     /* model.layers.*.mlp.down_proj.lora_B.border */
@@ -368,7 +432,7 @@ static void load_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 114688 - i * 57344);
     RtPtr down_proj_lora_B_border = /* bf16 [32, 4] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96 + i * 28672);
-    RT_LAUNCH(rt, K_scale_32x4, RT_GRID(1, 1, 1), &down_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &down_proj_lora_B_weight_master,
         &down_proj_lora_B_border);
 }
 
@@ -394,7 +458,8 @@ static void micro_step_layers(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168 + i * 28672);
     RtPtr q_k_v_proj_u = /* bf16 [32, 24] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64 + i * 7168);
-    rt_gemm(rt, G_gemm_32x24x32_nt, input_layernorm, q_k_v_proj_bordered_A, q_k_v_proj_u);
+    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
+        q_k_v_proj_u);
 
     /* model.layers.*.self_attn.q_k_v_proj.y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
@@ -428,7 +493,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
     RtPtr self_attn = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + i * 2560);
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE + i * 256); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u */
@@ -436,7 +501,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560 + i * 28672);
     RtPtr o_proj_u = /* bf16 [32, 8] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64 + i * 2560);
-    rt_gemm(rt, G_gemm_32x8x32_nt, self_attn, o_proj_bordered_A, o_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.*.self_attn.o_proj.y */
     RtPtr o_proj_x_u = /* bf16 [32, 40] */
@@ -457,7 +522,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512);
     RtPtr post_attention_layernorm = /* bf16 [32, 32] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + i * 3072);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual_0, &o_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &mlp_residual_0, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
@@ -466,7 +531,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216 + i * 28672);
     RtPtr gate_up_proj_u = /* bf16 [32, 16] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64 + i * 3072);
-    rt_gemm(rt, G_gemm_32x16x32_nt, post_attention_layernorm, gate_up_proj_bordered_A,
+    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
         gate_up_proj_u);
 
     /* model.layers.*.mlp.gate_up_proj.y */
@@ -485,14 +550,14 @@ static void micro_step_layers(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96 + i * 6144);
     RtPtr mlp_act = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + i * 7168);
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
+    RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584 + i * 28672);
     RtPtr down_proj_u = /* bf16 [32, 8] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96 + i * 7168);
-    rt_gemm(rt, G_gemm_32x8x48_nt, mlp_act, down_proj_bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
@@ -511,7 +576,7 @@ static void micro_step_layers(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512);
     RtPtr input_layernorm_2 = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + i * 7168);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_56, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &input_layernorm_weight, &mlp_residual, &input_layernorm_rstd, &input_layernorm_2);
 }
 
@@ -523,7 +588,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr down_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96 - i * 7168);
     RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + i * 57344); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad, down_proj_lora_A,
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, down_proj_lora_A,
         down_proj_lora_B_weight_grad);
 
     /* model.layers.*.mlp.down_proj.v */
@@ -531,7 +596,8 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 96 - i * 28672);
     RtPtr down_proj_v = /* bf16 [32, 8] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V + 64 - i * 10752);
-    rt_gemm(rt, G_gemm_32x8x32_nn, mlp_residual_grad, down_proj_bordered_sB, down_proj_v);
+    rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, down_proj_bordered_sB,
+        down_proj_v);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
     RtPtr down_proj_lora_A_grad = /* bf16 [32, 4] of rows of 40 */
@@ -540,7 +606,8 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U - i * 7168);
     RtPtr down_proj_lora_A_weight_grad = /* f32 [4, 48] */
         rt_state(rt, GRADIENT + 4096 + i * 57344);
-    rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, mlp_act, down_proj_lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, down_proj_lora_A_grad, mlp_act,
+        down_proj_lora_A_weight_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr down_proj_dy_v = /* bf16 [32, 40] */
@@ -548,7 +615,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr down_proj_bordered_W_A = /* bf16 [40, 48] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED - i * 28672);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD + i * 12288); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x40_nn, down_proj_dy_v, down_proj_bordered_W_A, act_grad);
+    rt_gemm(rt, G_gemm_32x48x40_nn_b56, down_proj_dy_v, down_proj_bordered_W_A, act_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr gate_proj = /* bf16 [32, 48] of rows of 96 */
@@ -559,14 +626,15 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V);
     RtPtr act_grad_up = /* bf16 [32, 48] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 96);
-    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
+    RT_LAUNCH(rt, K_swiglu_grad_32x48_of_112, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.mlp.up_proj.lora_B.weight.grad */
     RtPtr up_proj_lora_A = /* bf16 [32, 4] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 80 - i * 3072);
     RtPtr up_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 8192 + i * 57344); /* f32 [48, 4] */
-    rt_gemm(rt, G_gemm_48x4x32_tn, act_grad_up, up_proj_lora_A, up_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_lora_A,
+        up_proj_lora_B_weight_grad);
 
     /* model.layers.*.mlp.gate_up_proj.v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96] of rows of 112 */
@@ -575,7 +643,8 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 64 - i * 28672);
     RtPtr gate_up_proj_v = /* bf16 [32, 16] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192);
-    rt_gemm(rt, G_gemm_32x16x96_nn, gate_up_proj_dy, gate_up_proj_bordered_sB, gate_up_proj_v);
+    rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, gate_up_proj_bordered_sB,
+        gate_up_proj_v);
 
     /* model.layers.*.mlp.up_proj.lora_A.weight.grad */
     RtPtr up_proj_lora_A_grad = /* bf16 [32, 4] of rows of 112 */
@@ -583,7 +652,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr post_attention_layernorm = /* bf16 [32, 32] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U - i * 3072);
     RtPtr up_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 12288 + i * 57344); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn, up_proj_lora_A_grad, post_attention_layernorm,
+    rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, up_proj_lora_A_grad, post_attention_layernorm,
         up_proj_lora_A_weight_grad);
 
     /* model.layers.*.mlp.gate_proj.lora_B.weight.grad */
@@ -591,14 +660,15 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64 - i * 3072);
     RtPtr gate_proj_lora_B_weight_grad = /* f32 [48, 4] */
         rt_state(rt, GRADIENT + 16384 + i * 57344);
-    rt_gemm(rt, G_gemm_48x4x32_tn, act_grad_gate, gate_proj_lora_A, gate_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_gate, gate_proj_lora_A,
+        gate_proj_lora_B_weight_grad);
 
     /* model.layers.*.mlp.gate_proj.lora_A.weight.grad */
     RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192);
     RtPtr gate_proj_lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, GRADIENT + 20480 + i * 57344);
-    rt_gemm(rt, G_gemm_4x32x32_tn, gate_proj_lora_A_grad, post_attention_layernorm,
+    rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, gate_proj_lora_A_grad, post_attention_layernorm,
         gate_proj_lora_A_weight_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
@@ -608,7 +678,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED - i * 28672);
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD - i * 3072);
-    rt_gemm(rt, G_gemm_32x32x112_nn, gate_up_proj_dy_v, gate_up_proj_bordered_W_A,
+    rt_gemm(rt, G_gemm_32x32x112_nn_b48, gate_up_proj_dy_v, gate_up_proj_bordered_W_A,
         post_attention_layernorm_grad);
 
     /* model.layers.*.attn_residual.grad */
@@ -620,7 +690,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD - i * 512);
     RtPtr attn_residual_grad = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V - i * 20480);
-    RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
+    RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &post_attention_layernorm_rstd,
         &post_attention_layernorm_grad, &mlp_residual_grad, &attn_residual_grad);
 
@@ -628,14 +698,15 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr o_proj_lora_A = /* bf16 [32, 4] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64 - i * 2560);
     RtPtr o_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 24576 + i * 57344); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn_v2, attn_residual_grad, o_proj_lora_A, o_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, attn_residual_grad, o_proj_lora_A,
+        o_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.o_proj.v */
     RtPtr o_proj_bordered_sB = /* bf16 [32, 8] of rows of 40 */
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 64 - i * 28672);
     RtPtr o_proj_v = /* bf16 [32, 8] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V + 64 - i * 20480);
-    rt_gemm(rt, G_gemm_32x8x32_nn_v2, attn_residual_grad, o_proj_bordered_sB, o_proj_v);
+    rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, attn_residual_grad, o_proj_bordered_sB, o_proj_v);
 
     /* model.layers.*.self_attn.o_proj.lora_A.weight.grad */
     RtPtr o_proj_lora_A_grad = /* bf16 [32, 4] of rows of 40 */
@@ -643,7 +714,8 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr self_attn = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U - i * 2560);
     RtPtr o_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 28672 + i * 57344); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn_v2, o_proj_lora_A_grad, self_attn, o_proj_lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, o_proj_lora_A_grad, self_attn,
+        o_proj_lora_A_weight_grad);
 
     /* model.layers.*.self_attn.grad */
     RtPtr o_proj_dy_v = /* bf16 [32, 40] */
@@ -652,7 +724,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED - i * 28672);
     RtPtr self_attn_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD - i * 2560);
-    rt_gemm(rt, G_gemm_32x32x40_nn, o_proj_dy_v, o_proj_bordered_W_A, self_attn_grad);
+    rt_gemm(rt, G_gemm_32x32x40_nn_b40, o_proj_dy_v, o_proj_bordered_W_A, self_attn_grad);
 
     /* model.layers.*.self_attn.grad */
     RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_ROPE - i * 6144); /* bf16 [32, 32] */
@@ -674,29 +746,30 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_K + i * 19456);
     RtPtr self_attn_grad_v = /* bf16 [32, 16] of rows of 88 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 96);
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
-        &self_attn_grad_v);
+    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
+        &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.*.self_attn.k_proj.grad */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = /* bf16 [32, 16] of rows of 88 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 64);
-    RT_LAUNCH(rt, K_rope_32x16_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+    RT_LAUNCH(rt, K_rope_grad_32x16_of_88, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &k_proj_grad);
 
     /* model.layers.*.self_attn.q_proj.grad */
     RtPtr q_proj_grad = /* bf16 [32, 32] of rows of 88 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V);
-    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+    RT_LAUNCH(rt, K_rope_grad_32x32_of_88, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_q, &q_proj_grad);
 
     /* model.layers.*.self_attn.v_proj.lora_B.weight.grad */
     RtPtr v_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 96 - i * 7168);
     RtPtr v_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 32768 + i * 57344); /* f32 [16, 4] */
-    rt_gemm(rt, G_gemm_16x4x32_tn, self_attn_grad_v, v_proj_lora_A, v_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_v, v_proj_lora_A,
+        v_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_k_v_proj.v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64] of rows of 88 */
@@ -705,7 +778,8 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64 - i * 28672);
     RtPtr q_k_v_proj_v = /* bf16 [32, 24] of rows of 88 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128);
-    rt_gemm(rt, G_gemm_32x24x64_nn, q_k_v_proj_dy, q_k_v_proj_bordered_sB, q_k_v_proj_v);
+    rt_gemm(rt, G_gemm_32x24x64_nn_a88_b56_c88, q_k_v_proj_dy, q_k_v_proj_bordered_sB,
+        q_k_v_proj_v);
 
     /* model.layers.*.self_attn.v_proj.lora_A.weight.grad */
     RtPtr v_proj_lora_A_grad = /* bf16 [32, 4] of rows of 88 */
@@ -713,33 +787,33 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr input_layernorm = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U - i * 7168);
     RtPtr v_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 36864 + i * 57344); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn_v3, v_proj_lora_A_grad, input_layernorm,
+    rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, v_proj_lora_A_grad, input_layernorm,
         v_proj_lora_A_weight_grad);
 
     /* model.layers.*.self_attn.k_proj.lora_B.weight.grad */
     RtPtr k_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 80 - i * 7168);
     RtPtr k_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 40960 + i * 57344); /* f32 [16, 4] */
-    rt_gemm(rt, G_gemm_16x4x32_tn, k_proj_grad, k_proj_lora_A, k_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, k_proj_grad, k_proj_lora_A, k_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.k_proj.lora_A.weight.grad */
     RtPtr k_proj_lora_A_grad = /* bf16 [32, 4] of rows of 88 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 144);
     RtPtr k_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 45056 + i * 57344); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn_v3, k_proj_lora_A_grad, input_layernorm,
+    rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, k_proj_lora_A_grad, input_layernorm,
         k_proj_lora_A_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64 - i * 7168);
     RtPtr q_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 49152 + i * 57344); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn_v3, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
     RtPtr q_proj_lora_A_grad = /* bf16 [32, 4] of rows of 88 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128);
     RtPtr q_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 53248 + i * 57344); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn_v3, q_proj_lora_A_grad, input_layernorm,
+    rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, q_proj_lora_A_grad, input_layernorm,
         q_proj_lora_A_weight_grad);
 
     /* model.layers.*.input_layernorm.grad */
@@ -749,7 +823,8 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED - i * 28672);
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD - i * 22528);
-    rt_gemm(rt, G_gemm_32x32x88_nn, q_k_v_proj_dy_v, q_k_v_proj_bordered_W_A, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x88_nn_b56, q_k_v_proj_dy_v, q_k_v_proj_bordered_W_A,
+        input_layernorm_grad);
 
     /* model.layers.*.mlp_residual.grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL - i * 6144); /* bf16 [32, 32] */
@@ -759,7 +834,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD - i * 512);
     RtPtr mlp_residual_grad_2 = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V - i * 32768);
-    RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &mlp_residual,
+    RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &input_layernorm_rstd, &input_layernorm_grad, &attn_residual_grad,
         &mlp_residual_grad_2);
 }
@@ -775,8 +850,8 @@ static void micro_step(Rt *rt) {
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr input_layernorm_0 = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U);
-    RT_LAUNCH(rt, K_embedding_rms_norm_32x32, RT_GRID(4, 1, 1), &input_ids, &embed_tokens_weight,
-        &input_layernorm_weight, &embed_tokens, &input_layernorm_0);
+    RT_LAUNCH(rt, K_embedding_rms_norm_32x32_of_56, RT_GRID(4, 1, 1), &input_ids,
+        &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm_0);
 
     for (size_t i = 0; i < 2; i++)
         micro_step_layers(rt, i);
@@ -788,7 +863,8 @@ static void micro_step(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168);
     RtPtr q_k_v_proj_u = /* bf16 [32, 24] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x24x32_nt, input_layernorm_2, q_k_v_proj_bordered_A, q_k_v_proj_u);
+    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm_2, q_k_v_proj_bordered_A,
+        q_k_v_proj_u);
 
     /* model.layers.2.self_attn.q_k_v_proj.y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
@@ -821,15 +897,15 @@ static void micro_step(Rt *rt) {
     RtPtr self_attn_2 = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U);
     RtPtr self_attn_lse_2 = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope_2, &k_rope_2, &v_proj_2,
-        &positions, &self_attn_2, &self_attn_lse_2);
+    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope_2, &k_rope_2,
+        &v_proj_2, &positions, &self_attn_2, &self_attn_lse_2);
 
     /* model.layers.2.self_attn.o_proj.u */
     RtPtr o_proj_bordered_A = /* bf16 [8, 32] of rows of 40 */
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560);
     RtPtr o_proj_u = /* bf16 [32, 8] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x8x32_nt, self_attn_2, o_proj_bordered_A, o_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn_2, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.2.self_attn.o_proj.y */
     RtPtr o_proj_x_u = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U); /* bf16 [32, 40] */
@@ -847,7 +923,7 @@ static void micro_step(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD);
     RtPtr post_attention_layernorm_2 = /* bf16 [32, 32] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual_1, &o_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &mlp_residual_1, &o_proj_y,
         &post_attention_layernorm_weight_2, &attn_residual_2, &post_attention_layernorm_rstd_2,
         &post_attention_layernorm_2);
 
@@ -856,8 +932,8 @@ static void micro_step(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216);
     RtPtr gate_up_proj_u = /* bf16 [32, 16] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x16x32_nt, post_attention_layernorm_2, gate_up_proj_bordered_A,
-        gate_up_proj_u);
+    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm_2,
+        gate_up_proj_bordered_A, gate_up_proj_u);
 
     /* model.layers.2.mlp.gate_up_proj.y */
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
@@ -874,14 +950,14 @@ static void micro_step(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96);
     RtPtr mlp_act_2 = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U);
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj_2, &up_proj_2, &mlp_act_2);
+    RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj_2, &up_proj_2, &mlp_act_2);
 
     /* model.layers.2.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584);
     RtPtr down_proj_u = /* bf16 [32, 8] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96);
-    rt_gemm(rt, G_gemm_32x8x48_nt, mlp_act_2, down_proj_bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act_2, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.2.mlp.down_proj.y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U); /* bf16 [32, 56] */
@@ -895,7 +971,7 @@ static void micro_step(Rt *rt) {
     RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &attn_residual_2, &down_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual_2, &down_proj_y,
         &norm_weight, &mlp_residual_2, &norm_rstd, &norm);
 
     /* lm_head */
@@ -928,7 +1004,7 @@ static void micro_step(Rt *rt) {
     /* model.layers.2.mlp_residual.grad */
     RtPtr mlp_residual_grad_2 = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V);
-    RT_LAUNCH(rt, K_rms_norm_grad_32x32, RT_GRID(4, 1, 1), &mlp_residual_2, &norm_weight,
+    RT_LAUNCH(rt, K_rms_norm_grad_32x32_of_40, RT_GRID(4, 1, 1), &mlp_residual_2, &norm_weight,
         &norm_rstd, &norm_grad, &mlp_residual_grad_2);
 
     for (size_t i = 0; i < 2; i++)
@@ -940,7 +1016,7 @@ static void micro_step(Rt *rt) {
     RtPtr down_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96);
     RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 114688); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad_0, down_proj_lora_A,
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad_0, down_proj_lora_A,
         down_proj_lora_B_weight_grad);
 
     /* model.layers.0.mlp.down_proj.v */
@@ -948,7 +1024,8 @@ static void micro_step(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96);
     RtPtr down_proj_v = /* bf16 [32, 8] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64);
-    rt_gemm(rt, G_gemm_32x8x32_nn, mlp_residual_grad_0, down_proj_bordered_sB, down_proj_v);
+    rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad_0, down_proj_bordered_sB,
+        down_proj_v);
 
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
     RtPtr down_proj_lora_A_grad = /* bf16 [32, 4] of rows of 40 */
@@ -956,14 +1033,15 @@ static void micro_step(Rt *rt) {
     RtPtr mlp_act_0 = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
     RtPtr down_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 118784); /* f32 [4, 48] */
-    rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, mlp_act_0, down_proj_lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, down_proj_lora_A_grad, mlp_act_0,
+        down_proj_lora_A_weight_grad);
 
     /* model.layers.0.mlp.act.grad */
     RtPtr down_proj_dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* bf16 [32, 40] */
     RtPtr down_proj_bordered_W_A = /* bf16 [40, 48] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x40_nn, down_proj_dy_v, down_proj_bordered_W_A, act_grad);
+    rt_gemm(rt, G_gemm_32x48x40_nn_b56, down_proj_dy_v, down_proj_bordered_W_A, act_grad);
 
     /* model.layers.0.mlp.act.grad */
     RtPtr gate_proj_0 = /* bf16 [32, 48] of rows of 96 */
@@ -974,14 +1052,15 @@ static void micro_step(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V);
     RtPtr act_grad_up = /* bf16 [32, 48] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96);
-    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj_0, &up_proj_0, &act_grad,
-        &act_grad_gate, &act_grad_up);
+    RT_LAUNCH(rt, K_swiglu_grad_32x48_of_112, RT_GRID(1, 1, 1), &gate_proj_0, &up_proj_0,
+        &act_grad, &act_grad_gate, &act_grad_up);
 
     /* model.layers.0.mlp.up_proj.lora_B.weight.grad */
     RtPtr up_proj_lora_A = /* bf16 [32, 4] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80);
     RtPtr up_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 122880); /* f32 [48, 4] */
-    rt_gemm(rt, G_gemm_48x4x32_tn, act_grad_up, up_proj_lora_A, up_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_lora_A,
+        up_proj_lora_B_weight_grad);
 
     /* model.layers.0.mlp.gate_up_proj.v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96] of rows of 112 */
@@ -990,7 +1069,8 @@ static void micro_step(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64);
     RtPtr gate_up_proj_v = /* bf16 [32, 16] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192);
-    rt_gemm(rt, G_gemm_32x16x96_nn, gate_up_proj_dy, gate_up_proj_bordered_sB, gate_up_proj_v);
+    rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, gate_up_proj_bordered_sB,
+        gate_up_proj_v);
 
     /* model.layers.0.mlp.up_proj.lora_A.weight.grad */
     RtPtr up_proj_lora_A_grad = /* bf16 [32, 4] of rows of 112 */
@@ -998,20 +1078,21 @@ static void micro_step(Rt *rt) {
     RtPtr post_attention_layernorm_0 = /* bf16 [32, 32] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U);
     RtPtr up_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 126976); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn, up_proj_lora_A_grad, post_attention_layernorm_0,
+    rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, up_proj_lora_A_grad, post_attention_layernorm_0,
         up_proj_lora_A_weight_grad);
 
     /* model.layers.0.mlp.gate_proj.lora_B.weight.grad */
     RtPtr gate_proj_lora_A = /* bf16 [32, 4] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64);
     RtPtr gate_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 131072); /* f32 [48, 4] */
-    rt_gemm(rt, G_gemm_48x4x32_tn, act_grad_gate, gate_proj_lora_A, gate_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_gate, gate_proj_lora_A,
+        gate_proj_lora_B_weight_grad);
 
     /* model.layers.0.mlp.gate_proj.lora_A.weight.grad */
     RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192);
     RtPtr gate_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 135168); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn, gate_proj_lora_A_grad, post_attention_layernorm_0,
+    rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, gate_proj_lora_A_grad, post_attention_layernorm_0,
         gate_proj_lora_A_weight_grad);
 
     /* model.layers.0.post_attention_layernorm.grad */
@@ -1021,7 +1102,7 @@ static void micro_step(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED);
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x112_nn, gate_up_proj_dy_v, gate_up_proj_bordered_W_A,
+    rt_gemm(rt, G_gemm_32x32x112_nn_b48, gate_up_proj_dy_v, gate_up_proj_bordered_W_A,
         post_attention_layernorm_grad);
 
     /* model.layers.0.attn_residual.grad */
@@ -1032,7 +1113,7 @@ static void micro_step(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD);
     RtPtr attn_residual_grad = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V);
-    RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual_0,
+    RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &attn_residual_0,
         &post_attention_layernorm_weight_0, &post_attention_layernorm_rstd_0,
         &post_attention_layernorm_grad, &mlp_residual_grad_0, &attn_residual_grad);
 
@@ -1040,14 +1121,15 @@ static void micro_step(Rt *rt) {
     RtPtr o_proj_lora_A = /* bf16 [32, 4] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64);
     RtPtr o_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 139264); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn_v2, attn_residual_grad, o_proj_lora_A, o_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, attn_residual_grad, o_proj_lora_A,
+        o_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.o_proj.v */
     RtPtr o_proj_bordered_sB = /* bf16 [32, 8] of rows of 40 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64);
     RtPtr o_proj_v = /* bf16 [32, 8] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64);
-    rt_gemm(rt, G_gemm_32x8x32_nn_v2, attn_residual_grad, o_proj_bordered_sB, o_proj_v);
+    rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, attn_residual_grad, o_proj_bordered_sB, o_proj_v);
 
     /* model.layers.0.self_attn.o_proj.lora_A.weight.grad */
     RtPtr o_proj_lora_A_grad = /* bf16 [32, 4] of rows of 40 */
@@ -1055,14 +1137,15 @@ static void micro_step(Rt *rt) {
     RtPtr self_attn_0 = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U);
     RtPtr o_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 143360); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn_v2, o_proj_lora_A_grad, self_attn_0, o_proj_lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, o_proj_lora_A_grad, self_attn_0,
+        o_proj_lora_A_weight_grad);
 
     /* model.layers.0.self_attn.grad */
     RtPtr o_proj_dy_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V); /* bf16 [32, 40] */
     RtPtr o_proj_bordered_W_A = /* bf16 [40, 32] of rows of 40 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED);
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x40_nn, o_proj_dy_v, o_proj_bordered_W_A, self_attn_grad);
+    rt_gemm(rt, G_gemm_32x32x40_nn_b40, o_proj_dy_v, o_proj_bordered_W_A, self_attn_grad);
 
     /* model.layers.0.self_attn.grad */
     RtPtr q_rope_0 = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* bf16 [32, 32] */
@@ -1080,25 +1163,25 @@ static void micro_step(Rt *rt) {
     /* model.layers.0.self_attn.grad */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* bf16 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* bf16 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_v2, RT_GRID(1, 1, 2), &q_rope_0, &k_rope_0,
+    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope_0, &k_rope_0,
         &v_proj_0, &positions, &self_attn_lse_0, &self_attn_grad_delta, &self_attn_grad,
         &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.k_proj.grad */
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD); /* bf16 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16_v3, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+    RT_LAUNCH(rt, K_rope_grad_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &k_proj_grad);
 
     /* model.layers.0.self_attn.q_proj.grad */
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32_v3, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+    RT_LAUNCH(rt, K_rope_grad_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_q, &q_proj_grad);
 
     /* model.layers.0.self_attn.v_proj.lora_B.weight.grad */
     RtPtr v_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96);
     RtPtr v_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 147456); /* f32 [16, 4] */
-    rt_gemm(rt, G_gemm_16x4x32_tn_v2, self_attn_grad_v, v_proj_lora_A, v_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_16x4x32_tn_b56, self_attn_grad_v, v_proj_lora_A, v_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.v_proj.lora_A.grad */
     RtPtr v_proj_lora_B_weight = rt_state(rt, TRAINED + 73728); /* bf16 [16, 4] */
@@ -1108,14 +1191,14 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.self_attn.v_proj.lora_A.weight.grad */
     RtPtr v_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 151552); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn_v4, v_proj_lora_A_grad, input_layernorm_0,
+    rt_gemm(rt, G_gemm_4x32x32_tn_b56, v_proj_lora_A_grad, input_layernorm_0,
         v_proj_lora_A_weight_grad);
 
     /* model.layers.0.self_attn.k_proj.lora_B.weight.grad */
     RtPtr k_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80);
     RtPtr k_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 155648); /* f32 [16, 4] */
-    rt_gemm(rt, G_gemm_16x4x32_tn_v2, k_proj_grad, k_proj_lora_A, k_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_16x4x32_tn_b56, k_proj_grad, k_proj_lora_A, k_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.k_proj.lora_A.grad */
     RtPtr k_proj_lora_B_weight = rt_state(rt, TRAINED + 77824); /* bf16 [16, 4] */
@@ -1125,14 +1208,14 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.self_attn.k_proj.lora_A.weight.grad */
     RtPtr k_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 159744); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn_v4, k_proj_lora_A_grad, input_layernorm_0,
+    rt_gemm(rt, G_gemm_4x32x32_tn_b56, k_proj_lora_A_grad, input_layernorm_0,
         k_proj_lora_A_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64);
     RtPtr q_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 163840); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_tn_v4, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_b56, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.grad */
     RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 81920); /* bf16 [32, 4] */
@@ -1142,7 +1225,7 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
     RtPtr q_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 167936); /* f32 [4, 32] */
-    rt_gemm(rt, G_gemm_4x32x32_tn_v4, q_proj_lora_A_grad, input_layernorm_0,
+    rt_gemm(rt, G_gemm_4x32x32_tn_b56, q_proj_lora_A_grad, input_layernorm_0,
         q_proj_lora_A_weight_grad);
 }
 
@@ -1152,56 +1235,56 @@ static void update_layers(Rt *rt, size_t i) {
     RtPtr q_proj_lora_A_weight_master = rt_state(rt, MASTER + 167936 - i * 57344); /* f32 [4, 32] */
     RtPtr q_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 1), &q_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &q_proj_lora_A_weight_master,
         &q_proj_lora_A_border);
 
     /* model.layers.*.self_attn.q_proj.lora_B.border */
     RtPtr q_proj_lora_B_weight_master = rt_state(rt, MASTER + 163840 - i * 57344); /* f32 [32, 4] */
     RtPtr q_proj_lora_B_border = /* bf16 [32, 4] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64 + i * 28672);
-    RT_LAUNCH(rt, K_scale_32x4, RT_GRID(1, 1, 1), &q_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_border);
 
     /* model.layers.*.self_attn.k_proj.lora_A.border */
     RtPtr k_proj_lora_A_weight_master = rt_state(rt, MASTER + 159744 - i * 57344); /* f32 [4, 32] */
     RtPtr k_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 1), &k_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &k_proj_lora_A_weight_master,
         &k_proj_lora_A_border);
 
     /* model.layers.*.self_attn.k_proj.lora_B.border */
     RtPtr k_proj_lora_B_weight_master = rt_state(rt, MASTER + 155648 - i * 57344); /* f32 [16, 4] */
     RtPtr k_proj_lora_B_border = /* bf16 [16, 4] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664 + i * 28672);
-    RT_LAUNCH(rt, K_scale_16x4, RT_GRID(1, 1, 1), &k_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 1), &k_proj_lora_B_weight_master,
         &k_proj_lora_B_border);
 
     /* model.layers.*.self_attn.v_proj.lora_A.border */
     RtPtr v_proj_lora_A_weight_master = rt_state(rt, MASTER + 151552 - i * 57344); /* f32 [4, 32] */
     RtPtr v_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 1), &v_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &v_proj_lora_A_weight_master,
         &v_proj_lora_A_border);
 
     /* model.layers.*.self_attn.v_proj.lora_B.border */
     RtPtr v_proj_lora_B_weight_master = rt_state(rt, MASTER + 147456 - i * 57344); /* f32 [16, 4] */
     RtPtr v_proj_lora_B_border = /* bf16 [16, 4] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5472 + i * 28672);
-    RT_LAUNCH(rt, K_scale_16x4, RT_GRID(1, 1, 1), &v_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 1), &v_proj_lora_B_weight_master,
         &v_proj_lora_B_border);
 
     /* model.layers.*.self_attn.o_proj.lora_A.border */
     RtPtr o_proj_lora_A_weight_master = rt_state(rt, MASTER + 143360 - i * 57344); /* f32 [4, 32] */
     RtPtr o_proj_lora_A_border = /* bf16 [4, 32] of rows of 40 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32_v2, RT_GRID(1, 1, 1), &o_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 1), &o_proj_lora_A_weight_master,
         &o_proj_lora_A_border);
 
     /* model.layers.*.self_attn.o_proj.lora_B.border */
     RtPtr o_proj_lora_B_weight_master = rt_state(rt, MASTER + 139264 - i * 57344); /* f32 [32, 4] */
     RtPtr o_proj_lora_B_border = /* bf16 [32, 4] of rows of 40 */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64 + i * 28672);
-    RT_LAUNCH(rt, K_scale_32x4_v2, RT_GRID(1, 1, 1), &o_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 1), &o_proj_lora_B_weight_master,
         &o_proj_lora_B_border);
 
     /* model.layers.*.mlp.gate_proj.lora_A.border */
@@ -1209,7 +1292,7 @@ static void update_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 135168 - i * 57344);
     RtPtr gate_proj_lora_A_border = /* bf16 [4, 32] of rows of 48 */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32_v3, RT_GRID(1, 1, 1), &gate_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 1), &gate_proj_lora_A_weight_master,
         &gate_proj_lora_A_border);
 
     /* model.layers.*.mlp.gate_proj.lora_B.border */
@@ -1217,7 +1300,7 @@ static void update_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 131072 - i * 57344);
     RtPtr gate_proj_lora_B_border = /* bf16 [48, 4] of rows of 48 */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64 + i * 28672);
-    RT_LAUNCH(rt, K_scale_48x4, RT_GRID(1, 1, 1), &gate_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 1), &gate_proj_lora_B_weight_master,
         &gate_proj_lora_B_border);
 
     /* model.layers.*.mlp.up_proj.lora_A.border */
@@ -1225,7 +1308,7 @@ static void update_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 126976 - i * 57344);
     RtPtr up_proj_lora_A_border = /* bf16 [4, 32] of rows of 48 */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x32_v3, RT_GRID(1, 1, 1), &up_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 1), &up_proj_lora_A_weight_master,
         &up_proj_lora_A_border);
 
     /* model.layers.*.mlp.up_proj.lora_B.border */
@@ -1233,7 +1316,7 @@ static void update_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 122880 - i * 57344);
     RtPtr up_proj_lora_B_border = /* bf16 [48, 4] of rows of 48 */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4688 + i * 28672);
-    RT_LAUNCH(rt, K_scale_48x4, RT_GRID(1, 1, 1), &up_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 1), &up_proj_lora_B_weight_master,
         &up_proj_lora_B_border);
 
     /* model.layers.*.mlp.down_proj.lora_A.border */
@@ -1241,7 +1324,7 @@ static void update_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 118784 - i * 57344);
     RtPtr down_proj_lora_A_border = /* bf16 [4, 48] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584 + i * 28672);
-    RT_LAUNCH(rt, K_cast_4x48, RT_GRID(1, 1, 1), &down_proj_lora_A_weight_master,
+    RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 1), &down_proj_lora_A_weight_master,
         &down_proj_lora_A_border);
 
     /* model.layers.*.mlp.down_proj.lora_B.border */
@@ -1249,7 +1332,7 @@ static void update_layers(Rt *rt, size_t i) {
         rt_state(rt, MASTER + 114688 - i * 57344);
     RtPtr down_proj_lora_B_border = /* bf16 [32, 4] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96 + i * 28672);
-    RT_LAUNCH(rt, K_scale_32x4, RT_GRID(1, 1, 1), &down_proj_lora_B_weight_master,
+    RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &down_proj_lora_B_weight_master,
         &down_proj_lora_B_border);
 }
 
@@ -1305,7 +1388,8 @@ static void evaluate_layers(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168 + i * 28672);
     RtPtr q_k_v_proj_u = /* bf16 [32, 24] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x24x32_nt, input_layernorm, q_k_v_proj_bordered_A, q_k_v_proj_u);
+    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
+        q_k_v_proj_u);
 
     /* model.layers.*.self_attn.q_k_v_proj.y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
@@ -1339,7 +1423,7 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RtPtr self_attn = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U);
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u */
@@ -1347,7 +1431,7 @@ static void evaluate_layers(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560 + i * 28672);
     RtPtr o_proj_u = /* bf16 [32, 8] of rows of 40 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x8x32_nt, self_attn, o_proj_bordered_A, o_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.*.self_attn.o_proj.y */
     RtPtr o_proj_x_u = /* bf16 [32, 40] */
@@ -1364,7 +1448,7 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] of rows of 48 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v4, RT_GRID(4, 1, 1), &mlp_residual_0, &o_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_v2, RT_GRID(4, 1, 1), &mlp_residual_0, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_up_proj.u */
@@ -1372,7 +1456,7 @@ static void evaluate_layers(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216 + i * 28672);
     RtPtr gate_up_proj_u = /* bf16 [32, 16] of rows of 48 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x16x32_nt, post_attention_layernorm, gate_up_proj_bordered_A,
+    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
         gate_up_proj_u);
 
     /* model.layers.*.mlp.gate_up_proj.y */
@@ -1391,14 +1475,14 @@ static void evaluate_layers(Rt *rt, size_t i) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96);
     RtPtr mlp_act = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
+    RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584 + i * 28672);
     RtPtr down_proj_u = /* bf16 [32, 8] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96);
-    rt_gemm(rt, G_gemm_32x8x48_nt, mlp_act, down_proj_bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
@@ -1414,7 +1498,7 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm_2 = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v5, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_56_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &input_layernorm_weight, &mlp_residual, &input_layernorm_2);
 }
 
@@ -1429,8 +1513,8 @@ static void evaluate(Rt *rt) {
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr input_layernorm_0 = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U);
-    RT_LAUNCH(rt, K_embedding_rms_norm_32x32, RT_GRID(4, 1, 1), &input_ids, &embed_tokens_weight,
-        &input_layernorm_weight, &embed_tokens, &input_layernorm_0);
+    RT_LAUNCH(rt, K_embedding_rms_norm_32x32_of_56, RT_GRID(4, 1, 1), &input_ids,
+        &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm_0);
 
     for (size_t i = 0; i < 2; i++)
         evaluate_layers(rt, i);
@@ -1442,7 +1526,8 @@ static void evaluate(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168);
     RtPtr q_k_v_proj_u = /* bf16 [32, 24] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x24x32_nt, input_layernorm_2, q_k_v_proj_bordered_A, q_k_v_proj_u);
+    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm_2, q_k_v_proj_bordered_A,
+        q_k_v_proj_u);
 
     /* model.layers.2.self_attn.q_k_v_proj.y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
@@ -1476,7 +1561,7 @@ static void evaluate(Rt *rt) {
     RtPtr self_attn = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U);
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.2.self_attn.o_proj.u */
@@ -1484,7 +1569,7 @@ static void evaluate(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560);
     RtPtr o_proj_u = /* bf16 [32, 8] of rows of 40 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x8x32_nt, self_attn, o_proj_bordered_A, o_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.2.self_attn.o_proj.y */
     RtPtr o_proj_x_u = /* bf16 [32, 40] */
@@ -1501,7 +1586,7 @@ static void evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] of rows of 48 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v4, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.2.mlp.gate_up_proj.u */
@@ -1509,7 +1594,7 @@ static void evaluate(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216);
     RtPtr gate_up_proj_u = /* bf16 [32, 16] of rows of 48 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64);
-    rt_gemm(rt, G_gemm_32x16x32_nt, post_attention_layernorm, gate_up_proj_bordered_A,
+    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
         gate_up_proj_u);
 
     /* model.layers.2.mlp.gate_up_proj.y */
@@ -1528,14 +1613,14 @@ static void evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96);
     RtPtr mlp_act = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U);
-    RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
+    RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.2.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48] of rows of 56 */
         rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584);
     RtPtr down_proj_u = /* bf16 [32, 8] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96);
-    rt_gemm(rt, G_gemm_32x8x48_nt, mlp_act, down_proj_bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.2.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
@@ -1548,7 +1633,7 @@ static void evaluate(Rt *rt) {
     /* model.layers.2.mlp_residual */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v6, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &norm_weight, &norm);
 
     /* lm_head */
@@ -1711,7 +1796,7 @@ static const RtProgram program = {
         .iteration_ms = 0.240125,
         .arena_bytes = 7172096,
         .process_bytes = 635269144,
-        .flops = 7611560.0,
+        .flops = 7606952.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
         .kernel_launches = 183.0,

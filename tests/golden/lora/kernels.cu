@@ -378,7 +378,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
 }
 
 /* swiglu_grad over [32, 48], from model.intermediate_size
- * 30720 bytes, 15360 FLOPs a launch */
+ * 30720 bytes, 13824 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     const float *__restrict__ mlp_act_grad, float *__restrict__ act_grad_gate,
@@ -397,9 +397,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
         const float act_grad_gate_j =
             mlp_act_grad_v[j] * up_proj_v[j] * (t * (1.0f + gate_proj_v[j] * (1.0f - t)));
         act_grad_gate_v[j] = act_grad_gate_j;
-        const float act_grad_up_j =
-            mlp_act_grad_v[j] * (gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))));
-        act_grad_up_v[j] = act_grad_up_j;
+        act_grad_up_v[j] = mlp_act_grad_v[j] * (gate_proj_v[j] * t);
     }
     store_vec(act_grad_gate + i, act_grad_gate_v);
     store_vec(act_grad_up + i, act_grad_up_v);
@@ -606,9 +604,9 @@ attention_backward_kv_16x2x16(
     }
 }
 
-/* rope over [32, 16]
+/* rope_grad over [32, 16]
  * 10752 bytes, 3584 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) rope_32x16_v2(
+extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_k,
     float *__restrict__ self_attn_k_proj_grad) {
@@ -629,9 +627,9 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16_v2(
     store_vec(self_attn_k_proj_grad + row * 16 + col, self_attn_k_proj_grad_v);
 }
 
-/* rope over [32, 32]
+/* rope_grad over [32, 32]
  * 21504 bytes, 7168 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x32_v2(
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_q,
     float *__restrict__ self_attn_q_proj_grad) {

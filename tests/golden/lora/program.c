@@ -27,8 +27,8 @@ enum {
     K_rms_norm_grad_add_32x32,
     K_attention_backward_q_16x2x16,
     K_attention_backward_kv_16x2x16,
-    K_rope_32x16_v2,
-    K_rope_32x32_v2,
+    K_rope_grad_32x16,
+    K_rope_grad_32x32,
     K_sum_squares_x1024,
     K_column_sum_512x1024,
     K_sum_clip_factor_1024,
@@ -55,8 +55,8 @@ static const RtKernel kernels[] = {
     [K_rms_norm_grad_add_32x32] = {"rms_norm_grad_add_32x32", 256, 0},
     [K_attention_backward_q_16x2x16] = {"attention_backward_q_16x2x16", 64, 23040},
     [K_attention_backward_kv_16x2x16] = {"attention_backward_kv_16x2x16", 64, 25472},
-    [K_rope_32x16_v2] = {"rope_32x16_v2", 128, 0},
-    [K_rope_32x32_v2] = {"rope_32x32_v2", 256, 0},
+    [K_rope_grad_32x16] = {"rope_grad_32x16", 128, 0},
+    [K_rope_grad_32x32] = {"rope_grad_32x32", 256, 0},
     [K_sum_squares_x1024] = {"sum_squares_x1024", 256, 0},
     [K_column_sum_512x1024] = {"column_sum_512x1024", 256, 0},
     [K_sum_clip_factor_1024] = {"sum_clip_factor_1024", 256, 0},
@@ -95,91 +95,135 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt", .m = 32, .n = 32, .k = 32,
+    /* 12288 bytes, 65536 FLOPs a launch */
+    [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt",
+        .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x4x32_nt] = {.name = "gemm_32x4x32_nt", .m = 32, .n = 4, .k = 32,
+    /* 5120 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_nt] = {.name = "gemm_32x4x32_nt",
+        .m = 32, .n = 4, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x4_nt_add] = {.name = "gemm_32x32x4_nt_add", .m = 32, .n = 32, .k = 4,
+    /* 9216 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x32x4_nt_add] = {.name = "gemm_32x32x4_nt_add",
+        .m = 32, .n = 32, .k = 4,
         .transpose_b = true, .lda = 4, .ldb = 4, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 1.0},
-    [G_gemm_32x16x32_nt] = {.name = "gemm_32x16x32_nt", .m = 32, .n = 16, .k = 32,
+    /* 8192 bytes, 32768 FLOPs a launch */
+    [G_gemm_32x16x32_nt] = {.name = "gemm_32x16x32_nt",
+        .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x48x32_nt] = {.name = "gemm_32x48x32_nt", .m = 32, .n = 48, .k = 32,
+    /* 16384 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x48x32_nt] = {.name = "gemm_32x48x32_nt",
+        .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x48_nt] = {.name = "gemm_32x32x48_nt", .m = 32, .n = 32, .k = 48,
+    /* 16384 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x32x48_nt] = {.name = "gemm_32x32x48_nt",
+        .m = 32, .n = 32, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x4x48_nt] = {.name = "gemm_32x4x48_nt", .m = 32, .n = 4, .k = 48,
+    /* 7424 bytes, 12288 FLOPs a launch */
+    [G_gemm_32x4x48_nt] = {.name = "gemm_32x4x48_nt",
+        .m = 32, .n = 4, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt", .m = 32, .n = 64, .k = 32,
+    /* 20480 bytes, 131072 FLOPs a launch */
+    [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt",
+        .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn", .m = 32, .n = 32, .k = 64,
+    /* 20480 bytes, 131072 FLOPs a launch */
+    [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn",
+        .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x4x32_tn] = {.name = "gemm_32x4x32_tn", .m = 32, .n = 4, .k = 32,
+    /* 5120 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_tn] = {.name = "gemm_32x4x32_tn",
+        .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_32x4x32_nn] = {.name = "gemm_32x4x32_nn", .m = 32, .n = 4, .k = 32,
+    /* 5120 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_nn] = {.name = "gemm_32x4x32_nn",
+        .m = 32, .n = 4, .k = 32,
         .lda = 32, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    [G_gemm_4x48x32_tn] = {.name = "gemm_4x48x32_tn", .m = 4, .n = 48, .k = 32,
+    /* 7424 bytes, 12288 FLOPs a launch */
+    [G_gemm_4x48x32_tn] = {.name = "gemm_4x48x32_tn",
+        .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 4, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x48x4_nn] = {.name = "gemm_32x48x4_nn", .m = 32, .n = 48, .k = 4,
+    /* 7424 bytes, 12288 FLOPs a launch */
+    [G_gemm_32x48x4_nn] = {.name = "gemm_32x48x4_nn",
+        .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x48x32_nn_add] = {.name = "gemm_32x48x32_nn_add", .m = 32, .n = 48, .k = 32,
+    /* 22528 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x48x32_nn_add] = {.name = "gemm_32x48x32_nn_add",
+        .m = 32, .n = 48, .k = 32,
         .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_32x32x48_nn] = {.name = "gemm_32x32x48_nn", .m = 32, .n = 32, .k = 48,
+    /* 16384 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x32x48_nn] = {.name = "gemm_32x32x48_nn",
+        .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x48_nn_add] = {.name = "gemm_32x32x48_nn_add", .m = 32, .n = 32, .k = 48,
+    /* 20480 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x32x48_nn_add] = {.name = "gemm_32x32x48_nn_add",
+        .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_32x32x32_nn] = {.name = "gemm_32x32x32_nn", .m = 32, .n = 32, .k = 32,
+    /* 12288 bytes, 65536 FLOPs a launch */
+    [G_gemm_32x32x32_nn] = {.name = "gemm_32x32x32_nn",
+        .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x16_nn] = {.name = "gemm_32x32x16_nn", .m = 32, .n = 32, .k = 16,
+    /* 8192 bytes, 32768 FLOPs a launch */
+    [G_gemm_32x32x16_nn] = {.name = "gemm_32x32x16_nn",
+        .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x16_nn_add] = {.name = "gemm_32x32x16_nn_add", .m = 32, .n = 32, .k = 16,
+    /* 12288 bytes, 32768 FLOPs a launch */
+    [G_gemm_32x32x16_nn_add] = {.name = "gemm_32x32x16_nn_add",
+        .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_4x32x32_tn] = {.name = "gemm_4x32x32_tn", .m = 4, .n = 32, .k = 32,
+    /* 5120 bytes, 8192 FLOPs a launch */
+    [G_gemm_4x32x32_tn] = {.name = "gemm_4x32x32_tn",
+        .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x4_nn_add] = {.name = "gemm_32x32x4_nn_add", .m = 32, .n = 32, .k = 4,
+    /* 9216 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x32x4_nn_add] = {.name = "gemm_32x32x4_nn_add",
+        .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_32x32x32_nn_add] = {.name = "gemm_32x32x32_nn_add", .m = 32, .n = 32, .k = 32,
+    /* 16384 bytes, 65536 FLOPs a launch */
+    [G_gemm_32x32x32_nn_add] = {.name = "gemm_32x32x32_nn_add",
+        .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
@@ -432,12 +476,12 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = /* f32 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD - i * 81920);
-    RT_LAUNCH(rt, K_rope_32x16_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+    RT_LAUNCH(rt, K_rope_grad_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &k_proj_grad);
 
     /* model.layers.*.self_attn.q_proj.grad */
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+    RT_LAUNCH(rt, K_rope_grad_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_q, &q_proj_grad);
 
     /* model.layers.*.input_layernorm.grad */
@@ -635,7 +679,7 @@ static void micro_step(Rt *rt) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+    RT_LAUNCH(rt, K_rope_grad_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_q, &q_proj_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
@@ -1074,7 +1118,7 @@ static const RtProgram program = {
         .iteration_ms = 0.163416,
         .arena_bytes = 6608896,
         .process_bytes = 634841356,
-        .flops = 4945960.0,
+        .flops = 4941352.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1024.0,
         .kernel_launches = 123.0,

@@ -28,7 +28,7 @@ enum {
     K_rms_norm_weight_grad_rms_norm_grad_add_32x32,
     K_attention_backward_q_16x2x16,
     K_attention_backward_kv_16x2x16,
-    K_rope_32x32_v2,
+    K_rope_grad_32x32,
     K_embedding_grad_32x32,
     K_sum_squares_x1024,
     K_column_sum_512x1024,
@@ -58,7 +58,7 @@ static const RtKernel kernels[] = {
     [K_rms_norm_weight_grad_rms_norm_grad_add_32x32] = {"rms_norm_weight_grad_rms_norm_grad_add_32x32", 256, 0},
     [K_attention_backward_q_16x2x16] = {"attention_backward_q_16x2x16", 128, 24576},
     [K_attention_backward_kv_16x2x16] = {"attention_backward_kv_16x2x16", 128, 19200},
-    [K_rope_32x32_v2] = {"rope_32x32_v2", 256, 0},
+    [K_rope_grad_32x32] = {"rope_grad_32x32", 256, 0},
     [K_embedding_grad_32x32] = {"embedding_grad_32x32", 128, 0},
     [K_sum_squares_x1024] = {"sum_squares_x1024", 128, 0},
     [K_column_sum_512x1024] = {"column_sum_512x1024", 256, 0},
@@ -91,59 +91,87 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt", .m = 32, .n = 32, .k = 32,
+    /* 6144 bytes, 65536 FLOPs a launch */
+    [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt",
+        .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x48x32_nt] = {.name = "gemm_32x48x32_nt", .m = 32, .n = 48, .k = 32,
+    /* 8192 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x48x32_nt] = {.name = "gemm_32x48x32_nt",
+        .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x48_nt] = {.name = "gemm_32x32x48_nt", .m = 32, .n = 32, .k = 48,
+    /* 8192 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x32x48_nt] = {.name = "gemm_32x32x48_nt",
+        .m = 32, .n = 32, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt", .m = 32, .n = 64, .k = 32,
+    /* 10240 bytes, 131072 FLOPs a launch */
+    [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt",
+        .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_64x32x32_tn_add] = {.name = "gemm_64x32x32_tn_add", .m = 64, .n = 32, .k = 32,
+    /* 22528 bytes, 131072 FLOPs a launch */
+    [G_gemm_64x32x32_tn_add] = {.name = "gemm_64x32x32_tn_add",
+        .m = 64, .n = 32, .k = 32,
         .transpose_a = true, .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn", .m = 32, .n = 32, .k = 64,
+    /* 10240 bytes, 131072 FLOPs a launch */
+    [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn",
+        .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x48x32_tn_add] = {.name = "gemm_32x48x32_tn_add", .m = 32, .n = 48, .k = 32,
+    /* 17408 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x48x32_tn_add] = {.name = "gemm_32x48x32_tn_add",
+        .m = 32, .n = 48, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_32x48x32_nn] = {.name = "gemm_32x48x32_nn", .m = 32, .n = 48, .k = 32,
+    /* 8192 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x48x32_nn] = {.name = "gemm_32x48x32_nn",
+        .m = 32, .n = 48, .k = 32,
         .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_48x32x32_tn_add] = {.name = "gemm_48x32x32_tn_add", .m = 48, .n = 32, .k = 32,
+    /* 17408 bytes, 98304 FLOPs a launch */
+    [G_gemm_48x32x32_tn_add] = {.name = "gemm_48x32x32_tn_add",
+        .m = 48, .n = 32, .k = 32,
         .transpose_a = true, .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_32x32x48_nn] = {.name = "gemm_32x32x48_nn", .m = 32, .n = 32, .k = 48,
+    /* 8192 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x32x48_nn] = {.name = "gemm_32x32x48_nn",
+        .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x48_nn_add] = {.name = "gemm_32x32x48_nn_add", .m = 32, .n = 32, .k = 48,
+    /* 10240 bytes, 98304 FLOPs a launch */
+    [G_gemm_32x32x48_nn_add] = {.name = "gemm_32x32x48_nn_add",
+        .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_32x32x32_tn_add] = {.name = "gemm_32x32x32_tn_add", .m = 32, .n = 32, .k = 32,
+    /* 12288 bytes, 65536 FLOPs a launch */
+    [G_gemm_32x32x32_tn_add] = {.name = "gemm_32x32x32_tn_add",
+        .m = 32, .n = 32, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    [G_gemm_32x32x32_nn] = {.name = "gemm_32x32x32_nn", .m = 32, .n = 32, .k = 32,
+    /* 6144 bytes, 65536 FLOPs a launch */
+    [G_gemm_32x32x32_nn] = {.name = "gemm_32x32x32_nn",
+        .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    [G_gemm_32x32x32_nn_add] = {.name = "gemm_32x32x32_nn_add", .m = 32, .n = 32, .k = 32,
+    /* 8192 bytes, 65536 FLOPs a launch */
+    [G_gemm_32x32x32_nn_add] = {.name = "gemm_32x32x32_nn_add",
+        .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
@@ -367,7 +395,7 @@ static void micro_step_model_backward(Rt *rt, size_t i) {
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* bf16 [32, 32] */
     RtPtr q_proj_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - i * 9216);
-    RT_LAUNCH(rt, K_rope_32x32_v2, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
+    RT_LAUNCH(rt, K_rope_grad_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &self_attn_grad_q, &k_proj_grad, &q_proj_grad);
 
     /* model.layers.*.self_attn.v_proj.weight.grad */
@@ -823,7 +851,7 @@ static const RtProgram program = {
         .iteration_ms = 0.225877,
         .arena_bytes = 6799616,
         .process_bytes = 635025892,
-        .flops = 9706121.0,
+        .flops = 9699977.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 2048.0,
         .kernel_launches = 171.0,
