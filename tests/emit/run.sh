@@ -1,5 +1,5 @@
 #!/bin/sh
-# What holds of every emitted program, shown on small ones: same spec, same bytes; 3 and 12 layers
+# What holds of every emitted program, shown on small ones: same spec, same bytes; 4 and 80 layers
 # share kernels; files that a person edited stay; errors leave earlier outputs alone; the C is clean;
 # the folder builds and runs elsewhere, alone.
 #
@@ -45,12 +45,14 @@ untouched_when_unchanged() {
 }
 
 kernels_do_not_know_the_layers() {
-    for precision in fp32 bf16; do
-        for layers in 3 12; do
-            emit $spec --set model.num_hidden_layers=$layers --set precision.dtype=$precision \
-                -o "$work/layers$layers" || return 1
+    for fusion in true false; do
+        for precision in fp32 bf16; do
+            for layers in 4 80; do
+                emit $spec --set model.num_hidden_layers=$layers --set precision.dtype=$precision \
+                    --set compile.fusion=$fusion -o "$work/layers$layers" || return 1
+            done
+            cmp "$work/layers4/kernels.cu" "$work/layers80/kernels.cu" || return 1
         done
-        cmp "$work/layers3/kernels.cu" "$work/layers12/kernels.cu" || return 1
     done
 }
 

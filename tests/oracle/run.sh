@@ -27,6 +27,7 @@ odd              fp64  default
 odd              fp32  plain
 odd              bf16  default
 packed           fp64  default
+packed           fp64  few_targets
 packed           bf16  default
 accumulate       fp64  default
 accumulate       fp64  small_chunks
@@ -45,6 +46,9 @@ full_list() {
             echo "$(basename "$case") $dtype default"
             echo "$(basename "$case") $dtype plain"
         done
+    done
+    for dtype in fp64 fp32 tf32 bf16; do
+        echo "packed $dtype few_targets"
     done
     for case in demo odd packed accumulate pretrain_tied; do
         for dtype in fp64 bf16; do
@@ -68,6 +72,7 @@ variant_sets() {
     whole_head) echo compile.chunked_head=false ;;
     all_rows) echo compile.skip_ignored_rows=false ;;
     no_overlap) echo compile.overlap=false ;;
+    few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     small_chunks) echo compile.head_chunk_tokens=16 ;;
     recompute) echo activation_checkpoint.mode=full ;;
     *) echo "run.sh: no variant $1" >&2; exit 2 ;;

@@ -17,12 +17,12 @@ export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
 cc=${CC:-gcc}
 
 # Fixtures of the oracle, or specs beside this script. Every template and every way to lay a body over
-# threads, once: attention in each precision, packed samples, several micro-steps, all weights
-# training, rows of a warp, of a block, and wider, fused and not.
+# threads, once: attention in each precision, packed samples, rows without a target,
+# several micro-steps, all weights training, rows of a warp, of a block, and wider, fused and not.
 short_list() {
     cat <<'TABLE'
 odd              bf16  default
-packed           tf32  default
+packed           tf32  few_targets
 pretrain_tied    fp32  default
 accumulate       fp64  plain
 wide_rows        bf16  default
@@ -38,6 +38,7 @@ full_list() {
         done
     done
     for dtype in fp64 fp32 tf32 bf16; do
+        echo "packed $dtype few_targets"
         echo "wide_rows $dtype default"
         echo "wide_rows $dtype wide_head"
     done
@@ -48,6 +49,7 @@ variant_sets() {
     default) ;;
     plain) echo compile.fusion=false compile.bordered=false compile.chunked_head=false \
         compile.skip_ignored_rows=false compile.overlap=false ;;
+    few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
     esac
 }
