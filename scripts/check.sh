@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 logs=build/check
 
-# name, then what runs it; after | what `--all` adds. Long ones first.
+# name, then what runs it; after | what `--all` adds; + only with `--all`. Long ones first.
 suites() {
     cat <<'TABLE'
 oracle     tests/oracle/run.sh | --all
@@ -29,6 +29,7 @@ gpu        tests/gpu/run.sh
 lint       tests/lint/run.sh
 golden     tests/golden/run.sh
 error      tests/error/run.sh
++asan      tests/asan/run.sh
 TABLE
 }
 
@@ -75,8 +76,8 @@ sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
 
-suites | if [ $# -gt 0 ]; then grep -E "^($(echo "$*" | tr ' ' '|')) "; else cat; fi |
-    sed "${all:+s/ *|//;} s/ *|.*//" |
+suites | if [ $# -gt 0 ]; then grep -E "^[+]?($(echo "$*" | tr ' ' '|')) "; else cat; fi |
+    sed "${all:+s/ *|//; s/^+//;} s/ *|.*//" | grep -v '^+' |
     xargs -P 2 -L 1 "$0" --suite
 
 cat $logs/*.count | awk '
