@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """make bench: LoRA of rank 16 on Llama 3.2 1B, our program beside PyTorch and PEFT on the same GPU.
 
-    bench [--repeats 5] [--results DIR]
+    bench [--part peers|ideas] [--repeats 5] [--minutes M] [--results DIR]
 
 Batch 4 x 2048, bf16, all linears adapted, every token a target, the same weights, adapter and tokens
 on all sides, drawn at random: speed does not depend on them. Peers run at their best: flash
 attention, fused AdamW, adapters in bf16 too (ours keep fp32 masters), no checkpointing, except where a
-line says so. Each measurement is a process of its own: 20 steps to warm up, then 100; the
-repetitions of our program and of the two peers alternate. Prints one table and the first ten losses,
-which must agree, and writes both with clocks and power to DIR under the GPU's name.
+line says so. Each measurement is a process of its own: 20 steps to warm up, then 50.
+
+`peers`: our program and the two peers in turn, --repeats times; then a peer that checkpoints.
+`ideas`: our program with each of the compiler's ideas switched off. Without --part: both.
+
+After --minutes nothing new is begun. Prints one table and the first ten losses, which must agree, and
+writes both to DIR under the GPU's name, after each measurement anew, with clocks and power.
 """
 
 import argparse
@@ -16,15 +20,15 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import sys
+import time
 from datetime import date
 from pathlib import Path
 
-from machine import (BUNDLE, PROGRAMS, clocks, need_gpu, nvidia_smi, read_report, run_program, work_folder,
+from machine import (BUNDLE, PROGRAMS, Watch, finish, need_gpu, nvidia_smi, read_report, run_program, work_folder,
                      write_tokens)
 
-WARM_UP, TIMED = 20, 100
+WARM_UP, TIMED = 20, 50
 STEPS = WARM_UP + TIMED
 BATCH, SEQ_LEN = 4, 2048
 TOKENS_PER_STEP = BATCH * SEQ_LEN
@@ -32,10 +36,13 @@ VOCABULARY = 128256
 HELD_OUT = 64 * SEQ_LEN  # what the program sets aside at the end of the tokens, and more
 LOSS_TOLERANCE = 1e-2  # relative, of each of the first ten losses
 LEARNING_RATE, CLIP = 2e-4, 1.0
+DEVICE = "cuda"
 
 OURS = "gpuopt-gen"
 EAGER, COMPILED = "PyTorch eager + PEFT", "torch.compile + PEFT"
 EAGER_CHECKPOINTED = "PyTorch eager + PEFT, checkpointing"
+
+began = time.monotonic()
 
 
 # ---- the peers, each in a process of its own ---------------------------------------------------------
@@ -48,16 +55,17 @@ def llama_config():
         vocab_size=VOCABULARY, hidden_size=2048, intermediate_size=8192, num_hidden_layers=16,
         num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,
         rms_norm_eps=1e-5, rope_theta=500000.0, tie_word_embeddings=True,
-        rope_scaling={"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0,
+        rope_scaling={"rope_type": "llama3", "rope_theta": 500000.0, "factor": 32.0, "low_freq_factor": 1.0,
                       "high_freq_factor": 4.0, "original_max_position_embeddings": 8192})
 
 
-def attention():
-    try:
-        import flash_attn  # noqa: F401
-        return "flash_attention_2"
-    except ImportError:
-        return "sdpa"  # PyTorch's own flash kernel
+def causal_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, **_):
+    """PyTorch's flash kernel. transformers' own call of it brings a mask while it is compiled, with which that
+    kernel cannot run."""
+    from torch.nn.functional import scaled_dot_product_attention
+
+    out = scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling, enable_gqa=True)
+    return out.transpose(1, 2).contiguous(), None
 
 
 def draw_weights(folder):
@@ -67,25 +75,28 @@ def draw_weights(folder):
     from transformers import LlamaForCausalLM
 
     torch.manual_seed(0)
-    model = LlamaForCausalLM(llama_config()).to(torch.bfloat16)
+    with torch.device(DEVICE):
+        model = LlamaForCausalLM(llama_config())
+    model = model.to(torch.bfloat16)
     model.save_pretrained(folder / "model")
     lora = LoraConfig(r=16, lora_alpha=32, lora_dropout=0.0, bias="none", task_type="CAUSAL_LM",
                       target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"])
-    get_peft_model(model, lora).save_pretrained(folder / "adapter")
+    get_peft_model(model, lora).save_pretrained(str(folder / "adapter"), save_embedding_layers=False)
 
 
 def open_peer(folder, checkpointing):
     import torch
     from peft import PeftModel
-    from transformers import LlamaForCausalLM
+    from transformers import AttentionInterface, LlamaForCausalLM
 
-    model = LlamaForCausalLM.from_pretrained(folder / "model", dtype=torch.bfloat16,
-                                             attn_implementation=attention()).cuda()
+    AttentionInterface.register("causal", causal_attention)
+    model = LlamaForCausalLM.from_pretrained(folder / "model", dtype=torch.bfloat16, attn_implementation="causal")
+    model = model.to(DEVICE)
     model.config.use_cache = False
     if checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         model.enable_input_require_grads()
-    model = PeftModel.from_pretrained(model, folder / "adapter", is_trainable=True, autocast_adapter_dtype=False)
+    model = PeftModel.from_pretrained(model, str(folder / "adapter"), is_trainable=True, autocast_adapter_dtype=False)
     return model.to(torch.bfloat16).train()
 
 
@@ -98,15 +109,16 @@ def read_rows(folder):
     rows = STEPS * BATCH
     inputs = tokens[:rows * SEQ_LEN].view(rows, SEQ_LEN)
     targets = tokens[1:rows * SEQ_LEN + 1].view(rows, SEQ_LEN)
-    return inputs.cuda(), targets.cuda()
+    return inputs.to(DEVICE), targets.to(DEVICE)
 
 
 def run_peer(folder, compiled, checkpointing):
     """Trains STEPS steps; prints a line of JSON."""
+    import peft
     import torch
     import torch.nn.functional as F
+    import transformers
 
-    torch.backends.cuda.matmul.allow_tf32 = True
     model = open_peer(folder, checkpointing)
     inputs, targets = read_rows(folder)
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -134,16 +146,28 @@ def run_peer(folder, compiled, checkpointing):
     milliseconds = [times[i].elapsed_time(times[i + 1]) for i in range(WARM_UP, STEPS)]
     print(json.dumps({
         "ms": statistics.median(milliseconds), "peak": total - free - int(os.environ["GPU_USED_BEFORE"]),
-        "losses": [float(loss) for loss in losses], "attention": attention(), "torch": torch.__version__}))
+        "losses": [float(loss) for loss in losses],
+        "versions": f"torch {torch.__version__}, transformers {transformers.__version__}, peft {peft.__version__}"}))
 
 
-def measure_peer(folder, flags):
+def in_own_process(role, folder, *flags):
+    """This file in another process; gives its exit code and output. Nothing is asked of the network."""
     used = int(nvidia_smi(["memory.used"])["memory.used"]) * 2**20
-    done = subprocess.run([sys.executable, __file__, "--peer", str(folder), *flags], text=True,
-                          capture_output=True, env=dict(os.environ, GPU_USED_BEFORE=str(used)))
-    if done.returncode:
-        return {"error": done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no message"}
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    variables = dict(os.environ, GPU_USED_BEFORE=str(used), HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+    return finish([sys.executable, __file__, role, folder, *flags], folder, variables, 400)
+
+
+def failed(name, output):
+    print(f"--- {name} failed\n" + "\n".join(output.splitlines()[-25:]), file=sys.stderr, flush=True)
+    return {"error": output.strip().splitlines()[-1] if output.strip() else "no message"}
+
+
+def measure_peer(name, folder, *flags):
+    with Watch() as watch:
+        code, output = in_own_process("--peer", folder, *flags)
+    if code:
+        return failed(name, output)
+    return json.loads(output.strip().splitlines()[-1]) | {"gpu": watch.figures}
 
 
 # ---- ours --------------------------------------------------------------------------------------------
@@ -151,13 +175,15 @@ def measure_peer(folder, flags):
 
 def measure_ours(gpu, program, folder):
     out = folder / f"out.{program}"
-    done = run_program(gpu, program, ["--init", folder / "model", "--adapter", folder / "adapter", "--out", out], folder)
-    if done.returncode:
-        return {"error": done.stdout.strip().splitlines()[-1]}
+    options = ["--init", folder / "model", "--adapter", folder / "adapter", "--steps", STEPS, "--out", out]
+    with Watch() as watch:
+        code, output = run_program(gpu, program, options, folder)
+    if code:
+        return failed(program, output)
     report = read_report(out)
     losses = [float(line.split(",")[1]) for line in (out / "loss.csv").read_text().splitlines()[1:11]]
     return {"ms": report["iteration_ms"]["median"], "peak": report["memory"]["process_peak_bytes"],
-            "losses": losses}
+            "losses": losses, "gpu": watch.figures}
 
 
 # ---- the table -------------------------------------------------------------------------------------------
@@ -177,13 +203,13 @@ def table_row(name, runs, base):
     peaks = [run["peak"] for run in good if run["peak"]]
     memory = f"{max(peaks) / 2**20:10,.0f}" if peaks else f"{'-':>10}"
     ratio = f"{middle / base:6.2f}" if base else f"{'-':>6}"
-    return f"{name:38} {middle:10,.0f} {speeds[0]:10,.0f} {speeds[-1]:10,.0f} {ms:9.2f} {memory} {ratio}"
+    return f"{name:38} {len(good):4} {middle:10,.0f} {speeds[0]:10,.0f} {speeds[-1]:10,.0f} {ms:9.2f} {memory} {ratio}"
 
 
 def make_table(results):
     eager = [run for run in results.get(EAGER, []) if "error" not in run]
     base = statistics.median(tokens_per_s(run["ms"]) for run in eager) if eager else None
-    head = (f"{'':38} {'tokens/s':>10} {'lowest':>10} {'highest':>10} {'step, ms':>9} {'peak, MiB':>10} "
+    head = (f"{'':38} {'runs':>4} {'tokens/s':>10} {'lowest':>10} {'highest':>10} {'step, ms':>9} {'peak, MiB':>10} "
             f"{'/eager':>6}")
     return "\n".join([head] + [table_row(name, runs, base) for name, runs in results.items()])
 
@@ -201,61 +227,97 @@ def loss_table(results):
     return "\n".join(lines), agree and ours is not None
 
 
-def measure_all(gpu, folder, repeats):
-    results = {OURS: [], EAGER: [], COMPILED: []}
-    conditions = []
-    for repeat in range(repeats):
-        results[OURS].append(measure_ours(gpu, "llama", folder))
-        results[EAGER].append(measure_peer(folder, []))
-        results[COMPILED].append(measure_peer(folder, ["--compiled"]))
-        conditions.append(clocks())
-        print(f"repetition {repeat + 1} of {repeats}: "
-              + ", ".join(f"{name} {runs[-1].get('ms', 'failed')}" for name, runs in results.items()), flush=True)
-    results[EAGER_CHECKPOINTED] = [measure_peer(folder, ["--checkpointing"])]
-    for program in sorted(p.name for p in PROGRAMS.glob("llama.no_*")):
-        results[f"{OURS}, {program.split('.')[1].replace('_', ' ', 1)}"] = [
-            measure_ours(gpu, program, folder) for _ in range(2)]
-    return results, conditions
+def conditions(results):
+    """While the GPU was busy, over all measurements."""
+    seen = [run["gpu"] for runs in results.values() for run in runs if run.get("gpu")]
+    if not seen:
+        return "clocks and power are not known"
+    held_back = 0
+    for figures in seen:
+        held_back |= int(figures["held_back"], 16)
+    limit = nvidia_smi(["power.limit"])["power.limit"]
+    return (f"SM clock {min(f['sm_mhz'] for f in seen):.0f} to {max(f['sm_mhz'] for f in seen):.0f} MHz, at most "
+            f"{max(f['power_w'] for f in seen):.0f} W of {limit} W and {max(f['temperature_c'] for f in seen):.0f} C, "
+            f"reasons to hold back {held_back:#x}")
 
 
-def report(gpu, results, conditions, target):
+def report(gpu, results, target, part):
+    """Writes what is known so far; gives the text and whether the losses agree."""
     losses, agree = loss_table(results)
+    versions = next((run["versions"] for runs in results.values() for run in runs if "versions" in run), "no peer ran")
     text = "\n".join([
         f"Llama 3.2 1B, LoRA r 16 on all linears, {BATCH} x {SEQ_LEN} tokens, bf16: {gpu['name']}, driver "
-        f"{gpu['driver_version']}, {date.today()}", "", make_table(results), "",
+        f"{gpu['driver_version']}, {date.today()}", versions, "", make_table(results), "",
         "first ten losses, and the largest relative difference from ours", losses,
         "" if agree else f"\nThe losses do not agree within {LOSS_TOLERANCE}: the figures above compare unlike things.",
-        "while measuring: " + json.dumps(conditions)]) + "\n"
-    print("\n" + text)
+        conditions(results)]) + "\n"
     target.mkdir(parents=True, exist_ok=True)
-    name = gpu["name"].lower().replace(" ", "-")
+    name = gpu["name"].lower().replace(" ", "-") + (f"-{part}" if part != "all" else "")
     (target / f"lora-{name}.txt").write_text(text)
     (target / f"lora-{name}.json").write_text(json.dumps(
-        {"gpu": gpu, "results": results, "conditions": conditions, "losses_agree": agree}, indent=1) + "\n")
+        {"gpu": gpu, "results": results, "losses_agree": agree}, indent=1) + "\n")
+    return text, agree
+
+
+# ---- what is measured ------------------------------------------------------------------------------------
+
+
+def plan(gpu, folder, part, repeats):
+    """Names and measurements, in their order."""
+    turns = []
+    if part != "ideas":
+        for _ in range(repeats):
+            turns += [(OURS, lambda: measure_ours(gpu, "llama", folder)),
+                      (EAGER, lambda: measure_peer(EAGER, folder)),
+                      (COMPILED, lambda: measure_peer(COMPILED, folder, "--compiled"))]
+        turns += [(EAGER_CHECKPOINTED, lambda: measure_peer(EAGER_CHECKPOINTED, folder, "--checkpointing"))]
+    if part == "ideas":
+        turns += [(OURS, lambda: measure_ours(gpu, "llama", folder))]
+    if part != "peers":
+        for program in sorted(p.name for p in PROGRAMS.glob("llama.no_*")):
+            name = f"{OURS}, {program.split('.')[1].replace('_', ' ', 1)}"
+            turns += [(name, lambda program=program: measure_ours(gpu, program, folder))]
+    return turns
+
+
+def measure_all(gpu, folder, args):
+    results = {}
+    for name, measure in plan(gpu, folder, args.part, args.repeats):
+        if time.monotonic() - began > 60 * args.minutes:
+            print(f"{args.minutes} minutes are over: {name} and what follows it are left out", flush=True)
+            break
+        results.setdefault(name, []).append(measure())
+        outcome = results[name][-1]
+        print(f"{time.monotonic() - began:4.0f} s  {name}: {outcome.get('ms', 'failed')} ms", flush=True)
+        text, agree = report(gpu, results, args.results, args.part)
+    print("\n" + text)
     return 0 if agree else 1
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=["all", "peers", "ideas"], default="all")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--results", type=Path, default=BUNDLE / "results")
+    parser.add_argument("--draw", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--peer", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--compiled", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--checkpointing", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.draw:
+        return draw_weights(args.draw)
     if args.peer:
         return run_peer(args.peer, args.compiled, args.checkpointing)
     gpu = need_gpu()
-    try:
-        import peft, torch, transformers  # noqa: E401, F401
-    except ImportError as missing:
-        sys.exit(f"error: {missing}: bench needs a Python with torch, transformers and peft (PYTHON=... names one)")
     with work_folder() as folder:
         folder = Path(folder)
-        draw_weights(folder)
         write_tokens(folder / "tokens.bin", STEPS * TOKENS_PER_STEP + HELD_OUT, VOCABULARY)
-        results, conditions = measure_all(gpu, folder, args.repeats)
-    return report(gpu, results, conditions, args.results)
+        code, output = in_own_process("--draw", folder)
+        if code:
+            failed("drawing the weights", output)
+            sys.exit("error: bench needs a Python with torch, transformers and peft (PYTHON=... names one)")
+        return measure_all(gpu, folder, args)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ import json
 import os
 import random
 import shutil
+import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -13,16 +15,79 @@ from pathlib import Path
 BUNDLE = Path(__file__).resolve().parent
 PROGRAMS = BUNDLE / "programs"
 SHARD_MAGIC = 20240520
+TIMED_OUT = 124
+
+
+# ---- processes -----------------------------------------------------------------------------------
+
+
+def finish(command, folder, environment, limit_s):
+    """Runs a command; gives its exit code and output. One that hangs is ended with all its children."""
+    process = subprocess.Popen(
+        list(map(str, command)),
+        cwd=folder,
+        env=environment,
+        text=True,
+        errors="replace",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        output = process.communicate(timeout=limit_s)[0]
+        return process.returncode, output
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return TIMED_OUT, process.communicate()[0] + f"\nended after {limit_s} s"
+
+
+def environment(gpu):
+    """Variables for a program: cubins are Hopper's, so elsewhere NVRTC compiles at start. CUDA's libraries
+    may be this Python's."""
+    variables = dict(os.environ, GPUOPT_DEVICE="cuda", GPUOPT_SIM_DIR=str(BUNDLE / "sim"))
+    variables.setdefault("VIRTUAL_ENV", sys.prefix)
+    if gpu["compute_cap"] != "9.0":
+        variables["GPUOPT_JIT"] = "1"
+    return variables
+
+
+def run_program(gpu, name, options, folder, executable="run", prefix=(), limit_s=300):
+    """Runs a program of the bundle in `folder`; gives its exit code and output."""
+    return finish(
+        [*prefix, PROGRAMS / name / executable, *options], folder, environment(gpu), limit_s
+    )
+
+
+def read_report(out):
+    return json.loads((Path(out) / "report.json").read_text())
+
+
+def work_folder():
+    return tempfile.TemporaryDirectory(prefix="gpuopt-")
+
+
+# ---- the GPU -------------------------------------------------------------------------------------
+
+
+def smi_command(fields, *options):
+    """Not every container has the driver's folder on its PATH. None without a driver."""
+    program = shutil.which("nvidia-smi") or shutil.which("nvidia-smi", path="/usr/local/nvidia/bin")
+    index = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0] or "0"
+    return program and [
+        program,
+        "-i",
+        index,
+        f"--query-gpu={','.join(fields)}",
+        "--format=csv,noheader,nounits",
+        *options,
+    ]
 
 
 def nvidia_smi(fields):
     """The values of `fields` for the first GPU in use, or None where there is no driver or no GPU."""
-    if not shutil.which("nvidia-smi"):
-        return None
-    index = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0] or "0"
-    done = subprocess.run(["nvidia-smi", "-i", index, f"--query-gpu={','.join(fields)}",
-                           "--format=csv,noheader,nounits"], capture_output=True, text=True)
-    if done.returncode:
+    command = smi_command(fields)
+    done = command and subprocess.run(command, capture_output=True, text=True)
+    if not done or done.returncode or not done.stdout.strip():
         return None
     return dict(zip(fields, (value.strip() for value in done.stdout.splitlines()[0].split(","))))
 
@@ -31,50 +96,55 @@ def need_gpu():
     """The GPU's name, compute capability and driver; ends the process in one line without a GPU."""
     gpu = nvidia_smi(["name", "compute_cap", "driver_version"])
     if gpu is None:
-        sys.exit("error: no GPU: nvidia-smi is not there or reports none; this needs an NVIDIA GPU and driver")
+        sys.exit(
+            "error: no GPU: nvidia-smi is not there or reports none; this needs an NVIDIA GPU and driver"
+        )
     return gpu
 
 
-def clocks():
-    """What may explain a slow run: clocks in MHz, power in W, why the GPU held back."""
-    wanted = ["clocks.sm", "clocks.mem", "power.draw", "power.limit", "temperature.gpu"]
-    for reasons in ("clocks_event_reasons.active", "clocks_throttle_reasons.active"):
-        found = nvidia_smi(wanted + [reasons])
-        if found:
-            found["held_back"] = found.pop(reasons)
-            return found
-    return nvidia_smi(wanted)
+class Watch:
+    """Clocks, power and reasons to hold back, twice a second while the block runs; the figures are of the
+    moments when the GPU was busy."""
+
+    FIELDS = ["utilization.gpu", "clocks.sm", "power.draw", "temperature.gpu"]
+
+    def __enter__(self):
+        reasons = "clocks_event_reasons.active"
+        if nvidia_smi([reasons]) is None:
+            reasons = "clocks_throttle_reasons.active"
+        command = smi_command([*self.FIELDS, reasons], "-lms", "500")
+        self.process = command and subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        return self
+
+    def __exit__(self, *_):
+        self.figures = {}
+        if not self.process:
+            return
+        self.process.terminate()
+        samples = [line.split(", ") for line in self.process.communicate()[0].splitlines()]
+        busy = [s for s in samples if len(s) == 5 and s[0].isdigit() and int(s[0]) >= 50]
+        if busy:
+            held_back = 0
+            for sample in busy:
+                held_back |= int(sample[4], 16)
+            self.figures = {
+                "sm_mhz": statistics.median(float(s[1]) for s in busy),
+                "power_w": max(float(s[2]) for s in busy),
+                "temperature_c": max(float(s[3]) for s in busy),
+                "held_back": hex(held_back),
+            }
 
 
-def environment(gpu):
-    """Variables for a program: cubins are Hopper's, so elsewhere NVRTC compiles at start."""
-    variables = dict(os.environ, GPUOPT_DEVICE="cuda", GPUOPT_SIM_DIR=str(BUNDLE / "sim"))
-    if gpu["compute_cap"] != "9.0":
-        variables["GPUOPT_JIT"] = "1"
-    return variables
-
-
-def run_program(gpu, name, options, folder, executable="run", prefix=()):
-    """Runs a program of the bundle in `folder`; gives the finished process with its output."""
-    command = [*prefix, str(PROGRAMS / name / executable), *map(str, options)]
-    return subprocess.run(command, cwd=folder, env=environment(gpu), text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def read_report(out):
-    return json.loads((Path(out) / "report.json").read_text())
+# ---- data ----------------------------------------------------------------------------------------
 
 
 def write_tokens(path, count, vocabulary, seed=0):
-    """A token shard as llm.c has them, version 2 (uint32), of random tokens; gives the tokens."""
+    """A token shard as llm.c has them, version 2 (uint32), of random tokens."""
     draw = random.Random(seed)
-    tokens = array.array("I", (draw.randrange(vocabulary) for _ in range(count)))
+    tokens = array.array("I", (int(vocabulary * draw.random()) for _ in range(count)))
     header = array.array("I", [SHARD_MAGIC, 2, count] + [0] * 253)
     with open(path, "wb") as file:
         header.tofile(file)
         tokens.tofile(file)
-    return tokens
-
-
-def work_folder():
-    return tempfile.TemporaryDirectory(prefix="gpuopt-")
