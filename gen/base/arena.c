@@ -41,6 +41,16 @@ void *arena_array(Arena *arena, size_t count, size_t size) {
     return arena_alloc(arena, total);
 }
 
+void *arena_grow(Arena *arena, void *array, int count, int *capacity, size_t size) {
+    if (count < *capacity)
+        return array;
+    *capacity = *capacity ? 2 * *capacity : 16;
+    void *bigger = arena_array(arena, (size_t)*capacity, size);
+    if (count)
+        memcpy(bigger, array, (size_t)count * size);
+    return bigger;
+}
+
 char *arena_strndup(Arena *arena, const char *text, size_t length) {
     char *copy = arena_alloc(arena, length + 1);
     if (length)

@@ -201,7 +201,8 @@ static void put_row(const Stretch *s, int time) {
         items[count++] = offset_text(arena, s->e->symbols, p->columns[i].values[time]);
     for (int i = 0; i < p->varying_count; i++) {
         const Launch *launch = launch_at(s, p->varying[i].launch + time * p->run.length);
-        items[count++] = arena_printf(arena, "%lld", (long long)launch->scalar[p->varying[i].index]);
+        long long scalar = (long long)launch->scalar[p->varying[i].index];
+        items[count++] = arena_printf(arena, "%lld", scalar);
     }
     put_list(s->e->out, "    {", items, count, 5, "},\n");
 }
@@ -309,7 +310,7 @@ static const Pointer *earlier_pointer(const Stretch *stretches, int before, cons
     for (int r = 0; r < before; r++) {
         const Pointers *p = &stretches[r].pointers;
         for (int i = 0; p->run.times == 1 && i < p->count; i++)
-            if (same_pointer(p->pointers[i].values[0], v))
+            if (value_same_view(p->pointers[i].values[0], v))
                 return &p->pointers[i];
     }
     return NULL;

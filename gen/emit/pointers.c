@@ -23,13 +23,9 @@ static const Value *value_of(const Collect *c, int launch, int arg, int time) {
 
 static int64_t start_of(const Collect *c, const Value *v) { return plan_place(c->plan, v).offset; }
 
-bool same_pointer(const Value *a, const Value *b) {
-    return a == b || (value_same_place(a, b) && a->dtype == b->dtype);
-}
-
 static bool is_pointer(const Collect *c, const Pointer *pointer, int launch, int arg) {
     for (int t = 0; t < c->out->run.times; t++)
-        if (!same_pointer(pointer->values[t], value_of(c, launch, arg, t)))
+        if (!value_same_view(pointer->values[t], value_of(c, launch, arg, t)))
             return false;
     return true;
 }
@@ -49,8 +45,9 @@ static void find_column(const Collect *c, Pointer *pointer) {
         column.values[t] = moves || whole->offset != 0 ? v : whole;
     }
     pointer->within = bytes_within(pointer->values[0]) - bytes_within(column.values[0]);
+    size_t size = (size_t)times * sizeof *column.values;
     for (int i = 0; i < out->column_count; i++)
-        if (memcmp(out->columns[i].values, column.values, (size_t)times * sizeof *column.values) == 0) {
+        if (memcmp(out->columns[i].values, column.values, size) == 0) {
             pointer->column = i;
             return;
         }

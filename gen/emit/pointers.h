@@ -39,8 +39,6 @@ typedef struct {
     bool has_table;
 } Pointers;
 
-/* Whether two values are one local: they name the same elements. */
-bool same_pointer(const Value *, const Value *);
 Pointers pointers_of(Arena *, const Plan *, const PlanEntry *, Run);
 Pointer *pointer_of_arg(const Pointers *, int launch_of_run, int arg);
 Pointer *pointer_observed(const Pointers *, int launch_of_run);

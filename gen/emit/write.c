@@ -37,14 +37,7 @@ static void fail_at(const char *path, const char *what, const char *reason) {
 /* ---- what to write --------------------------------------------------------------------------- */
 
 static void add_file(Output *o, const char *name, const char *text, size_t size) {
-    if (o->count == o->capacity) {
-        int capacity = o->capacity ? 2 * o->capacity : 128;
-        File *files = arena_array(&o->arena, (size_t)capacity, sizeof *files);
-        if (o->count)
-            memcpy(files, o->files, (size_t)o->count * sizeof *files);
-        o->files = files;
-        o->capacity = capacity;
-    }
+    o->files = arena_grow(&o->arena, o->files, o->count, &o->capacity, sizeof *o->files);
     File *file = &o->files[o->count++];
     *file = (File){.name = name, .text = text, .size = size};
     sha256_hex(text, size, file->hash);

@@ -80,7 +80,11 @@ int64_t value_bytes(const Value *); /* elements x size, stride not counted */
 bool value_dense(const Value *);
 bool value_trains(const Value *); /* WEIGHT or ADAPTER */
 bool value_same_place(const Value *, const Value *);
+bool value_same_view(const Value *, const Value *); /* the same place, as the same dtype */
 bool value_overlaps(const Value *, const Value *); /* may share a byte; same storage only */
+
+/* "q_proj" of model.layers.0.self_attn.q_proj. */
+const char *name_last_part(const char *dotted);
 
 /* ---- ops ------------------------------------------------------------------------------------ */
 
@@ -188,6 +192,7 @@ Op *op_add(Program *, Graph *, OpKind, const char *name, Value *const *in, int i
 Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, int in_count,
                 Value *const *out, int out_count, Attr, Pos);
 Op *graph_producer(const Graph *, const Value *); /* NULL: made outside this graph */
+Op *graph_find(const Graph *, OpKind);            /* the first of the kind, or NULL */
 bool op_reads(const Op *, const Value *);
 /* Appends an op that was made before. */
 void graph_add(Program *, Graph *, Op *);

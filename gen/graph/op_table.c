@@ -46,14 +46,8 @@ static Op *op_new(Program *p, OpKind kind, const char *name, Value *const *in, i
 }
 
 void graph_add(Program *p, Graph *graph, Op *op) {
-    if (graph->op_count == graph->op_capacity) {
-        int capacity = graph->op_capacity ? 2 * graph->op_capacity : 256;
-        Op **ops = arena_array(p->arena, (size_t)capacity, sizeof *ops);
-        if (graph->op_count)
-            memcpy(ops, graph->ops, (size_t)graph->op_count * sizeof *ops);
-        graph->ops = ops;
-        graph->op_capacity = capacity;
-    }
+    graph->ops =
+        arena_grow(p->arena, graph->ops, graph->op_count, &graph->op_capacity, sizeof op);
     op->id = graph->op_count;
     graph->ops[graph->op_count++] = op;
 }
@@ -80,6 +74,13 @@ void graph_set_ops(Program *p, Graph *graph, Op **ops, int count) {
     graph->ops = NULL;
     for (int i = 0; i < count; i++)
         graph_add(p, graph, ops[i]);
+}
+
+Op *graph_find(const Graph *graph, OpKind kind) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->kind == kind)
+            return graph->ops[i];
+    return NULL;
 }
 
 Op *graph_producer(const Graph *graph, const Value *v) {

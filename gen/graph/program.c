@@ -41,11 +41,20 @@ int64_t value_bytes(const Value *v) { return value_elements(v) * dtype_bytes(v->
 bool value_dense(const Value *v) { return value_rows(v) == 1 || v->row_stride == value_cols(v); }
 bool value_trains(const Value *v) { return v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER; }
 
+const char *name_last_part(const char *dotted) {
+    const char *dot = strrchr(dotted, '.');
+    return dot ? dot + 1 : dotted;
+}
+
 bool value_same_place(const Value *a, const Value *b) {
     return a->storage == b->storage &&
            a->offset * dtype_bytes(a->dtype) == b->offset * dtype_bytes(b->dtype) &&
            a->row_stride == b->row_stride && value_bytes(a) == value_bytes(b) &&
            value_cols(a) == value_cols(b);
+}
+
+bool value_same_view(const Value *a, const Value *b) {
+    return value_same_place(a, b) && a->dtype == b->dtype;
 }
 
 /* Two column ranges of equally strided rows never touch; otherwise the byte spans decide. */
@@ -78,20 +87,11 @@ Program *program_new(Arena *arena) {
 }
 
 /* Room for one more element; the old array stays in the arena. */
-static void *grow(Arena *arena, void *array, int count, int *capacity, size_t size) {
-    if (count < *capacity)
-        return array;
-    *capacity = *capacity ? 2 * *capacity : 64;
-    void *bigger = arena_array(arena, (size_t)*capacity, size);
-    if (count)
-        memcpy(bigger, array, (size_t)count * size);
-    return bigger;
-}
-
 static Storage *storage_new(Program *p, const char *name, Role role, int64_t bytes) {
     Storage *s = arena_alloc(p->arena, sizeof *s);
     *s = (Storage){.id = p->storage_count, .name = name, .role = role, .bytes = bytes};
-    p->storages = grow(p->arena, p->storages, p->storage_count, &p->storage_capacity, sizeof s);
+    p->storages =
+        arena_grow(p->arena, p->storages, p->storage_count, &p->storage_capacity, sizeof s);
     p->storages[p->storage_count++] = s;
     return s;
 }
@@ -102,7 +102,7 @@ static Value *value_register(Program *p, Value init) {
     v->id = p->value_count;
     v->next_view = v->storage->views;
     v->storage->views = v;
-    p->values = grow(p->arena, p->values, p->value_count, &p->value_capacity, sizeof v);
+    p->values = arena_grow(p->arena, p->values, p->value_count, &p->value_capacity, sizeof v);
     p->values[p->value_count++] = v;
     return v;
 }
@@ -203,7 +203,7 @@ void value_move(Value *v, const Value *to) {
 }
 
 void program_add_param(Program *p, Param param) {
-    p->params = grow(p->arena, p->params, p->param_count, &p->param_capacity, sizeof param);
+    p->params = arena_grow(p->arena, p->params, p->param_count, &p->param_capacity, sizeof param);
     p->params[p->param_count++] = param;
 }
 

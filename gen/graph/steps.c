@@ -36,14 +36,7 @@ Body *body_new(Arena *arena, int64_t rows, int64_t cols) {
 }
 
 int body_append(Body *body, Step step) {
-    if (body->count == body->capacity) {
-        int capacity = body->capacity ? 2 * body->capacity : 32;
-        Step *steps = arena_array(body->arena, (size_t)capacity, sizeof *steps);
-        if (body->count)
-            memcpy(steps, body->steps, (size_t)body->count * sizeof *steps);
-        body->steps = steps;
-        body->capacity = capacity;
-    }
+    body->steps = arena_grow(body->arena, body->steps, body->count, &body->capacity, sizeof step);
     body->steps[body->count] = step;
     return body->count++;
 }

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static const char *last_part(const char *dotted) {
-    const char *dot = strrchr(dotted, '.');
-    return dot ? dot + 1 : dotted;
-}
-
 static Op *reader_of(const Graph *graph, const Value *v, int operand) {
     for (int i = 0; i < graph->op_count; i++) {
         Op *op = graph->ops[i];
@@ -47,16 +42,17 @@ static Border *group_of(Border *borders, int *count, int capacity, Op *base) {
 
 /* attn.q_k_v_proj of attn.q_proj, attn.k_proj and attn.v_proj: one matrix that is all of them. */
 static const char *joined_name(Arena *arena, const Border *b) {
-    const char *name = b->site[0].base->name, *ending = strrchr(last_part(name), '_');
+    const char *name = b->site[0].base->name, *ending = strrchr(name_last_part(name), '_');
     if (b->count == 1)
         return name;
     ending = ending ? ending : "";
     const char *joined = arena_strndup(arena, name, strlen(name) - strlen(ending));
     for (int i = 1; i < b->count; i++) {
-        const char *part = last_part(b->site[i].base->name);
+        const char *part = name_last_part(b->site[i].base->name);
         size_t length = strlen(part), tail = strlen(ending);
         bool alike = length > tail && strcmp(part + length - tail, ending) == 0;
-        joined = arena_printf(arena, "%s_%.*s", joined, (int)(alike ? length - tail : length), part);
+        length -= alike ? tail : 0;
+        joined = arena_printf(arena, "%s_%.*s", joined, (int)length, part);
     }
     return arena_printf(arena, "%s%s", joined, ending);
 }

@@ -130,16 +130,9 @@ static void add_chunks(Program *p, Graph *graph, const Chain *c, int64_t size) {
     }
 }
 
-static Op *find_loss(const Graph *graph) {
-    for (int i = 0; i < graph->op_count; i++)
-        if (graph->ops[i]->kind == OP_cross_entropy)
-            return graph->ops[i];
-    return NULL;
-}
-
 static void chunk(Program *p, Graph *graph, int64_t size) {
     Chain chain;
-    Op *loss = find_loss(graph), **ops = graph->ops;
+    Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
     int count = graph->op_count;
     if (!loss || value_rows(loss->in[0]) <= size || !find_chain(graph, loss, &chain))
         return;

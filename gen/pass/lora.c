@@ -9,16 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-static const char *last_part(const char *name) {
-    const char *dot = strrchr(name, '.');
-    return dot ? dot + 1 : name;
-}
-
 /* "all-linear" is every linear but the head. */
 static bool target_matches(const char *target, const Op *op) {
     if (!strcmp(target, "all-linear"))
-        return strcmp(last_part(op->name), "lm_head") != 0;
-    return !strcmp(target, last_part(op->name)) || !strcmp(target, op->name);
+        return strcmp(name_last_part(op->name), "lm_head") != 0;
+    return !strcmp(target, name_last_part(op->name)) || !strcmp(target, op->name);
 }
 
 static bool is_target(const Spec *spec, const Op *op) {

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *last_part(const char *name) {
-    const char *dot = strrchr(name, '.');
-    return dot ? dot + 1 : name;
-}
-
 /* The names of adapted modules, each once, sorted: "down_proj", "q_proj", ... */
 static json_t *adapted_modules(const Program *p) {
     static const char suffix[] = ".lora_A.weight";
@@ -21,7 +16,7 @@ static json_t *adapted_modules(const Program *p) {
         if (length <= tail || strcmp(name + length - tail, suffix) != 0)
             continue;
         char *module = strndup(name, length - tail);
-        json_object_set_new(names, last_part(module), json_true());
+        json_object_set_new(names, name_last_part(module), json_true());
         free(module);
     }
     return names;

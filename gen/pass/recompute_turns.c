@@ -16,13 +16,7 @@ static void add_writer(Recomputation *r, int storage, Op *op) {
     Writers *w = &r->writers[storage];
     if (w->count && w->ops[w->count - 1] == op)
         return;
-    if (w->count == w->capacity) {
-        w->capacity = w->capacity ? 2 * w->capacity : 4;
-        Op **ops = arena_array(r->program->arena, (size_t)w->capacity, sizeof(Op *));
-        if (w->count)
-            memcpy(ops, w->ops, (size_t)w->count * sizeof(Op *));
-        w->ops = ops;
-    }
+    w->ops = arena_grow(r->program->arena, w->ops, w->count, &w->capacity, sizeof op);
     w->ops[w->count++] = op;
 }
 

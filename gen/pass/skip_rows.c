@@ -9,13 +9,6 @@ typedef struct {
     Value *places; /* I32 [T,1] the inverse; -1: no target */
 } Choice;
 
-static Op *find_loss(const Graph *graph) {
-    for (int i = 0; i < graph->op_count; i++)
-        if (graph->ops[i]->kind == OP_cross_entropy)
-            return graph->ops[i];
-    return NULL;
-}
-
 /* The linear whose result is nothing but the loss's logits. */
 static Op *find_head(const Graph *graph, const Op *loss) {
     Op *head = graph_producer(graph, loss->in[0]);
@@ -42,7 +35,8 @@ static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choi
 }
 
 static void skip(Program *p, Graph *graph, Choice c, Pos pos) {
-    Op *loss = find_loss(graph), *head = loss ? find_head(graph, loss) : NULL, **ops = graph->ops;
+    Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
+    Op *head = loss ? find_head(graph, loss) : NULL;
     Value *made = NULL, *losses = loss ? loss->out[0] : NULL;
     int count = graph->op_count;
     if (!head)

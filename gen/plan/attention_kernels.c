@@ -5,7 +5,6 @@
 
 #include "plan/template_kernels.h"
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 typedef enum { FORWARD, BACKWARD_Q, BACKWARD_KV } Part;

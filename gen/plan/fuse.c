@@ -48,7 +48,6 @@ static Step placed(const Body *part, const Body *joined, Step s) {
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-static bool same_pointer(const Value *a, const Value *b) { return value_same_place(a, b) && a->dtype == b->dtype; }
 static bool is_plain(const Step *s) { return s->row_index < 0 && s->col_map == COL_SAME; }
 
 /* The last of the first `count` steps that writes where the load reads; -1: none. */
@@ -61,7 +60,7 @@ static int last_writer(const Body *body, int count, const Value *v) {
 static int same_load(const Body *body, int count, const Step *load) {
     for (int i = 0; i < count; i++) {
         const Step *s = &body->steps[i];
-        if (s->kind == STEP_LOAD && same_pointer(s->value, load->value) && s->row_index == load->row_index &&
+        if (s->kind == STEP_LOAD && value_same_view(s->value, load->value) && s->row_index == load->row_index &&
             s->col_map == load->col_map && s->period == load->period && s->level == load->level)
             return i;
     }
@@ -76,7 +75,7 @@ static bool has_dtype(const Step *s, DType dtype) {
 /* The number that the load would find in memory after the writer; -1: not in this thread's hands. */
 static int forwarded(const Program *p, Body *body, int writer, const Step *load) {
     Step store = body->steps[writer];
-    if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) || !same_pointer(store.value, load->value))
+    if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) || !value_same_view(store.value, load->value))
         return -1;
     if (load->type != TYPE_REAL || load->value->dtype == p->real) return store.arg[0];
     if (has_dtype(&body->steps[store.arg[0]], load->value->dtype)) return store.arg[0];
@@ -119,7 +118,7 @@ static bool write_is_safe(const Body *body, int write) {
         const Step *s = &body->steps[i];
         if (s->kind != STEP_LOAD || !value_overlaps(s->value, w->value)) continue;
         if (w->kind == STEP_COL_SUM || !is_plain(s) || !is_plain(w)) return false;
-        if (!same_pointer(s->value, w->value) || !owned(body, write)) return false;
+        if (!value_same_view(s->value, w->value) || !owned(body, write)) return false;
     }
     return true;
 }
@@ -132,7 +131,7 @@ static bool join_writes(Body *body) {
             if (!step_writes(first->kind) || !step_writes(second->kind)) continue;
             if (!value_overlaps(first->value, second->value)) continue;
             bool covers = first->kind == STEP_STORE && second->kind == STEP_STORE && is_plain(first) &&
-                          is_plain(second) && same_pointer(first->value, second->value);
+                          is_plain(second) && value_same_view(first->value, second->value);
             if (!covers) return false;
             *first = (Step){.kind = STEP_CONST, .type = TYPE_INT, .arg = {-1, -1, -1}, .row_index = -1};
         }
@@ -148,7 +147,7 @@ static bool pointers_fit(const Body *body) {
         const Value *v = body->steps[i].value;
         if (!v || body->steps[i].kind == STEP_ROUND) continue;
         bool known = false;
-        for (int k = 0; k < count; k++) known = known || same_pointer(seen[k], v);
+        for (int k = 0; k < count; k++) known = known || value_same_view(seen[k], v);
         if (!known && count == MAX_PARAMS) return false;
         if (!known) seen[count++] = v;
     }

@@ -37,13 +37,7 @@ static const char *gemm_name(const Plan *plan, const Gemm *g) {
 static int find_gemm(Plan *plan, Gemm gemm) {
     for (int i = 0; i < plan->gemm_count; i++)
         if (same_gemm(&plan->gemms[i], &gemm)) return i;
-    if (plan->gemm_count == plan->gemm_capacity) {
-        int capacity = plan->gemm_capacity ? 2 * plan->gemm_capacity : 64;
-        Gemm *gemms = arena_array(plan->program->arena, (size_t)capacity, sizeof *gemms);
-        if (plan->gemm_count) memcpy(gemms, plan->gemms, (size_t)plan->gemm_count * sizeof *gemms);
-        plan->gemms = gemms;
-        plan->gemm_capacity = capacity;
-    }
+    plan->gemms = arena_grow(plan->program->arena, plan->gemms, plan->gemm_count, &plan->gemm_capacity, sizeof gemm);
     gemm.name = gemm_name(plan, &gemm);
     plan->gemms[plan->gemm_count] = gemm;
     return plan->gemm_count++;

@@ -8,17 +8,9 @@
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 
-static void *grow(Arena *arena, void *array, int count, int *capacity, size_t size) {
-    if (count < *capacity) return array;
-    *capacity = *capacity ? 2 * *capacity : 64;
-    void *bigger = arena_array(arena, (size_t)*capacity, size);
-    if (count) memcpy(bigger, array, (size_t)count * size);
-    return bigger;
-}
-
 Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
     PlanEntry *e = &plan->entry[entry];
-    e->launches = grow(plan->program->arena, e->launches, e->launch_count, &e->launch_capacity, sizeof launch);
+    e->launches = arena_grow(plan->program->arena, e->launches, e->launch_count, &e->launch_capacity, sizeof launch);
     e->launches[e->launch_count] = launch;
     return &e->launches[e->launch_count++];
 }
@@ -125,18 +117,16 @@ int plan_kernel(Plan *plan, Kernel kernel) {
     const char *base = kernel.name = name_with_strides(plan->program->arena, &kernel);
     for (int n = 2; name_taken(plan, kernel.name); n++)
         kernel.name = arena_printf(plan->program->arena, "%s_v%d", base, n);
-    plan->kernels = grow(plan->program->arena, plan->kernels, plan->kernel_count, &plan->kernel_capacity, sizeof kernel);
+    plan->kernels = arena_grow(plan->program->arena, plan->kernels, plan->kernel_count, &plan->kernel_capacity, sizeof kernel);
     plan->kernels[plan->kernel_count] = kernel;
     return plan->kernel_count++;
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-static bool same_pointer(const Value *a, const Value *b) { return value_same_place(a, b) && a->dtype == b->dtype; }
-
 static int param_of(Kernel *k, Launch *launch, Arena *arena, Value *v) {
     for (int i = 0; i < k->param_count; i++)
-        if (same_pointer(k->param[i].value, v)) return i;
+        if (value_same_view(k->param[i].value, v)) return i;
     ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops);
     int i = k->param_count;
     k->param[i] = (KernelParam){.name = short_name(arena, v, k->param, i), .dtype = v->dtype, .value = v};

@@ -14,6 +14,8 @@
 #include "graph/steps.h"
 #include "spec/spec.h"
 
+static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 /* How a body's iteration space is laid over threads.

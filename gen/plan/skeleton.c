@@ -3,7 +3,6 @@
 
 #include "plan/phases.h"
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 bool skeleton_is_row(Skeleton s) {

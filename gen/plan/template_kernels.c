@@ -8,7 +8,6 @@
 
 enum { MAX_HOLES = 24 };
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 const char *dtype_c_name(DType dtype) {
     static const char *const names[DT_COUNT] = {
