@@ -36,7 +36,8 @@ TABLE
 # One line a skip that skips.txt does not list.
 unlisted_skips() {
     sed -n 's/^skip //p' "$1" | while read -r skip; do
-        grep -qxF "${skip%%:*}" "$logs/skips" || echo "FAIL skip that tests/skips.txt does not list: $skip"
+        grep -qxF "${skip%%:*}" "$logs/skips" ||
+            echo "FAIL skip that tests/skips.txt does not list: $skip"
     done
 }
 
@@ -48,15 +49,23 @@ run_suite() {
     "$@" >"$log" 2>&1 </dev/null
     code=$?
     unlisted_skips "$log" >"$log.skips" && cat "$log.skips" >>"$log" && rm "$log.skips"
-    passed=$(grep -c '^ok ' "$log") failed=$(grep -c '^FAIL ' "$log") skipped=$(grep -c '^skip ' "$log")
+    passed=$(grep -c '^ok ' "$log")
+    failed=$(grep -c '^FAIL ' "$log")
+    skipped=$(grep -c '^skip ' "$log")
     if [ "$failed" -eq 0 ] && { [ $code -ne 0 ] || [ $((passed + skipped)) -eq 0 ]; }; then
         echo "FAIL $name: exit code $code, $passed tests passed" >>"$log"
         failed=1
     fi
     echo "$passed $failed $skipped" >"$logs/$name.count"
-    printf '%s\n' "$(printf '%-10s %4d passed, %d failed, %d skipped   %d s' "$name" "$passed" "$failed" \
-        "$skipped" $(($(date +%s) - began)))$([ "$failed" -eq 0 ] ||
-        { printf ' (log: %s)\n' "$log"; grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; })"
+    summary=$(printf '%-10s %4d passed, %d failed, %d skipped   %d s' \
+        "$name" "$passed" "$failed" "$skipped" $(($(date +%s) - began)))
+    # One write, so that two suites do not mix their lines.
+    if [ "$failed" -eq 0 ]; then
+        echo "$summary"
+    else
+        printf '%s (log: %s)\n%s\n' "$summary" "$log" \
+            "$(grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /')"
+    fi
 }
 
 if [ "${1-}" = --suite ]; then

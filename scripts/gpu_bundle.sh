@@ -1,6 +1,6 @@
 #!/bin/sh
-# make gpu-bundle: build/gpu, a folder to copy to a machine with a GPU, the CUDA toolkit and a Python with
-# PyTorch, transformers and PEFT. It needs nothing else there: jansson is linked statically.
+# make gpu-bundle: build/gpu, a folder to copy to a machine with a GPU, the CUDA toolkit and a
+# Python with PyTorch, transformers and PEFT. It needs nothing else: jansson is linked statically.
 #
 #     check-gpu            kernels against the simulated device, steps against PyTorch's numbers, memory
 #     bench                Llama 3.2 1B beside PyTorch and PEFT
@@ -14,9 +14,11 @@ jansson=$(${CC:-cc} -print-file-name=libjansson.a)
 
 rm -rf $out $work/sim
 mkdir -p $out/programs/runtime $out/tests/oracle $out/sim $work
-make --no-print-directory -s -j2 OBJ=$work/obj RT_LIB=$work/libruntime.a RUNTIME_PARENT=.. $work/libruntime.a
+make --no-print-directory -s -j2 OBJ=$work/obj RT_LIB=$work/libruntime.a RUNTIME_PARENT=.. \
+    $work/libruntime.a
 ${CC:-cc} -std=c17 -O2 -fPIC -c tests/gpu/plain_blas.c -o $work/plain_blas.o
-make --no-print-directory -s -j2 -f runtime/sim/Makefile.inc RT=runtime SIM_OUT=$work/sim SIM_BLAS="$PWD/$work/plain_blas.o" sim
+make --no-print-directory -s -j2 -f runtime/sim/Makefile.inc RT=runtime SIM_OUT=$work/sim \
+    SIM_BLAS="$PWD/$work/plain_blas.o" sim
 
 # program NAME SPEC [SETTING]...
 program() {
@@ -28,7 +30,8 @@ program() {
     done
     # shellcheck disable=SC2086 # settings have no spaces
     ./gpuopt-gen "$spec" $sets --force -o "$work/$name" >/dev/null
-    make --no-print-directory -s -C "$work/$name" DEVICE=cuda ARCH=sm_90a RT="$PWD" RTLIB="$PWD/$work/libruntime.a"
+    make --no-print-directory -s -C "$work/$name" DEVICE=cuda ARCH=sm_90a RT="$PWD" \
+        RTLIB="$PWD/$work/libruntime.a"
     mkdir -p "$out/programs/$name"
     cp "$work/$name/run" "$work/$name/kernels.cu" "$work/$name/kernels.cubin" "$work/$name/plan.json" \
         "$out/programs/$name"
@@ -78,8 +81,8 @@ cp -P $work/sim/lib* $out/sim
 strip $out/sim/lib*.so.*
 cp -r tests/oracle/cases $out/tests/oracle
 cp tests/gpu/*.py tests/bench/*.py $out
-${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -s -o $out/compare tests/oracle/compare.c tests/oracle/compare_main.c \
-    runtime/safetensors.c "$jansson" -lm
+${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -s -o $out/compare tests/oracle/compare.c \
+    tests/oracle/compare_main.c runtime/safetensors.c "$jansson" -lm
 for entry in "check-gpu check_gpu.py" "bench bench_lora.py"; do
     file=$out/${entry% *}
     # shellcheck disable=SC2016 # expanded when it runs

@@ -33,9 +33,10 @@ verdict $? "the compiler's errors" $work/log
 # The program is C and links the sanitizers itself; the module of its kernels has its own flavour.
 case=tests/oracle/cases/demo
 $work/gpuopt-gen $case/spec.toml -o $work/program >$work/log 2>&1 &&
-    make -s -j2 -C $work/program DEVICE=sim RT="$PWD" RTLIB= SIM_OUT="$PWD/build/sim" SIM_FLAVOUR=asan CFLAGS="$flags" \
-        LDFLAGS="$flags" >>$work/log 2>&1 &&
+    make -s -j2 -C $work/program DEVICE=sim RT="$PWD" RTLIB= SIM_OUT="$PWD/build/sim" \
+        SIM_FLAVOUR=asan CFLAGS="$flags" LDFLAGS="$flags" >>$work/log 2>&1 &&
     GPUOPT_SIM_DIR=$PWD/build/sim ASAN_OPTIONS=detect_leaks=0 GPUOPT_DEVICE=sim \
-        $work/program/run --init $case/model --adapter $case/adapter --steps 2 --out $work/out >>$work/log 2>&1
+        $work/program/run --init $case/model --adapter $case/adapter --steps 2 --out $work/out \
+        >>$work/log 2>&1
 verdict $? "a program of $case" $work/log
 exit $failed

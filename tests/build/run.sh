@@ -1,8 +1,8 @@
 #!/bin/sh
 # Every spec's kernels.cu compiles with the toolkit's nvcc and NVRTC, without a warning.
 #
-#     tests/build/run.sh [--all]       sm_90a and NVRTC, of a study its first point; with --all sm_80 and
-#                                      sm_100 too, and every point
+#     tests/build/run.sh [--all]     sm_90a and NVRTC, of a study its first point; with --all
+#                                    sm_80 and sm_100 too, and every point
 #
 # CUDA_HOME is the toolkit; RTLIB the runtime's library (build/libruntime.a). Works under build/build.
 set -u
@@ -47,8 +47,8 @@ while read -r kernels; do
     name=${name%/kernels.cu}
     for arch in $archs; do
         case $known in
-        *"${arch%a}"*) attempt "$name $arch" "$cuda/bin/nvcc" -cubin -arch="$arch" -std=c++17 -fmad=false \
-            -lineinfo -Werror all-warnings -I. "$kernels" -o "$work/$name.cubin" ;;
+        *"${arch%a}"*) attempt "$name $arch" "$cuda/bin/nvcc" -cubin -arch="$arch" -std=c++17 \
+            -fmad=false -lineinfo -Werror all-warnings -I. "$kernels" -o "$work/$name.cubin" ;;
         *) echo "skip build $name $arch: this nvcc does not know it" ;;
         esac
     done

@@ -24,8 +24,8 @@ fuzz() {
     for source in "tests/fuzz/$name.c" "$@"; do
         # shellcheck disable=SC2086 # flags are words
         case $source in
-        *.c) $cc -std=c17 -D_GNU_SOURCE $covered -I. -Igen -isystem "${CUDA_HOME:-/usr/local/cuda}/include" \
-            -c "$source" -o "$work/$name.obj/$(basename "$source" .c).o" || exit 1
+        *.c) $cc -std=c17 -D_GNU_SOURCE $covered -I. -Igen \
+            -isystem "${CUDA_HOME:-/usr/local/cuda}/include" -c "$source" -o "$work/$name.obj/$(basename "$source" .c).o" || exit 1
             [ "$source" = "tests/fuzz/$name.c" ] || shift ;;
         esac
     done
@@ -36,7 +36,8 @@ fuzz() {
         cp "$seed" "$work/$name.seeds/$(echo "$seed" | tr / _)"
     done
     if "$work/$name" -max_total_time="$seconds" -max_len=8192 -timeout=10 -print_final_stats=1 \
-        -artifact_prefix="$work/$name.crash-" "$work/$name.corpus" "$work/$name.seeds" >"$work/$name.log" 2>&1; then
+        -artifact_prefix="$work/$name.crash-" "$work/$name.corpus" "$work/$name.seeds" \
+        >"$work/$name.log" 2>&1; then
         echo "ok $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$name.log") inputs"
     else
         echo "FAIL $name (log: $work/$name.log)"
@@ -45,7 +46,10 @@ fuzz() {
     fi
 }
 
-fuzz fuzz_spec "tests/error/*.toml specs/*.toml tests/error/parts/*/config.json" $work/libgen.a -ljansson -lm -lstdc++
-fuzz fuzz_jsonl "tests/oracle/cases/*/data.jsonl" runtime/data_*.c runtime/data.c runtime/rt.c -ljansson -lm -lpthread
-fuzz fuzz_safetensors "tests/oracle/cases/*/adapter/*.safetensors" runtime/safetensors.c -ljansson -lm
+fuzz fuzz_spec "tests/error/*.toml specs/*.toml tests/error/parts/*/config.json" \
+    $work/libgen.a -ljansson -lm
+fuzz fuzz_jsonl "tests/oracle/cases/*/data.jsonl" \
+    runtime/data_*.c runtime/data.c runtime/rt.c -ljansson -lm -lpthread
+fuzz fuzz_safetensors "tests/oracle/cases/*/adapter/*.safetensors" \
+    runtime/safetensors.c -ljansson -lm
 exit $failed

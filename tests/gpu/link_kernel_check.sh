@@ -1,8 +1,10 @@
 #!/bin/sh
-# link_kernel_check.sh PROGRAM LIBRARY OUT: kernel_check for a built program, with a library of the runtime.
+# link_kernel_check.sh PROGRAM LIBRARY OUT: kernel_check for a built program, with the runtime's library.
 set -eu
 jansson=$(${CC:-cc} -print-file-name=libjansson.a)
 [ -f "$jansson" ] || jansson=-ljansson
-exec ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -isystem "${CUDA_HOME:-/usr/local/cuda}/include" \
-    -Wl,--wrap=rt_launch,--wrap=rt_gemm,--wrap=rt_zero,--wrap=rt_copy,--wrap=rt_enqueue,--wrap=rt_main \
-    -s -o "$3" tests/gpu/kernel_check.c "$1/obj/program.o" "$1/obj/values.o" "$2" "$jansson" -ldl -lm -lpthread
+exec ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -s -I. \
+    -isystem "${CUDA_HOME:-/usr/local/cuda}/include" \
+    -Wl,--wrap=rt_launch,--wrap=rt_gemm,--wrap=rt_zero,--wrap=rt_copy \
+    -Wl,--wrap=rt_enqueue,--wrap=rt_main -o "$3" \
+    tests/gpu/kernel_check.c "$1/obj/program.o" "$1/obj/values.o" "$2" "$jansson" -ldl -lm -lpthread

@@ -8,8 +8,8 @@ case=tests/oracle/cases/demo
 failed=0
 
 kernel_check() { # kernel_check LOG
-    (cd $work && GPUOPT_DEVICE=sim GPUOPT_JIT=1 GPUOPT_SIM_DIR="$SIM_OUT" ./kernel_check --init "$OLDPWD/$case/model" \
-        --adapter "$OLDPWD/$case/adapter") >$work/"$1" 2>&1
+    (cd $work && GPUOPT_DEVICE=sim GPUOPT_JIT=1 GPUOPT_SIM_DIR="$SIM_OUT" ./kernel_check \
+        --init "$OLDPWD/$case/model" --adapter "$OLDPWD/$case/adapter") >$work/"$1" 2>&1
 }
 
 verdict() { # verdict CODE NAME LOG

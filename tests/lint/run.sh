@@ -17,10 +17,14 @@ verdict() {
     fi
 }
 
-ours() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [ -f "$f" ] && echo "$f"; done; }
+ours() {
+    git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do
+        [ -f "$f" ] && echo "$f"
+    done
+}
 c_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | grep -v '^tests/golden/')
-text_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' '*.sh' '*.py' '*.mk' '*.inc' '*.toml' Makefile '*.md' .ci/run |
-    grep -v '^tests/golden/' | grep -v '^tests/error/')
+text_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' '*.sh' '*.py' '*.mk' '*.inc' '*.toml' '*.md' \
+    Makefile .ci/run | grep -v '^tests/golden/' | grep -v '^tests/error/')
 
 # ---- layers: a file of gen includes its own layer or an earlier one ----------------------------
 
@@ -44,7 +48,7 @@ done | verdict "layers of gen"
 grep -nE '#include "(gen|base|spec|graph|model|devices|pass|plan|emit)/' $(ours 'runtime/*.c' 'runtime/*.h' \
     'runtime/*.cuh' 'gen/templates/*.cu') | verdict "runtime knows nothing of the compiler"
 
-# ---- techniques: known to the spec and to their rewrite, to nothing after it -------------------------
+# ---- techniques: known to the spec and to their rewrite, to nothing after it ---------------------
 
 # `adapter` is a field's name in runtime.h, a place where weights come from, and a role in plans.
 grep -niE '\b(lora|q_?lora|dora|rslora|qat|fake_quant|dpo|nf4)[a-z]*\b|lora_|_lora' \
@@ -58,18 +62,24 @@ grep -nE '\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|setlocale
 grep -nE '\bsystem\(' $(ours 'gen/*.c' 'gen/*.cc' 'runtime/*.c') | verdict "no shell"
 grep -nP '\t' $(printf '%s\n' $text_files | grep -vE 'Makefile|\.mk$|\.inc$') | verdict "no tabs"
 grep -nP '[ \t]+$' $text_files | verdict "no trailing space"
-grep -nE '/(work|root|home)/|\bTODO\b|\bFIXME\b|\bXXX\b' $(printf '%s\n' $text_files | grep -v tests/lint/run.sh) |
+grep -nE '/(work|root|home)/|\bTODO\b|\bFIXME\b|\bXXX\b' \
+    $(printf '%s\n' $text_files | grep -v tests/lint/run.sh) |
     verdict "no paths of one machine, nothing left to do"
 for room in gen runtime; do
     printf '%s\n' $c_files | grep "^$room/" | sed 's|.*/||' | sort | uniq -d
 done | verdict "file names are unique in a room"
-wc -l $c_files | awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines, at most 700" }' | verdict "file length"
+wc -l $c_files | awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines, at most 700" }' |
+    verdict "file length"
 
 # A function begins at a line that ends in "{" with nothing before its name, and ends at "}".
 awk 'FNR == 1 { start = 0 }
-    /^[A-Za-z_].*\) *\{$/ || (/^\{$/ && previous ~ /\)$/) { start = FNR; name = /^\{$/ ? previous : $0 }
+    /^[A-Za-z_].*\) *\{$/ || (/^\{$/ && previous ~ /\)$/) {
+        start = FNR
+        name = /^\{$/ ? previous : $0
+    }
     /^\}/ && start {
-        if (FNR - start > 70) printf "%s:%d: %d lines, at most 70: %s\n", FILENAME, start, FNR - start, name
+        if (FNR - start > 70)
+            printf "%s:%d: %d lines, at most 70: %s\n", FILENAME, start, FNR - start, name
         start = 0
     }
     { previous = $0 }' $c_files | verdict "function length"

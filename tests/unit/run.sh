@@ -1,11 +1,12 @@
 #!/bin/sh
-# The unit tests, built by `make unit-tests` in build/unit: one line a test, its output where it failed.
+# The unit tests, built by `make unit-tests` in build/unit: a line a test, its output where it failed.
 failed=0
 for source in tests/unit/test_*.c; do
     name=$(basename "$source" .c)
     output=$(CMOCKA_MESSAGE_OUTPUT=TAP "build/unit/$name" 2>&1)
     code=$?
-    printf '%s\n' "$output" | sed -n "s/^ok [0-9]* - /ok unit $name /p; s/^not ok [0-9]* - /FAIL unit $name /p"
+    printf '%s\n' "$output" |
+        sed -n "s/^ok [0-9]* - /ok unit $name /p; s/^not ok [0-9]* - /FAIL unit $name /p"
     [ $code -eq 0 ] && continue
     failed=1
     printf '%s\n' "$output" | grep -v '^ok ' | sed 's/^/    /'
