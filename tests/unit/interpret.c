@@ -98,14 +98,19 @@ static void embedding_grad(Memory *m, const Op *op) {
 
 static void run_template(Memory *m, const Op *op) {
     switch (op->kind) {
-    case OP_attention: for_each_query(m, op, attend); break;
+    case OP_attention:
+        for_each_query(m, op, attend);
+        break;
     case OP_attention_grad:
         for (int i = 0; i < 3; i++)
             fill(m, op->out[i], 0);
         for_each_query(m, op, attend_back);
         break;
-    case OP_embedding_grad: embedding_grad(m, op); break;
-    default: internal_fault(__FILE__, __LINE__, "no loop for %s", op->name);
+    case OP_embedding_grad:
+        embedding_grad(m, op);
+        break;
+    default:
+        internal_fault(__FILE__, __LINE__, "no loop for %s", op->name);
     }
 }
 
@@ -148,7 +153,8 @@ double interpret_difference(Memory *m, const Plan *plan, const Value *weight, in
 }
 
 Plan *interpret_plan(Program *program, const Spec *spec) {
-    ENSURE(program->real == DT_F64 && program->activation == DT_F64, "differences are taken in f64");
+    ENSURE(program->real == DT_F64 && program->activation == DT_F64,
+           "differences are taken in f64");
     Plan *plan = plan_new(program, spec, NULL);
     plan_launches(plan);
     return plan;

@@ -26,7 +26,8 @@ typedef struct {
     Stage stage;
 } Example;
 
-static Op *append(Example *e, OpKind kind, const char *name, Value *first, Value *second, Value *to) {
+static Op *append(Example *e, OpKind kind, const char *name, Value *first, Value *second,
+                  Value *to) {
     Value *in[] = {first, second};
     return op_add_into(e->program, e->graph, kind, name, in, second ? 2 : 1, &to, to ? 1 : 0,
                        (Attr){.alpha = 1}, (Pos){0});

@@ -95,16 +95,20 @@ static void add_loss(Setup *s, Value *y) {
     Value *total = value_1d(p, "step_loss", ROLE_COUNTER, DT_F64, 1, (Pos){0});
     p->counters.step_loss = total;
     Value *sum = value_alias(p, total, "step_loss");
-    op_add_into(p, s->graph, OP_add, "step_loss", (Value *[]){total, p->loss_of_micro_step}, 2, &sum,
-                1, (Attr){0}, (Pos){0});
+    op_add_into(p, s->graph, OP_add, "step_loss", (Value *[]){total, p->loss_of_micro_step}, 2,
+                &sum, 1, (Attr){0}, (Pos){0});
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 typedef Value *Build(Setup *);
 
-static Value *build_add(Setup *s) { return op2(s, OP_add, activation(s, COLS), activation(s, COLS)); }
-static Value *build_mul(Setup *s) { return op2(s, OP_mul, activation(s, COLS), activation(s, COLS)); }
+static Value *build_add(Setup *s) {
+    return op2(s, OP_add, activation(s, COLS), activation(s, COLS));
+}
+static Value *build_mul(Setup *s) {
+    return op2(s, OP_mul, activation(s, COLS), activation(s, COLS));
+}
 static Value *build_silu(Setup *s) { return op1(s, OP_silu, activation(s, COLS), (Attr){0}); }
 static Value *build_identity(Setup *s) { return activation(s, COLS); }
 

@@ -271,11 +271,11 @@ static void test_dropout_drops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dropout_drops),
-        cmocka_unit_test(test_lora_rewrites),        cmocka_unit_test(test_dropout_rewrites),
-        cmocka_unit_test(test_pretrain_rewrites),    cmocka_unit_test(test_tied_rewrites),
-        cmocka_unit_test(test_lora_differences),     cmocka_unit_test(test_dropout_differences),
-        cmocka_unit_test(test_pretrain_differences), cmocka_unit_test(test_tied_differences),
+        cmocka_unit_test(test_dropout_drops),       cmocka_unit_test(test_lora_rewrites),
+        cmocka_unit_test(test_dropout_rewrites),    cmocka_unit_test(test_pretrain_rewrites),
+        cmocka_unit_test(test_tied_rewrites),       cmocka_unit_test(test_lora_differences),
+        cmocka_unit_test(test_dropout_differences), cmocka_unit_test(test_pretrain_differences),
+        cmocka_unit_test(test_tied_differences),
     };
     return cmocka_run_group_tests(tests, write_spec, remove_spec);
 }
