@@ -46,9 +46,9 @@ static void put_arena(const Plan *plan, ArenaKind kind, const char *const *symbo
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
-        sb_printf(out, "#define %s %lldul /* %s, %s %s */\n", symbols[id], (long long)lines[i].offset,
-                  shape_text(arena, values[id]), role_name(program->storages[id]->role),
-                  program->storages[id]->name);
+        sb_printf(out, "#define %s %lldul /* %s, %s %s */\n", symbols[id],
+                  (long long)lines[i].offset, shape_text(arena, values[id]),
+                  role_name(program->storages[id]->role), program->storages[id]->name);
     }
 }
 
@@ -96,10 +96,11 @@ void emit_buffers(const Plan *plan, StrBuf *out) {
     for (int kind = 0; kind < ARENA_COUNT; kind++)
         put_arena(plan, (ArenaKind)kind, symbols, &arena, out);
     if (plan->gemm_count > 0)
-        sb_printf(out,
-                  "\n/* cuBLASLt's workspace, in SCRATCH */\n#define GEMM_WORKSPACE %lldul\n#define "
-                  "GEMM_WORKSPACE_BYTES %lldul\n",
-                  (long long)plan->gemm_workspace_offset, (long long)plan->gemm_workspace_bytes);
+        sb_printf(
+            out,
+            "\n/* cuBLASLt's workspace, in SCRATCH */\n#define GEMM_WORKSPACE %lldul\n#define "
+            "GEMM_WORKSPACE_BYTES %lldul\n",
+            (long long)plan->gemm_workspace_offset, (long long)plan->gemm_workspace_bytes);
     put_tables(plan, &arena, out);
     sb_puts(out, "\n#endif\n");
     arena_free(&arena);

@@ -67,9 +67,9 @@ static const char *where(const Stretch *s, const Pointer *pointer) {
     Arena *arena = s->e->arena;
     if (pointer->column >= 0) {
         const char *column = s->pointers.columns[pointer->column].name;
-        return pointer->within == 0 ? arena_printf(arena, "at->%s", column)
-                                    : arena_printf(arena, "at->%s + %lld", column,
-                                                   (long long)pointer->within);
+        return pointer->within == 0
+                   ? arena_printf(arena, "at->%s", column)
+                   : arena_printf(arena, "at->%s + %lld", column, (long long)pointer->within);
     }
     const char *start = offset_text(arena, s->e->symbols, pointer->values[0]);
     if (pointer->step == 0)

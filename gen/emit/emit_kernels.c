@@ -8,9 +8,12 @@
 static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_printf(out, "/* The %d kernels of %s.\n", plan->kernel_count, plan->spec->name);
     sb_puts(out, " *\n"
-                 " * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that\n"
-                 " * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of\n"
-                 " * memory and its arithmetic. In the code, NAME_v is what a thread loaded from NAME, NAME_row a\n"
+                 " * Every extent and stride is a constant; matrices are row-major. A kernel's "
+                 "head names the ops that\n"
+                 " * it carries out, their shape, the spec key of the first one, the bytes that "
+                 "its threads ask of\n"
+                 " * memory and its arithmetic. In the code, NAME_v is what a thread loaded from "
+                 "NAME, NAME_row a\n"
                  " * number of the whole row, NAME_j of one element. */\n"
                  "#include \"runtime/kernel.cuh\"\n");
 }
@@ -21,16 +24,21 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
 static const char *key_at(const Spec *spec, Pos pos) {
     for (int key = 0; key < KEY_COUNT; key++) {
         const Origin *origin = &spec->origin[key];
-        if (origin->kind == ORIGIN_DEFAULT || !origin->pos.file || !pos.file || pos.line == 0) continue;
-        if (origin->pos.line == pos.line && !strcmp(origin->pos.file, pos.file)) return key_name((Key)key);
+        if (origin->kind == ORIGIN_DEFAULT || !origin->pos.file || !pos.file || pos.line == 0)
+            continue;
+        if (origin->pos.line == pos.line && !strcmp(origin->pos.file, pos.file))
+            return key_name((Key)key);
     }
     return NULL;
 }
 
 static void print_shape(const Kernel *k, StrBuf *out) {
-    if (k->template_name) sb_printf(out, " (%s of %s)", k->template_kernel, k->template_name);
-    else if (!k->rows) sb_printf(out, " over [rows, %lld]", (long long)k->body->cols);
-    else if (k->rows * k->body->cols > 1) sb_printf(out, " over [%lld, %lld]", (long long)k->rows, (long long)k->body->cols);
+    if (k->template_name)
+        sb_printf(out, " (%s of %s)", k->template_kernel, k->template_name);
+    else if (!k->rows)
+        sb_printf(out, " over [rows, %lld]", (long long)k->body->cols);
+    else if (k->rows * k->body->cols > 1)
+        sb_printf(out, " over [%lld, %lld]", (long long)k->rows, (long long)k->body->cols);
 }
 
 /* Where an argument says the rows, the cost of one row among many. */
@@ -38,7 +46,8 @@ static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, 
     enum { MANY = 1 << 24 };
     Launch one = *launch;
     bool grows = k->body && !k->rows;
-    if (grows) one.scalar[0] = MANY;
+    if (grows)
+        one.scalar[0] = MANY;
     double share = grows ? MANY : 1;
     sb_printf(out, "%.0f bytes, %.0f FLOPs a %s", launch_issued_bytes(plan, &one) / share,
               launch_flops(plan, &one) / share, grows ? "row" : "launch");
@@ -49,7 +58,8 @@ static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     const char *key = key_at(plan->spec, k->pos);
     sb_printf(out, "\n/* %s", k->ops);
     print_shape(k, out);
-    if (key) sb_printf(out, ", from %s", key);
+    if (key)
+        sb_printf(out, ", from %s", key);
     sb_puts(out, "\n * ");
     print_cost(plan, k, plan_first_launch(plan, LAUNCH_KERNEL, kernel), out);
     sb_puts(out, " */\n");
@@ -61,7 +71,9 @@ void emit_kernels(const Plan *plan, StrBuf *out) {
     for (int i = 0; i < plan->kernel_count; i++) {
         const Kernel *k = &plan->kernels[i];
         print_kernel_head(plan, i, out);
-        if (k->template_name) print_template_kernel(k, out);
-        else print_body_kernel(plan, i, out);
+        if (k->template_name)
+            print_template_kernel(k, out);
+        else
+            print_body_kernel(plan, i, out);
     }
 }

@@ -15,8 +15,9 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
                  "device needs g++\n"
                  "# and OpenBLAS besides.\n\n");
     if (plan->spec->base_spec[0])
-        sb_printf(out, "# The spec that trains the weights which this program starts from, and where it "
-                       "leaves them.\nBASE_SPEC  := %s\nBASE_MODEL := %s\n\n",
+        sb_printf(out,
+                  "# The spec that trains the weights which this program starts from, and where it "
+                  "leaves them.\nBASE_SPEC  := %s\nBASE_MODEL := %s\n\n",
                   plan->spec->base_spec, plan->spec->init_dir);
     sb_printf(out, "ARCH    ?= %s\n", plan->device->arch);
     sb_append(out, rest->text, rest->size);

@@ -21,7 +21,8 @@ static Span template_text(const char *name) {
 static const char *find(Span in, const char *what) {
     size_t length = strlen(what);
     for (size_t i = 0; i + length <= in.length; i++)
-        if (!memcmp(in.text + i, what, length)) return in.text + i;
+        if (!memcmp(in.text + i, what, length))
+            return in.text + i;
     return NULL;
 }
 
@@ -30,7 +31,8 @@ static Span after(Span s, const char *at) { return (Span){at, s.length - (size_t
 /* The lines between a line that is `marker` and the next //@end; *rest is what follows. */
 static bool section(Span in, const char *marker, Span *body, Span *rest) {
     const char *start = find(in, marker);
-    if (!start) return false;
+    if (!start)
+        return false;
     Span tail = after(in, start + strlen(marker));
     const char *end = find(tail, "//@end\n");
     ENSURE(end, "a template's section %s has no end", marker);
@@ -44,13 +46,15 @@ static bool section(Span in, const char *marker, Span *body, Span *rest) {
 static bool first_of_template(const Plan *plan, int kernel) {
     const char *name = plan->kernels[kernel].template_name;
     for (int i = 0; i < kernel; i++)
-        if (plan->kernels[i].template_name && !strcmp(plan->kernels[i].template_name, name)) return false;
+        if (plan->kernels[i].template_name && !strcmp(plan->kernels[i].template_name, name))
+            return false;
     return true;
 }
 
 void print_template_preludes(const Plan *plan, StrBuf *out) {
     for (int i = 0; i < plan->kernel_count; i++) {
-        if (!plan->kernels[i].template_name || !first_of_template(plan, i)) continue;
+        if (!plan->kernels[i].template_name || !first_of_template(plan, i))
+            continue;
         Span rest = template_text(plan->kernels[i].template_name), body;
         while (section(rest, "//@prelude\n", &body, &rest)) {
             sb_puts(out, "\n");
@@ -62,14 +66,17 @@ void print_template_preludes(const Plan *plan, StrBuf *out) {
 /* ---- holes ----------------------------------------------------------------------------------- */
 
 static const char *hole_value(const Kernel *k, Span name, bool *used) {
-    if (name.length == 6 && !memcmp(name.text, "kernel", 6)) return k->name;
+    if (name.length == 6 && !memcmp(name.text, "kernel", 6))
+        return k->name;
     for (int i = 0; i < k->hole_count; i++) {
-        if (strlen(k->holes[i].hole) != name.length || memcmp(k->holes[i].hole, name.text, name.length)) continue;
+        if (strlen(k->holes[i].hole) != name.length ||
+            memcmp(k->holes[i].hole, name.text, name.length))
+            continue;
         used[i] = true;
         return k->holes[i].value;
     }
-    internal_fault(__FILE__, __LINE__, "template %s: nothing fills hole %.*s", k->template_name, (int)name.length,
-                   name.text);
+    internal_fault(__FILE__, __LINE__, "template %s: nothing fills hole %.*s", k->template_name,
+                   (int)name.length, name.text);
 }
 
 static Span fill_next(const Kernel *k, Span rest, const char *hole, bool *used, StrBuf *out) {
@@ -88,7 +95,8 @@ static Span fill_next(const Kernel *k, Span rest, const char *hole, bool *used, 
 static void fill(const Kernel *k, Span rest, StrBuf *out) {
     bool used[64] = {false};
     ENSURE(k->hole_count <= 64, "template %s has %d holes", k->template_name, k->hole_count);
-    for (const char *hole; (hole = find(rest, "/*@"));) rest = fill_next(k, rest, hole, used, out);
+    for (const char *hole; (hole = find(rest, "/*@"));)
+        rest = fill_next(k, rest, hole, used, out);
     sb_append(out, rest.text, rest.length);
     for (int i = 0; i < k->hole_count; i++)
         ENSURE(used[i], "template %s has no hole %s", k->template_name, k->holes[i].hole);
@@ -98,7 +106,7 @@ void print_template_kernel(const Kernel *k, StrBuf *out) {
     char marker[128];
     snprintf(marker, sizeof marker, "//@kernel %s\n", k->template_kernel);
     Span body, rest;
-    ENSURE(section(template_text(k->template_name), marker, &body, &rest), "template %s has no kernel %s",
-           k->template_name, k->template_kernel);
+    ENSURE(section(template_text(k->template_name), marker, &body, &rest),
+           "template %s has no kernel %s", k->template_name, k->template_kernel);
     fill(k, body, out);
 }

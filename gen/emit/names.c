@@ -83,7 +83,7 @@ int next_constant(const Plan *plan, const Value *const *values, int from) {
     return -1;
 }
 
-/* ---- locals ------------------------------------------------------------------------------------ */
+/* ---- locals ---------------------------------------------------------------------------- */
 
 enum { MAX_PARTS = 16 };
 
@@ -235,7 +235,8 @@ const char *starred_name(Arena *arena, const char *a, const char *b) {
     const char *text = "";
     while (*b) {
         size_t m = strcspn(a, "."), n = strcspn(b, ".");
-        bool numbers = m > 0 && n > 0 && strspn(a, "0123456789") == m && strspn(b, "0123456789") == n;
+        bool numbers =
+            m > 0 && n > 0 && strspn(a, "0123456789") == m && strspn(b, "0123456789") == n;
         bool star = numbers && (m != n || memcmp(a, b, m) != 0);
         text = arena_printf(arena, "%s%s%.*s", text, text[0] ? "." : "", star ? 1 : (int)n,
                             star ? "*" : b);
@@ -245,7 +246,7 @@ const char *starred_name(Arena *arena, const char *a, const char *b) {
     return text;
 }
 
-/* ---- pieces of text ------------------------------------------------------------------------------ */
+/* ---- pieces of text ---------------------------------------------------------------------- */
 
 const char *offset_text(Arena *arena, const char *const *symbols, const Value *value) {
     const char *symbol = symbols[value->storage->id];

@@ -9,13 +9,15 @@
 
 static const char *param_text(const Printer *p, int i) {
     const KernelParam *param = &p->kernel->param[i];
-    return arena_printf(p->arena, "%s%s *%s%s", param->written ? "" : "const ", dtype_c_name(param->dtype),
-                        param->overlaps ? "" : "__restrict__ ", param->name);
+    return arena_printf(p->arena, "%s%s *%s%s", param->written ? "" : "const ",
+                        dtype_c_name(param->dtype), param->overlaps ? "" : "__restrict__ ",
+                        param->name);
 }
 
 static const char *scalar_text(const Printer *p, int i) {
     const KernelScalar *scalar = &p->kernel->scalar[i];
-    return arena_printf(p->arena, "%s %s", scalar->dtype == DT_I64 ? "int64_t" : "uint32_t", scalar->name);
+    return arena_printf(p->arena, "%s %s", scalar->dtype == DT_I64 ? "int64_t" : "uint32_t",
+                        scalar->name);
 }
 
 /* Parameters, as many on a line as fit. */
@@ -25,7 +27,8 @@ static void print_params(Printer *p) {
     size_t width = 4;
     sb_puts(p->out, "   ");
     for (int i = 0; i < count; i++) {
-        const char *text = i < k->param_count ? param_text(p, i) : scalar_text(p, i - k->param_count);
+        const char *text =
+            i < k->param_count ? param_text(p, i) : scalar_text(p, i - k->param_count);
         if (width + strlen(text) + 3 > 100) {
             sb_puts(p->out, "\n   ");
             width = 4;
@@ -37,7 +40,8 @@ static void print_params(Printer *p) {
 
 static void print_head(Printer *p) {
     const Kernel *k = p->kernel;
-    sb_printf(p->out, "extern \"C\" __global__ void __launch_bounds__(%d) %s(\n", k->threads, k->name);
+    sb_printf(p->out, "extern \"C\" __global__ void __launch_bounds__(%d) %s(\n", k->threads,
+              k->name);
     print_params(p);
 }
 
@@ -46,17 +50,29 @@ static void print_head(Printer *p) {
 static void print_flat_index(Printer *p, bool row, bool col) {
     const Kernel *k = p->kernel;
     long long cols = (long long)p->body->cols, total = (long long)p->body->rows * cols;
-    const char *thread = arena_printf(p->arena, p->is_long ? "static_cast<int64_t>(blockIdx.x) * %d + threadIdx.x"
-                                                           : "blockIdx.x * %d + threadIdx.x", k->threads);
-    if (total > 1 && total <= (long long)k->threads * k->vector && k->rows) thread = "threadIdx.x";
-    if (k->vector == 1) put(p, "const %s i = %s;", index_type(p), thread);
-    else if (!strchr(thread, ' ')) put(p, "const %s i = %s * %d;", index_type(p), thread, k->vector);
-    else put(p, "const %s i = (%s) * %d;", index_type(p), thread, k->vector);
-    if (!k->rows) put(p, "if (i >= rows * %lld)\n        return;", cols);
-    else if (total % ((long long)k->threads * k->vector)) put(p, "if (i >= %lld)\n        return;", total);
-    if (row && col) put(p, "const %s row = i / %lld, col = i %% %lld;", index_type(p), cols, cols);
-    else if (row) put(p, "const %s row = i / %lld;", index_type(p), cols);
-    else if (col) put(p, "const %s col = i %% %lld;", index_type(p), cols);
+    const char *thread =
+        arena_printf(p->arena,
+                     p->is_long ? "static_cast<int64_t>(blockIdx.x) * %d + threadIdx.x"
+                                : "blockIdx.x * %d + threadIdx.x",
+                     k->threads);
+    if (total > 1 && total <= (long long)k->threads * k->vector && k->rows)
+        thread = "threadIdx.x";
+    if (k->vector == 1)
+        put(p, "const %s i = %s;", index_type(p), thread);
+    else if (!strchr(thread, ' '))
+        put(p, "const %s i = %s * %d;", index_type(p), thread, k->vector);
+    else
+        put(p, "const %s i = (%s) * %d;", index_type(p), thread, k->vector);
+    if (!k->rows)
+        put(p, "if (i >= rows * %lld)\n        return;", cols);
+    else if (total % ((long long)k->threads * k->vector))
+        put(p, "if (i >= %lld)\n        return;", total);
+    if (row && col)
+        put(p, "const %s row = i / %lld, col = i %% %lld;", index_type(p), cols, cols);
+    else if (row)
+        put(p, "const %s row = i / %lld;", index_type(p), cols);
+    else if (col)
+        put(p, "const %s col = i %% %lld;", index_type(p), cols);
 }
 
 /* The index is printed after what uses it, since it has only the parts that are used. */
@@ -65,7 +81,8 @@ static void print_flat_kernel(Printer *p) {
     p->out = &inner;
     p->col = p->linear ? "i" : "col";
     print_row_scope(p, 0);
-    if (phase_visits_columns(&p->phases, 0)) print_visit(p, 0);
+    if (phase_visits_columns(&p->phases, 0))
+        print_visit(p, 0);
     p->out = out;
     if (p->body->rows * p->body->cols > 1)
         print_flat_index(p, mentions(inner.text, "row"), mentions(inner.text, "col"));
@@ -76,24 +93,40 @@ static void print_flat_kernel(Printer *p) {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
-    static const char *const reserved[] = {"row", "col", "lane", "worker", "i", "j", "c", "rows", "first", "end"};
+    static const char *const reserved[] = {"row", "col", "lane", "worker", "i",
+                                           "j",   "c",   "rows", "first",  "end"};
     Arena *arena = plan->program->arena;
     size_t steps = (size_t)k->body->count;
-    Printer p = {.out = out, .arena = arena, .kernel = k, .body = k->body, .phases = phases_of(arena, k->body), .depth = 1,
-                 .name = arena_array(arena, steps, sizeof(char *)), .slot = arena_array(arena, steps, sizeof(char *)),
-                 .col = "col", .lane = "threadIdx.x", .is_long = kernel_needs_long(k), .chunks = 1};
+    Printer p = {.out = out,
+                 .arena = arena,
+                 .kernel = k,
+                 .body = k->body,
+                 .phases = phases_of(arena, k->body),
+                 .depth = 1,
+                 .name = arena_array(arena, steps, sizeof(char *)),
+                 .slot = arena_array(arena, steps, sizeof(char *)),
+                 .col = "col",
+                 .lane = "threadIdx.x",
+                 .is_long = kernel_needs_long(k),
+                 .chunks = 1};
     p.linear = k->skeleton == SKELETON_FLAT && body_is_linear(k->body);
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) p.used[p.used_count++] = reserved[i];
-    for (int i = 0; i < k->param_count; i++) p.used[p.used_count++] = k->param[i].name;
-    for (int i = 0; i < k->scalar_count; i++) p.used[p.used_count++] = k->scalar[i].name;
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        p.used[p.used_count++] = reserved[i];
+    for (int i = 0; i < k->param_count; i++)
+        p.used[p.used_count++] = k->param[i].name;
+    for (int i = 0; i < k->scalar_count; i++)
+        p.used[p.used_count++] = k->scalar[i].name;
     return p;
 }
 
 void print_body_kernel(const Plan *plan, int kernel, StrBuf *out) {
     Printer p = printer_new(plan, &plan->kernels[kernel], out);
     print_head(&p);
-    if (p.kernel->skeleton == SKELETON_FLAT) print_flat_kernel(&p);
-    else if (p.kernel->skeleton == SKELETON_COLUMN) print_column_kernel(&p);
-    else print_row_kernel(&p);
+    if (p.kernel->skeleton == SKELETON_FLAT)
+        print_flat_kernel(&p);
+    else if (p.kernel->skeleton == SKELETON_COLUMN)
+        print_column_kernel(&p);
+    else
+        print_row_kernel(&p);
     sb_puts(out, "}\n");
 }

@@ -12,16 +12,19 @@ static const char *param_name(const Printer *p, int step) {
 }
 
 static const char *declared_type(const Printer *p, const Step *s) {
-    static const char *const names[] = {[TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};
+    static const char *const names[] = {
+        [TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};
     return s->type == TYPE_REAL ? real_name(p) : names[s->type];
 }
 
 /* A variable is called after the value that it is read from, stands for or is stored to. */
 static const char *variable_name(Printer *p, int i, const char *suffix) {
     const Step *s = &p->body->steps[i];
-    if (s->kind == STEP_LOAD) return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, i), suffix));
+    if (s->kind == STEP_LOAD)
+        return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, i), suffix));
     if (s->kind == STEP_ROUND && s->value)
-        return unique(p, arena_printf(p->arena, "%s_%s", short_name(p->arena, s->value, NULL, 0), suffix));
+        return unique(
+            p, arena_printf(p->arena, "%s_%s", short_name(p->arena, s->value, NULL, 0), suffix));
     for (int k = i + 1; k < p->body->count; k++)
         if (p->body->steps[k].kind == STEP_STORE && p->body->steps[k].arg[0] == i)
             return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, k), suffix));
@@ -37,28 +40,34 @@ static void declare(Printer *p, int i, const char *suffix) {
 
 static const char *stored_text(Printer *p, const Step *s) {
     const char *text = step_text(p, s->arg[0]);
-    if (p->body->steps[s->arg[0]].type != TYPE_REAL || s->value->dtype == p->kernel->real) return text;
+    if (p->body->steps[s->arg[0]].type != TYPE_REAL || s->value->dtype == p->kernel->real)
+        return text;
     return arena_printf(p->arena, "convert<%s>(%s)", dtype_c_name(s->value->dtype), text);
 }
 
 /* ---- once a row ------------------------------------------------------------------------------ */
 
 static bool in_row_scope(const Printer *p, int i, int phase) {
-    return p->phases.at[i] == phase && !step_per_column(p->body, i) && !step_reduces(p->body->steps[i].kind);
+    return p->phases.at[i] == phase && !step_per_column(p->body, i) &&
+           !step_reduces(p->body->steps[i].kind);
 }
 
 /* Written out where it is used: constants, indices, and what one other row step uses once. */
 static bool inlined_in_row(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
-    if (s->kind == STEP_CONST || s->kind == STEP_ROW) return true;
-    if (s->kind == STEP_LOAD || strlen(step_text(p, i)) > LONGEST_INLINE) return false;
+    if (s->kind == STEP_CONST || s->kind == STEP_ROW)
+        return true;
+    if (s->kind == STEP_LOAD || strlen(step_text(p, i)) > LONGEST_INLINE)
+        return false;
     int uses = 0;
     for (int k = i + 1; k < p->body->count; k++) {
         const Step *user = &p->body->steps[k];
         bool per_row = !step_per_column(p->body, k) && !step_reduces(user->kind);
         for (int a = 0; a < step_arg_count(user->kind); a++)
-            if (user->arg[a] == i) uses += per_row ? 1 : 2;
-        if (user->row_index == i) uses += 2;
+            if (user->arg[a] == i)
+                uses += per_row ? 1 : 2;
+        if (user->row_index == i)
+            uses += 2;
     }
     return uses <= 1;
 }
@@ -66,26 +75,36 @@ static bool inlined_in_row(Printer *p, int i) {
 /* One thread stores what all of them know; NULL: there is only one. */
 static const char *store_guard(const Printer *p, int i) {
     bool flat = p->kernel->skeleton == SKELETON_FLAT;
-    if (p->body->rows * p->body->cols == 1) return NULL;
-    if (step_level(p->body, i) == LEVEL_ROW) return flat ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
-    if (flat) return "i == 0";
-    if (p->body->rows == 1) return arena_printf(p->arena, "%s == 0", p->lane);
+    if (p->body->rows * p->body->cols == 1)
+        return NULL;
+    if (step_level(p->body, i) == LEVEL_ROW)
+        return flat ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
+    if (flat)
+        return "i == 0";
+    if (p->body->rows == 1)
+        return arena_printf(p->arena, "%s == 0", p->lane);
     return arena_printf(p->arena, "row == 0 && %s == 0", p->lane);
 }
 
 static void print_row_store(Printer *p, int i) {
     const char *guard = store_guard(p, i), *text = stored_text(p, &p->body->steps[i]);
-    if (guard) put(p, "if (%s)", guard);
-    put(p, "%s%s[%s] = %s;", guard ? "    " : "", param_name(p, i), step_index_text(p, i, true), text);
+    if (guard)
+        put(p, "if (%s)", guard);
+    put(p, "%s%s[%s] = %s;", guard ? "    " : "", param_name(p, i), step_index_text(p, i, true),
+        text);
 }
 
 void print_row_scope(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
-        if (!in_row_scope(p, i, phase) || step_before_rows(p->kernel, i)) continue;
-        if (s->kind == STEP_STORE) print_row_store(p, i);
-        else if (s->kind == STEP_COL_SUM) put(p, "%s += %s;", p->slot[i], step_text(p, s->arg[0]));
-        else if (!inlined_in_row(p, i)) declare(p, i, "row");
+        if (!in_row_scope(p, i, phase) || step_before_rows(p->kernel, i))
+            continue;
+        if (s->kind == STEP_STORE)
+            print_row_store(p, i);
+        else if (s->kind == STEP_COL_SUM)
+            put(p, "%s += %s;", p->slot[i], step_text(p, s->arg[0]));
+        else if (!inlined_in_row(p, i))
+            declare(p, i, "row");
     }
 }
 
@@ -119,7 +138,8 @@ static void print_element_fill(Printer *p, int i) {
 }
 
 bool stays_in_registers(const Printer *p, int i) {
-    if (step_before_rows(p->kernel, i)) return p->body->steps[i].kind == STEP_LOAD && step_per_column(p->body, i);
+    if (step_before_rows(p->kernel, i))
+        return p->body->steps[i].kind == STEP_LOAD && step_per_column(p->body, i);
     return p->phases.kept[i] && p->kernel->skeleton != SKELETON_STREAM_ROW;
 }
 
@@ -129,36 +149,45 @@ static void print_load(Printer *p, int i) {
     const char *type = dtype_c_name(s->value->dtype), *pointer = param_name(p, i);
     int vector = p->kernel->vector;
     bool kept = stays_in_registers(p, i) && p->slot[i]; /* declared before the visit */
-    if (!kept) p->slot[i] = unique(p, arena_printf(p->arena, "%s_v", pointer));
+    if (!kept)
+        p->slot[i] = unique(p, arena_printf(p->arena, "%s_v", pointer));
     const char *left = p->slot[i];
     if (vector == 1) {
-        put(p, "%s%s%s = %s[%s];", kept ? "" : "const ", kept ? "" : arena_printf(p->arena, "%s ", type), left,
-            pointer, step_index_text(p, i, true));
+        put(p, "%s%s%s = %s[%s];", kept ? "" : "const ",
+            kept ? "" : arena_printf(p->arena, "%s ", type), left, pointer,
+            step_index_text(p, i, true));
     } else if (!step_is_vector(p->kernel, i)) {
-        if (!kept) put(p, "Vec<%s, %d> %s;", type, vector, left);
+        if (!kept)
+            put(p, "Vec<%s, %d> %s;", type, vector, left);
         print_element_fill(p, i);
     } else {
         const char *from = step_index_text(p, i, false);
         put(p, "%s%s = load_vec<%d>(%s + %s);",
-            kept ? "" : arena_printf(p->arena, "const Vec<%s, %d> ", type, vector), left, vector, pointer, from);
+            kept ? "" : arena_printf(p->arena, "const Vec<%s, %d> ", type, vector), left, vector,
+            pointer, from);
     }
 }
 
 static void print_loads(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
-        if (s->kind != STEP_LOAD || !phase_needs(&p->phases, phase, i) || gathers(p, s)) continue;
-        if (step_before_rows(p->kernel, i)) continue;
+        if (s->kind != STEP_LOAD || !phase_needs(&p->phases, phase, i) || gathers(p, s))
+            continue;
+        if (step_before_rows(p->kernel, i))
+            continue;
         bool there = false;
-        for (int before = 0; stays_in_registers(p, i) && before < phase; before++) there = there || phase_needs(&p->phases, before, i);
-        if (!there) print_load(p, i);
+        for (int before = 0; stays_in_registers(p, i) && before < phase; before++)
+            there = there || phase_needs(&p->phases, before, i);
+        if (!there)
+            print_load(p, i);
     }
 }
 
 void print_hoisted_loads(Printer *p, int phase) {
     (void)phase;
     for (int i = 0; i < p->body->count; i++)
-        if (step_before_rows(p->kernel, i) && step_per_column(p->body, i)) print_load(p, i);
+        if (step_before_rows(p->kernel, i) && step_per_column(p->body, i))
+            print_load(p, i);
 }
 
 static bool stores_vector(const Printer *p, int i) {
@@ -167,7 +196,8 @@ static bool stores_vector(const Printer *p, int i) {
 
 static bool acts(const Printer *p, int phase, int i) {
     const Step *s = &p->body->steps[i];
-    if (p->phases.at[i] != phase) return false;
+    if (p->phases.at[i] != phase)
+        return false;
     return step_reduces(s->kind) || (step_writes(s->kind) && step_per_column(p->body, i));
 }
 
@@ -190,24 +220,31 @@ static void print_action(Printer *p, int i) {
 /* A gathering load is named at once: a store that follows may overwrite what it reads. */
 static bool inlined_in_visit(Printer *p, int phase, int i) {
     const Step *s = &p->body->steps[i];
-    if (s->kind == STEP_CONST || s->kind == STEP_COL) return true;
-    if (s->kind == STEP_LOAD && !gathers(p, s) && s->value->dtype == p->kernel->real) return true;
-    if (s->kind == STEP_LOAD && !gathers(p, s) && s->type != TYPE_REAL) return true;
-    if (s->kind == STEP_LOAD && gathers(p, s)) return false;
+    if (s->kind == STEP_CONST || s->kind == STEP_COL)
+        return true;
+    if (s->kind == STEP_LOAD && !gathers(p, s) && s->value->dtype == p->kernel->real)
+        return true;
+    if (s->kind == STEP_LOAD && !gathers(p, s) && s->type != TYPE_REAL)
+        return true;
+    if (s->kind == STEP_LOAD && gathers(p, s))
+        return false;
     return phase_uses(&p->phases, phase, i) <= 1 && strlen(step_text(p, i)) <= LONGEST_INLINE;
 }
 
 static void print_elements(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
-        if (acts(p, phase, i)) print_action(p, i);
-        else if (phase_needs(&p->phases, phase, i) && !inlined_in_visit(p, phase, i)) declare(p, i, "j");
+        if (acts(p, phase, i))
+            print_action(p, i);
+        else if (phase_needs(&p->phases, phase, i) && !inlined_in_visit(p, phase, i))
+            declare(p, i, "j");
     }
 }
 
 /* What the last visit called its elements means nothing in this one. */
 static void forget_elements(Printer *p) {
     for (int i = 0; i < p->body->count; i++)
-        if (step_per_column(p->body, i)) p->name[i] = NULL;
+        if (step_per_column(p->body, i))
+            p->name[i] = NULL;
 }
 
 void print_visit(Printer *p, int phase) {
@@ -217,12 +254,16 @@ void print_visit(Printer *p, int phase) {
         if (acts(p, phase, i) && stores_vector(p, i)) {
             const char *prefix = p->kernel->param[p->kernel->param_of_step[i]].read ? "new_" : "";
             p->slot[i] = unique(p, arena_printf(p->arena, "%s%s_v", prefix, param_name(p, i)));
-            put(p, "Vec<%s, %d> %s;", dtype_c_name(p->body->steps[i].value->dtype), p->kernel->vector, p->slot[i]);
+            put(p, "Vec<%s, %d> %s;", dtype_c_name(p->body->steps[i].value->dtype),
+                p->kernel->vector, p->slot[i]);
         }
-    if (p->kernel->vector > 1) print_element_loop(p);
+    if (p->kernel->vector > 1)
+        print_element_loop(p);
     print_elements(p, phase);
-    if (p->kernel->vector > 1) close_element_loop(p);
+    if (p->kernel->vector > 1)
+        close_element_loop(p);
     for (int i = 0; i < p->body->count; i++)
         if (acts(p, phase, i) && stores_vector(p, i))
-            put(p, "store_vec(%s + %s, %s);", param_name(p, i), step_index_text(p, i, false), p->slot[i]);
+            put(p, "store_vec(%s + %s, %s);", param_name(p, i), step_index_text(p, i, false),
+                p->slot[i]);
 }

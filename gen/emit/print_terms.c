@@ -18,9 +18,13 @@ static void put_line(Printer *p, const char *line) {
     enum { PAGE = 100 };
     const char *equals = strstr(line, " = ");
     bool wraps = strlen(line) + 4 * (size_t)p->depth > PAGE && equals;
-    if (*line != '#' && *line) sb_printf(p->out, "%*s", 4 * p->depth, "");
-    if (wraps) sb_printf(p->out, "%.*s =\n%*s%s\n", (int)(equals - line), line, 4 * p->depth + 4, "", equals + 3);
-    else sb_printf(p->out, "%s\n", line);
+    if (*line != '#' && *line)
+        sb_printf(p->out, "%*s", 4 * p->depth, "");
+    if (wraps)
+        sb_printf(p->out, "%.*s =\n%*s%s\n", (int)(equals - line), line, 4 * p->depth + 4, "",
+                  equals + 3);
+    else
+        sb_printf(p->out, "%s\n", line);
 }
 
 void put(Printer *p, const char *format, ...) {
@@ -37,7 +41,8 @@ bool mentions(const char *text, const char *variable) {
     static const char part[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
     size_t length = strlen(variable);
     for (const char *at = text; (at = strstr(at, variable)); at++)
-        if ((at == text || !strchr(part, at[-1])) && !(at[length] && strchr(part, at[length]))) return true;
+        if ((at == text || !strchr(part, at[-1])) && !(at[length] && strchr(part, at[length])))
+            return true;
     return false;
 }
 
@@ -61,25 +66,31 @@ const char *index_type(const Printer *p) { return p->is_long ? "int64_t" : "int"
 static const char *mapped_column(Printer *p, const Step *s, bool each) {
     bool plus = each && p->kernel->vector > 1;
     const char *col = plus ? arena_printf(p->arena, "%s + j", p->col) : p->col;
-    if (s->col_map == COL_SAME) return col;
+    if (s->col_map == COL_SAME)
+        return col;
     long long period = (long long)s->period, half = period / 2;
     const char *inner = plus ? arena_printf(p->arena, "(%s)", col) : col;
-    if (s->col_map == COL_MODULO) return arena_printf(p->arena, "%s %% %lld", inner, period);
-    if ((period & (period - 1)) == 0) return arena_printf(p->arena, "(%s ^ %lld)", inner, half);
-    return arena_printf(p->arena, "(%s %% %lld < %lld ? %s + %lld : %s - %lld)", inner, period, half, inner, half,
-                        inner, half);
+    if (s->col_map == COL_MODULO)
+        return arena_printf(p->arena, "%s %% %lld", inner, period);
+    if ((period & (period - 1)) == 0)
+        return arena_printf(p->arena, "(%s ^ %lld)", inner, half);
+    return arena_printf(p->arena, "(%s %% %lld < %lld ? %s + %lld : %s - %lld)", inner, period,
+                        half, inner, half, inner, half);
 }
 
 static const char *row_of(Printer *p, const Step *s) {
-    if (s->row_index < 0) return value_rows(s->value) > 1 ? "row" : NULL;
+    if (s->row_index < 0)
+        return value_rows(s->value) > 1 ? "row" : NULL;
     const char *row = step_text(p, s->row_index);
     return p->is_long ? arena_printf(p->arena, "static_cast<int64_t>(%s)", row) : row;
 }
 
 /* index * stride, of an index that may be a sum. */
 static const char *times(Printer *p, const char *index, int64_t stride) {
-    if (stride == 1) return index;
-    return arena_printf(p->arena, strchr(index, ' ') ? "(%s) * %lld" : "%s * %lld", index, (long long)stride);
+    if (stride == 1)
+        return index;
+    return arena_printf(p->arena, strchr(index, ' ') ? "(%s) * %lld" : "%s * %lld", index,
+                        (long long)stride);
 }
 
 const char *step_index_text(Printer *p, int step, bool each) {
@@ -91,11 +102,14 @@ const char *step_index_text(Printer *p, int step, bool each) {
     }
     if (s->row_index < 0 && value_lies_flat(p->body, v))
         return times(p, mapped_column(p, s, each), v->row_stride);
-    if (p->linear && s->row_index < 0 && value_elements(v) > 1) return mapped_column(p, s, each);
+    if (p->linear && s->row_index < 0 && value_elements(v) > 1)
+        return mapped_column(p, s, each);
     const char *row = row_of(p, s);
     const char *col = value_cols(v) > 1 ? mapped_column(p, s, each) : NULL;
-    if (row) row = times(p, row, v->row_stride);
-    if (row && col) return arena_printf(p->arena, "%s + %s", row, col);
+    if (row)
+        row = times(p, row, v->row_stride);
+    if (row && col)
+        return arena_printf(p->arena, "%s + %s", row, col);
     return row ? row : col ? col : "0";
 }
 
@@ -115,9 +129,11 @@ static const char *real_text(Printer *p, double value) {
     char text[40];
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (is_float ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value) break;
+        if (is_float ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value)
+            break;
     }
-    return arena_printf(p->arena, "%s%s%s", text, strpbrk(text, ".en") ? "" : ".0", is_float ? "f" : "");
+    return arena_printf(p->arena, "%s%s%s", text, strpbrk(text, ".en") ? "" : ".0",
+                        is_float ? "f" : "");
 }
 
 /* n where the number is 1 / n and takes more than four digits to write; else 0. */
@@ -130,18 +146,22 @@ static long whole_inverse(double value) {
 
 static Term constant_term(Printer *p, const Step *s) {
     long n = s->type == TYPE_REAL && s->constant > 0 ? whole_inverse(s->constant) : 0;
-    if (n) return (Term){arena_printf(p->arena, "%s / %ld", real_text(p, 1), n), BIND_MUL};
-    const char *text = s->type == TYPE_REAL ? real_text(p, s->constant)
-                                            : arena_printf(p->arena, "%lld", (long long)s->constant);
+    if (n)
+        return (Term){arena_printf(p->arena, "%s / %ld", real_text(p, 1), n), BIND_MUL};
+    const char *text = s->type == TYPE_REAL
+                           ? real_text(p, s->constant)
+                           : arena_printf(p->arena, "%lld", (long long)s->constant);
     return (Term){text, s->constant < 0 ? BIND_UNARY : BIND_PRIMARY};
 }
 
 static Term load_term(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     const char *text = p->slot[i];
-    if (text && p->kernel->vector > 1) text = arena_printf(p->arena, "%s[j]", text);
-    if (!text) text = arena_printf(p->arena, "%s[%s]", p->kernel->param[p->kernel->param_of_step[i]].name,
-                                   step_index_text(p, i, true));
+    if (text && p->kernel->vector > 1)
+        text = arena_printf(p->arena, "%s[j]", text);
+    if (!text)
+        text = arena_printf(p->arena, "%s[%s]", p->kernel->param[p->kernel->param_of_step[i]].name,
+                            step_index_text(p, i, true));
     if (s->type == TYPE_REAL && s->value->dtype != p->kernel->real)
         text = arena_printf(p->arena, "convert<%s>(%s)", real_name(p), text);
     return primary(text);
@@ -152,8 +172,9 @@ static Term binary_term(Printer *p, const Step *s) {
         const char *sign;
         int binding;
     } ops[STEP_KIND_COUNT] = {
-        [STEP_ADD] = {"+", BIND_ADD}, [STEP_SUB] = {"-", BIND_ADD}, [STEP_MUL] = {"*", BIND_MUL},
-        [STEP_DIV] = {"/", BIND_MUL}, [STEP_MOD] = {"%", BIND_MUL}, [STEP_LT] = {"<", BIND_COMPARE},
+        [STEP_ADD] = {"+", BIND_ADD},     [STEP_SUB] = {"-", BIND_ADD},
+        [STEP_MUL] = {"*", BIND_MUL},     [STEP_DIV] = {"/", BIND_MUL},
+        [STEP_MOD] = {"%", BIND_MUL},     [STEP_LT] = {"<", BIND_COMPARE},
         [STEP_EQ] = {"==", BIND_COMPARE}, [STEP_GE] = {">=", BIND_COMPARE},
     };
     int binding = ops[s->kind].binding;
@@ -165,52 +186,65 @@ static Term binary_term(Printer *p, const Step *s) {
 /* The real functions exist with and without an f; the int ones of CUDA are min and max. */
 static Term call_term(Printer *p, const Step *s) {
     static const char *const names[STEP_KIND_COUNT] = {
-        [STEP_MIN] = "fmin", [STEP_MAX] = "fmax", [STEP_POW] = "pow",   [STEP_EXP] = "exp",
-        [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt", [STEP_TANH] = "tanh", [STEP_SIN] = "sin", [STEP_COS] = "cos",
+        [STEP_MIN] = "fmin",  [STEP_MAX] = "fmax", [STEP_POW] = "pow",
+        [STEP_EXP] = "exp",   [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt",
+        [STEP_TANH] = "tanh", [STEP_SIN] = "sin",  [STEP_COS] = "cos",
     };
     const char *name = s->type == TYPE_REAL ? names[s->kind] : names[s->kind] + 1;
     const char *f = s->type == TYPE_REAL && p->kernel->real != DT_F64 ? "f" : "";
     const char *a = step_text(p, s->arg[0]);
-    if (step_arg_count(s->kind) == 1) return primary(arena_printf(p->arena, "%s%s(%s)", name, f, a));
+    if (step_arg_count(s->kind) == 1)
+        return primary(arena_printf(p->arena, "%s%s(%s)", name, f, a));
     return primary(arena_printf(p->arena, "%s%s(%s, %s)", name, f, a, step_text(p, s->arg[1])));
 }
 
 static const char *type_name(const Printer *p, StepType type) {
-    static const char *const names[] = {[TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};
+    static const char *const names[] = {
+        [TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};
     return type == TYPE_REAL ? real_name(p) : names[type];
 }
 
 static Term round_term(Printer *p, const Step *s) {
-    if (s->dtype == p->kernel->real) return step_term(p, s->arg[0]);
-    return primary(arena_printf(p->arena, "convert<%s>(convert<%s>(%s))", real_name(p), dtype_c_name(s->dtype),
-                                step_text(p, s->arg[0])));
+    if (s->dtype == p->kernel->real)
+        return step_term(p, s->arg[0]);
+    return primary(arena_printf(p->arena, "convert<%s>(convert<%s>(%s))", real_name(p),
+                                dtype_c_name(s->dtype), step_text(p, s->arg[0])));
 }
 
 static Term uniform_term(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     return primary(arena_printf(p->arena, "philox_uniform(%s, %s, %s, %s)", step_text(p, s->arg[0]),
-                                step_text(p, s->arg[1]), p->kernel->scalar[kernel_stream_scalar(p->kernel, i)].name,
+                                step_text(p, s->arg[1]),
+                                p->kernel->scalar[kernel_stream_scalar(p->kernel, i)].name,
                                 step_text(p, s->arg[2])));
 }
 
 static Term index_term(Printer *p, const Step *s) {
-    if (s->kind == STEP_ROW && p->body->rows == 1) return primary("0");
+    if (s->kind == STEP_ROW && p->body->rows == 1)
+        return primary("0");
     bool each = s->kind == STEP_COL && p->kernel->vector > 1;
     const char *text = s->kind == STEP_ROW ? "row" : p->col;
-    if (each) text = arena_printf(p->arena, "%s + j", text);
-    if (p->is_long) return primary(arena_printf(p->arena, "static_cast<int>(%s)", text));
+    if (each)
+        text = arena_printf(p->arena, "%s + j", text);
+    if (p->is_long)
+        return primary(arena_printf(p->arena, "static_cast<int>(%s)", text));
     return (Term){text, each ? BIND_ADD : BIND_PRIMARY};
 }
 
 static Term small_term(Printer *p, const Step *s) {
-    const char *one = p->kernel->real == DT_F64 ? "1.0" : "1.0f", *f = p->kernel->real == DT_F64 ? "" : "f";
+    const char *one = p->kernel->real == DT_F64 ? "1.0" : "1.0f",
+               *f = p->kernel->real == DT_F64 ? "" : "f";
     Term a = step_term(p, s->arg[0]);
     const char *tight = within(p, a, BIND_UNARY + 1);
-    if (s->kind == STEP_NEG) return (Term){arena_printf(p->arena, "-%s", tight), BIND_UNARY};
-    if (s->kind == STEP_RSQRT) return (Term){arena_printf(p->arena, "%s / sqrt%s(%s)", one, f, a.text), BIND_MUL};
+    if (s->kind == STEP_NEG)
+        return (Term){arena_printf(p->arena, "-%s", tight), BIND_UNARY};
+    if (s->kind == STEP_RSQRT)
+        return (Term){arena_printf(p->arena, "%s / sqrt%s(%s)", one, f, a.text), BIND_MUL};
     if (s->kind == STEP_SIGMOID)
-        return (Term){arena_printf(p->arena, "%s / (%s + exp%s(-%s))", one, one, f, tight), BIND_MUL};
-    if (s->kind == STEP_FINITE) return primary(arena_printf(p->arena, "isfinite(%s)", a.text));
+        return (Term){arena_printf(p->arena, "%s / (%s + exp%s(-%s))", one, one, f, tight),
+                      BIND_MUL};
+    if (s->kind == STEP_FINITE)
+        return primary(arena_printf(p->arena, "isfinite(%s)", a.text));
     ENSURE(s->kind == STEP_CAST, "step %s cannot be printed", step_name(s->kind));
     return primary(arena_printf(p->arena, "static_cast<%s>(%s)", type_name(p, s->type), a.text));
 }
@@ -225,18 +259,42 @@ static Term select_term(Printer *p, const Step *s) {
 
 Term step_term(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
-    if (p->name[i]) return primary(p->name[i]);
+    if (p->name[i])
+        return primary(p->name[i]);
     switch (s->kind) {
-    case STEP_CONST: return constant_term(p, s);
-    case STEP_LOAD: return load_term(p, i);
-    case STEP_ROW: case STEP_COL: return index_term(p, s);
-    case STEP_ADD: case STEP_SUB: case STEP_MUL: case STEP_DIV: case STEP_MOD:
-    case STEP_LT: case STEP_EQ: case STEP_GE: return binary_term(p, s);
-    case STEP_MIN: case STEP_MAX: case STEP_POW: case STEP_EXP: case STEP_LOG: case STEP_SQRT:
-    case STEP_TANH: case STEP_SIN: case STEP_COS: return call_term(p, s);
-    case STEP_ROUND: return round_term(p, s);
-    case STEP_UNIFORM: return uniform_term(p, i);
-    case STEP_SELECT: return select_term(p, s);
-    default: return small_term(p, s);
+    case STEP_CONST:
+        return constant_term(p, s);
+    case STEP_LOAD:
+        return load_term(p, i);
+    case STEP_ROW:
+    case STEP_COL:
+        return index_term(p, s);
+    case STEP_ADD:
+    case STEP_SUB:
+    case STEP_MUL:
+    case STEP_DIV:
+    case STEP_MOD:
+    case STEP_LT:
+    case STEP_EQ:
+    case STEP_GE:
+        return binary_term(p, s);
+    case STEP_MIN:
+    case STEP_MAX:
+    case STEP_POW:
+    case STEP_EXP:
+    case STEP_LOG:
+    case STEP_SQRT:
+    case STEP_TANH:
+    case STEP_SIN:
+    case STEP_COS:
+        return call_term(p, s);
+    case STEP_ROUND:
+        return round_term(p, s);
+    case STEP_UNIFORM:
+        return uniform_term(p, i);
+    case STEP_SELECT:
+        return select_term(p, s);
+    default:
+        return small_term(p, s);
     }
 }

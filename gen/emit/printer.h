@@ -15,14 +15,14 @@ typedef struct {
     const Body *body;
     Phases phases;
     int phase;
-    int depth;          /* of indentation */
-    const char **name;  /* by step: its variable; NULL: written out where it is used */
-    const char **slot;  /* by LOAD: the variable that holds what it read */
-    const char *col;    /* the running index of columns: "col", or "i" where one index serves all */
-    const char *lane;   /* "lane", "threadIdx.x" */
-    bool linear;        /* see body_is_linear */
-    bool is_long;       /* indices are int64_t */
-    int chunks;         /* of a row skeleton; 1: no loop and no [c] */
+    int depth;         /* of indentation */
+    const char **name; /* by step: its variable; NULL: written out where it is used */
+    const char **slot; /* by LOAD: the variable that holds what it read */
+    const char *col;   /* the running index of columns: "col", or "i" where one index serves all */
+    const char *lane;  /* "lane", "threadIdx.x" */
+    bool linear;       /* see body_is_linear */
+    bool is_long;      /* indices are int64_t */
+    int chunks;        /* of a row skeleton; 1: no loop and no [c] */
     const char *used[MAX_NAMES]; /* identifiers of the kernel so far */
     int used_count;
 } Printer;

@@ -81,7 +81,7 @@ bool value_dense(const Value *);
 bool value_trains(const Value *); /* WEIGHT or ADAPTER */
 bool value_same_place(const Value *, const Value *);
 bool value_same_view(const Value *, const Value *); /* the same place, as the same dtype */
-bool value_overlaps(const Value *, const Value *); /* may share a byte; same storage only */
+bool value_overlaps(const Value *, const Value *);  /* may share a byte; same storage only */
 
 /* "q_proj" of model.layers.0.self_attn.q_proj. */
 const char *name_last_part(const char *dotted);

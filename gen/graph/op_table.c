@@ -46,8 +46,7 @@ static Op *op_new(Program *p, OpKind kind, const char *name, Value *const *in, i
 }
 
 void graph_add(Program *p, Graph *graph, Op *op) {
-    graph->ops =
-        arena_grow(p->arena, graph->ops, graph->op_count, &graph->op_capacity, sizeof op);
+    graph->ops = arena_grow(p->arena, graph->ops, graph->op_count, &graph->op_capacity, sizeof op);
     op->id = graph->op_count;
     graph->ops[graph->op_count++] = op;
 }

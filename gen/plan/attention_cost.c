@@ -15,10 +15,17 @@ typedef struct {
 } Shape;
 
 static Shape shape_of(const Kernel *k, const Launch *launch) {
-    Shape s = {.tensor_cores = !strcmp(k->template_name, "attention_mma.cu"), .seq = template_int(k, "seq"),
-               .keys = template_int(k, "keys"), .heads = template_int(k, "heads"),
-               .kv_heads = template_int(k, "kv_heads"), .head_dim = template_int(k, "head_dim"),
-               .batch = launch->grid[2], .threads = k->threads, .acc = dtype_bytes(k->real), .parts = 1, .split = 1};
+    Shape s = {.tensor_cores = !strcmp(k->template_name, "attention_mma.cu"),
+               .seq = template_int(k, "seq"),
+               .keys = template_int(k, "keys"),
+               .heads = template_int(k, "heads"),
+               .kv_heads = template_int(k, "kv_heads"),
+               .head_dim = template_int(k, "head_dim"),
+               .batch = launch->grid[2],
+               .threads = k->threads,
+               .acc = dtype_bytes(k->real),
+               .parts = 1,
+               .split = 1};
     s.row = s.head_dim * dtype_bytes(launch->arg[0]->dtype);
     if (s.tensor_cores) {
         s.warps = template_int(k, "warps");
@@ -42,7 +49,8 @@ static int64_t inside(const Shape *s, int64_t first, int64_t count) {
 /* Rows of k or v that come to shared memory for the queries from `first` on. */
 static int64_t keys_visited(const Shape *s, int64_t first) {
     int64_t last = least(first + s->rows, s->seq) - 1, places = 0;
-    for (int64_t base = 0; base <= last; base += s->keys) places += inside(s, base, s->keys);
+    for (int64_t base = 0; base <= last; base += s->keys)
+        places += inside(s, base, s->keys);
     return places;
 }
 
@@ -51,7 +59,8 @@ static int64_t mask_bytes(const Shape *s, int64_t warp_first, int64_t last) {
     int64_t bytes = 0, warp_last = warp_first + s->warp_rows - 1;
     for (int64_t base = 0; base <= last; base += s->keys) {
         bool border = base < (warp_last < s->seq ? 0 : s->seq) || base + s->keys - 1 > warp_first;
-        if (base <= warp_last && border) bytes += inside(s, warp_first, s->warp_rows) * 4 * 4;
+        if (base <= warp_last && border)
+            bytes += inside(s, warp_first, s->warp_rows) * 4 * 4;
     }
     return bytes;
 }
@@ -78,7 +87,8 @@ static int64_t positions_of(const Shape *s, int64_t first) {
 /* q, k, v -> o, lse */
 static int64_t forward_block(const Shape *s, int64_t first) {
     int64_t rows = inside(s, first, s->rows);
-    return positions_of(s, first) + rows * (2 * s->row + s->acc) + 2 * keys_visited(s, first) * s->row;
+    return positions_of(s, first) + rows * (2 * s->row + s->acc) +
+           2 * keys_visited(s, first) * s->row;
 }
 
 /* q, k, v, o, lse, d_o -> dq, delta. The FMA kernel brings k in two layouts; tensor cores read d_o once
@@ -91,7 +101,8 @@ static int64_t backward_q_block(const Shape *s, int64_t first) {
 
 static int64_t query_blocks(const Shape *s, int64_t (*block)(const Shape *, int64_t)) {
     int64_t bytes = 0;
-    for (int64_t first = 0; first < s->seq; first += s->rows) bytes += block(s, first);
+    for (int64_t first = 0; first < s->seq; first += s->rows)
+        bytes += block(s, first);
     return bytes * s->heads * s->batch;
 }
 
@@ -127,15 +138,19 @@ static int64_t backward_kv(const Shape *s) {
 
 double attention_bytes(const Kernel *k, const Launch *launch) {
     Shape s = shape_of(k, launch);
-    if (!strcmp(k->template_kernel, "forward")) return (double)query_blocks(&s, forward_block);
-    if (!strcmp(k->template_kernel, "backward_q")) return (double)query_blocks(&s, backward_q_block);
+    if (!strcmp(k->template_kernel, "forward"))
+        return (double)query_blocks(&s, forward_block);
+    if (!strcmp(k->template_kernel, "backward_q"))
+        return (double)query_blocks(&s, backward_q_block);
     return (double)backward_kv(&s);
 }
 
 double attention_flops(const Kernel *k, const Launch *launch) {
     Shape s = shape_of(k, launch);
     int64_t products = 2 + 2 * s.split;
-    if (!strcmp(k->template_kernel, "forward")) products = 2;
-    if (!strcmp(k->template_kernel, "backward_q")) products = 3;
+    if (!strcmp(k->template_kernel, "forward"))
+        products = 2;
+    if (!strcmp(k->template_kernel, "backward_q"))
+        products = 3;
     return (double)(2 * products * s.head_dim * pairs(&s));
 }

@@ -16,8 +16,8 @@ typedef struct {
     Part part;
     bool tensor_cores;
     int64_t seq, batch, heads, kv_heads, head_dim;
-    int64_t rows, keys;         /* tile */
-    int64_t warps, row_tiles;   /* of tensor cores */
+    int64_t rows, keys;       /* tile */
+    int64_t warps, row_tiles; /* of tensor cores */
     int64_t split;
     int64_t threads, shared_bytes;
 } Geometry;
@@ -33,9 +33,11 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
     DType dtype = op->in[0]->dtype;
     bool fits = dtype == DT_BF16 || dtype == DT_F16 || (dtype == DT_F32 && p->tf32);
     for (int i = 0; i < op->in_count; i++)
-        if (op->in[i]->dtype == dtype && value_cols(op->in[i]) > 1) fits = fits && rows_aligned(op->in[i]);
+        if (op->in[i]->dtype == dtype && value_cols(op->in[i]) > 1)
+            fits = fits && rows_aligned(op->in[i]);
     for (int i = 0; i < op->out_count; i++)
-        if (op->out[i]->dtype == dtype) fits = fits && rows_aligned(op->out[i]);
+        if (op->out[i]->dtype == dtype)
+            fits = fits && rows_aligned(op->out[i]);
     return fits;
 }
 
@@ -51,9 +53,12 @@ static void fma_geometry(Geometry *g, int64_t size) {
     int64_t parts = ceil_div(bytes, 256), width = parts * round_up(ceil_div(g->head_dim, parts), 8);
     g->threads = g->rows * parts;
     int64_t pitch = g->keys + 16 / size, kept = g->keys * g->threads, swap = parts > 1 ? kept : 0;
-    static const int64_t rows_of[] = {1, 2, 2}, pitches[] = {1, 2, 2}, keys_of[] = {1, 1, 2}, swaps[] = {1, 2, 2};
-    int64_t columns = rows_of[g->part] * g->rows + pitches[g->part] * pitch + keys_of[g->part] * g->keys;
-    if (g->part == BACKWARD_KV) kept += 3 * g->keys;
+    static const int64_t rows_of[] = {1, 2, 2}, pitches[] = {1, 2, 2}, keys_of[] = {1, 1, 2},
+                         swaps[] = {1, 2, 2};
+    int64_t columns =
+        rows_of[g->part] * g->rows + pitches[g->part] * pitch + keys_of[g->part] * g->keys;
+    if (g->part == BACKWARD_KV)
+        kept += 3 * g->keys;
     g->shared_bytes = size * (width * columns + kept + swaps[g->part] * swap);
 }
 
@@ -74,16 +79,24 @@ static void mma_geometry(Geometry *g, int64_t size) {
     g->rows = 16 * g->row_tiles * g->warps;
     g->threads = 32 * g->warps;
     g->shared_bytes = pitch * ((g->part == FORWARD ? 1 : 2) * g->rows + 4 * g->keys);
-    if (g->part == BACKWARD_KV) g->shared_bytes += 24 * g->keys;
+    if (g->part == BACKWARD_KV)
+        g->shared_bytes += 24 * g->keys;
 }
 
 static Geometry geometry_of(const Program *p, const Op *op, Part part) {
     const Attr *a = &op->attr;
-    Geometry g = {.part = part, .tensor_cores = on_tensor_cores(p, op), .seq = a->seq_len,
-                  .batch = value_rows(op->in[0]) / a->seq_len, .heads = a->heads, .kv_heads = a->kv_heads,
-                  .head_dim = a->head_dim, .split = 1};
-    if (g.tensor_cores) mma_geometry(&g, dtype_bytes(op->in[0]->dtype));
-    else fma_geometry(&g, dtype_bytes(p->real));
+    Geometry g = {.part = part,
+                  .tensor_cores = on_tensor_cores(p, op),
+                  .seq = a->seq_len,
+                  .batch = value_rows(op->in[0]) / a->seq_len,
+                  .heads = a->heads,
+                  .kv_heads = a->kv_heads,
+                  .head_dim = a->head_dim,
+                  .split = 1};
+    if (g.tensor_cores)
+        mma_geometry(&g, dtype_bytes(op->in[0]->dtype));
+    else
+        fma_geometry(&g, dtype_bytes(p->real));
     ENSURE(g.shared_bytes <= MOST_SHARED, "%s needs %lld bytes of shared memory", op->name,
            (long long)g.shared_bytes);
     return g;
@@ -94,8 +107,8 @@ static Geometry geometry_of(const Program *p, const Op *op, Part part) {
 static Filling attention_filling(const Plan *plan, const Op *op, const Geometry *g) {
     const char *template_name = g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
     Filling f = filling_new(plan, op, template_name, part_names[g->part]);
-    f.kernel.name = arena_printf(f.arena, "attention_%s_%lldx%lldx%lld", part_names[g->part], (long long)g->seq,
-                                 (long long)g->heads, (long long)g->head_dim);
+    f.kernel.name = arena_printf(f.arena, "attention_%s_%lldx%lldx%lld", part_names[g->part],
+                                 (long long)g->seq, (long long)g->heads, (long long)g->head_dim);
     f.kernel.threads = (int)g->threads;
     f.kernel.shared_bytes = g->shared_bytes;
     fill_text(&f, "dtype", dtype_c_name(op->in[0]->dtype));
@@ -126,7 +139,8 @@ void plan_attention(Plan *plan, Entry entry, const Op *op) {
     Geometry g = geometry_of(plan->program, op, FORWARD);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "o_stride", op->out[0]);
-    for (int i = 0; i < 4; i++) fill_reads(&f, operands[i], op->in[i]);
+    for (int i = 0; i < 4; i++)
+        fill_reads(&f, operands[i], op->in[i]);
     fill_writes(&f, "o", op->out[0]);
     fill_writes(&f, "lse", op->out[1]);
     fill_finish(plan, entry, &f, op);
@@ -138,7 +152,8 @@ static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
     fill_stride(&f, "o_stride", op->in[4]);
     fill_stride(&f, "do_stride", op->in[6]);
     fill_stride(&f, "dq_stride", op->out[0]);
-    for (int i = 0; i < 7; i++) fill_reads(&f, operands[i], op->in[i]);
+    for (int i = 0; i < 7; i++)
+        fill_reads(&f, operands[i], op->in[i]);
     fill_writes(&f, "delta", op->out[3]);
     fill_writes(&f, "dq", op->out[0]);
     fill_finish(plan, entry, &f, op);
@@ -150,7 +165,8 @@ static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
     fill_stride(&f, "do_stride", op->in[6]);
     fill_stride(&f, "dk_stride", op->out[1]);
     fill_stride(&f, "dv_stride", op->out[2]);
-    for (int i = 0; i < 4; i++) fill_reads(&f, operands[i], op->in[i]);
+    for (int i = 0; i < 4; i++)
+        fill_reads(&f, operands[i], op->in[i]);
     fill_reads(&f, "lse", op->in[5]);
     fill_reads(&f, "delta", op->out[3]);
     fill_reads(&f, "d_o", op->in[6]);

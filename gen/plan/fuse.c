@@ -13,7 +13,8 @@ enum { MOST_REGISTER_BYTES = 512 }; /* a thread, for elements kept between phase
 /* [R,1] and [1,1] take part in [R,C]: what they compute does not vary with the column. A sum over a
  * body of one column is laid out otherwise and stays alone. */
 static bool takes_part(const Body *part, int64_t rows, int64_t cols) {
-    if (part->rows == rows && part->cols == cols) return true;
+    if (part->rows == rows && part->cols == cols)
+        return true;
     bool sums = body_has(part, step_reduces) || body_has(part, step_sums_columns);
     return !sums && part->cols == 1 && (part->rows == rows || part->rows == 1);
 }
@@ -21,18 +22,22 @@ static bool takes_part(const Body *part, int64_t rows, int64_t cols) {
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static Level level_join(Level a, Level b) {
-    if (a == b || b == LEVEL_SCALAR) return a;
+    if (a == b || b == LEVEL_SCALAR)
+        return a;
     return a == LEVEL_SCALAR ? b : LEVEL_ELEMENT;
 }
 
 /* A step whose arguments were replaced varies with what they vary with now. */
 static int append(Body *joined, Step s) {
     Level level = s.kind == STEP_LOAD && value_cols(s.value) > 1 ? LEVEL_COL : LEVEL_SCALAR;
-    for (int k = 0; k < step_arg_count(s.kind); k++) level = level_join(level, joined->steps[s.arg[k]].level);
-    if (s.row_index >= 0) level = level_join(level, joined->steps[s.row_index].level);
+    for (int k = 0; k < step_arg_count(s.kind); k++)
+        level = level_join(level, joined->steps[s.arg[k]].level);
+    if (s.row_index >= 0)
+        level = level_join(level, joined->steps[s.row_index].level);
     bool varies_by_itself = step_reduces(s.kind) || s.kind == STEP_ROW || s.kind == STEP_COL ||
                             (s.kind == STEP_LOAD && s.row_index < 0);
-    if (!varies_by_itself) s.level = level;
+    if (!varies_by_itself)
+        s.level = level;
     return body_append(joined, s);
 }
 
@@ -40,7 +45,8 @@ static int append(Body *joined, Step s) {
 static Step placed(const Body *part, const Body *joined, Step s) {
     bool only_row = s.kind == STEP_ROW && part->rows == 1 && joined->rows > 1;
     bool only_col = s.kind == STEP_COL && part->cols == 1 && joined->cols > 1;
-    if (!only_row && !only_col) return s;
+    if (!only_row && !only_col)
+        return s;
     s.kind = STEP_CONST;
     s.constant = 0;
     return s;
@@ -53,15 +59,17 @@ static bool is_plain(const Step *s) { return s->row_index < 0 && s->col_map == C
 /* The last of the first `count` steps that writes where the load reads; -1: none. */
 static int last_writer(const Body *body, int count, const Value *v) {
     for (int i = count - 1; i >= 0; i--)
-        if (step_writes(body->steps[i].kind) && value_overlaps(body->steps[i].value, v)) return i;
+        if (step_writes(body->steps[i].kind) && value_overlaps(body->steps[i].value, v))
+            return i;
     return -1;
 }
 
 static int same_load(const Body *body, int count, const Step *load) {
     for (int i = 0; i < count; i++) {
         const Step *s = &body->steps[i];
-        if (s->kind == STEP_LOAD && value_same_view(s->value, load->value) && s->row_index == load->row_index &&
-            s->col_map == load->col_map && s->period == load->period && s->level == load->level)
+        if (s->kind == STEP_LOAD && value_same_view(s->value, load->value) &&
+            s->row_index == load->row_index && s->col_map == load->col_map &&
+            s->period == load->period && s->level == load->level)
             return i;
     }
     return -1;
@@ -69,16 +77,20 @@ static int same_load(const Body *body, int count, const Step *load) {
 
 /* Whether a step's numbers are of the dtype already, so that rounding would change nothing. */
 static bool has_dtype(const Step *s, DType dtype) {
-    return (s->kind == STEP_LOAD && s->value->dtype == dtype) || (s->kind == STEP_ROUND && s->dtype == dtype);
+    return (s->kind == STEP_LOAD && s->value->dtype == dtype) ||
+           (s->kind == STEP_ROUND && s->dtype == dtype);
 }
 
 /* The number that the load would find in memory after the writer; -1: not in this thread's hands. */
 static int forwarded(const Program *p, Body *body, int writer, const Step *load) {
     Step store = body->steps[writer];
-    if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) || !value_same_view(store.value, load->value))
+    if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) ||
+        !value_same_view(store.value, load->value))
         return -1;
-    if (load->type != TYPE_REAL || load->value->dtype == p->real) return store.arg[0];
-    if (has_dtype(&body->steps[store.arg[0]], load->value->dtype)) return store.arg[0];
+    if (load->type != TYPE_REAL || load->value->dtype == p->real)
+        return store.arg[0];
+    if (has_dtype(&body->steps[store.arg[0]], load->value->dtype))
+        return store.arg[0];
     int rounded = step_round(body, load->value->dtype, store.arg[0]);
     body->steps[rounded].value = load->value; /* a name for the reader */
     return rounded;
@@ -92,12 +104,16 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
     int *place = arena_array(joined->arena, (size_t)second->count, sizeof *place);
     for (int i = 0; i < second->count; i++) {
         Step s = placed(second, joined, second->steps[i]);
-        for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
-        if (s.row_index >= 0) s.row_index = place[s.row_index];
+        for (int k = 0; k < step_arg_count(s.kind); k++)
+            s.arg[k] = place[s.arg[k]];
+        if (s.row_index >= 0)
+            s.row_index = place[s.row_index];
         int writer = s.kind == STEP_LOAD ? last_writer(joined, before, s.value) : -1;
         int known = s.kind == STEP_LOAD && writer < 0 ? same_load(joined, joined->count, &s) : -1;
-        if (writer >= 0) known = forwarded(p, joined, writer, &s);
-        if (writer >= 0 && known < 0) return false;
+        if (writer >= 0)
+            known = forwarded(p, joined, writer, &s);
+        if (writer >= 0 && known < 0)
+            return false;
         place[i] = known >= 0 ? known : append(joined, s);
     }
     return true;
@@ -108,7 +124,8 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
 /* Whether each element of a store belongs to one thread, which is also the only one to load it. */
 static bool owned(const Body *body, int store) {
     Level level = step_level(body, store);
-    if (level == LEVEL_ELEMENT || body->rows * body->cols == 1) return true;
+    if (level == LEVEL_ELEMENT || body->rows * body->cols == 1)
+        return true;
     return level == LEVEL_COL ? body->rows == 1 : level == LEVEL_ROW && body->cols == 1;
 }
 
@@ -116,9 +133,12 @@ static bool write_is_safe(const Body *body, int write) {
     const Step *w = &body->steps[write];
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        if (s->kind != STEP_LOAD || !value_overlaps(s->value, w->value)) continue;
-        if (w->kind == STEP_COL_SUM || !is_plain(s) || !is_plain(w)) return false;
-        if (!value_same_view(s->value, w->value) || !owned(body, write)) return false;
+        if (s->kind != STEP_LOAD || !value_overlaps(s->value, w->value))
+            continue;
+        if (w->kind == STEP_COL_SUM || !is_plain(s) || !is_plain(w))
+            return false;
+        if (!value_same_view(s->value, w->value) || !owned(body, write))
+            return false;
     }
     return true;
 }
@@ -128,12 +148,17 @@ static bool join_writes(Body *body) {
     for (int a = 0; a < body->count; a++)
         for (int b = a + 1; b < body->count; b++) {
             Step *first = &body->steps[a], *second = &body->steps[b];
-            if (!step_writes(first->kind) || !step_writes(second->kind)) continue;
-            if (!value_overlaps(first->value, second->value)) continue;
-            bool covers = first->kind == STEP_STORE && second->kind == STEP_STORE && is_plain(first) &&
-                          is_plain(second) && value_same_view(first->value, second->value);
-            if (!covers) return false;
-            *first = (Step){.kind = STEP_CONST, .type = TYPE_INT, .arg = {-1, -1, -1}, .row_index = -1};
+            if (!step_writes(first->kind) || !step_writes(second->kind))
+                continue;
+            if (!value_overlaps(first->value, second->value))
+                continue;
+            bool covers = first->kind == STEP_STORE && second->kind == STEP_STORE &&
+                          is_plain(first) && is_plain(second) &&
+                          value_same_view(first->value, second->value);
+            if (!covers)
+                return false;
+            *first =
+                (Step){.kind = STEP_CONST, .type = TYPE_INT, .arg = {-1, -1, -1}, .row_index = -1};
         }
     return true;
 }
@@ -145,18 +170,23 @@ static bool pointers_fit(const Body *body) {
     int count = 0;
     for (int i = 0; i < body->count; i++) {
         const Value *v = body->steps[i].value;
-        if (!v || body->steps[i].kind == STEP_ROUND) continue;
+        if (!v || body->steps[i].kind == STEP_ROUND)
+            continue;
         bool known = false;
-        for (int k = 0; k < count; k++) known = known || value_same_view(seen[k], v);
-        if (!known && count == MAX_PARAMS) return false;
-        if (!known) seen[count++] = v;
+        for (int k = 0; k < count; k++)
+            known = known || value_same_view(seen[k], v);
+        if (!known && count == MAX_PARAMS)
+            return false;
+        if (!known)
+            seen[count++] = v;
     }
     return true;
 }
 
 static bool scalars_fit(const Body *body) {
     int streams = 0;
-    for (int i = 0; i < body->count; i++) streams += body->steps[i].kind == STEP_UNIFORM;
+    for (int i = 0; i < body->count; i++)
+        streams += body->steps[i].kind == STEP_UNIFORM;
     return streams < MAX_SCALARS;
 }
 
@@ -164,13 +194,18 @@ static bool scalars_fit(const Body *body) {
 static bool registers_fit(const Program *p, const Body *body) {
     Kernel k = {.body = body, .real = p->real};
     skeleton_choose(p, &k, false);
-    if (!skeleton_is_row(k.skeleton)) return true;
-    if (k.skeleton == SKELETON_STREAM_ROW) return !body_has(body, step_sums_columns);
+    if (!skeleton_is_row(k.skeleton))
+        return true;
+    if (k.skeleton == SKELETON_STREAM_ROW)
+        return !body_has(body, step_sums_columns);
     Phases phases = phases_of(body->arena, body);
     int64_t bytes = 0, elements = (int64_t)skeleton_chunks(&k) * k.vector;
     for (int i = 0; i < body->count; i++) {
-        if (phases.kept[i] || (k.workers && body->steps[i].level == LEVEL_COL && body->steps[i].kind == STEP_LOAD)) bytes += elements * dtype_bytes(body->steps[i].value->dtype);
-        if (body->steps[i].kind == STEP_COL_SUM && step_per_column(body, i)) bytes += elements * dtype_bytes(p->real);
+        if (phases.kept[i] ||
+            (k.workers && body->steps[i].level == LEVEL_COL && body->steps[i].kind == STEP_LOAD))
+            bytes += elements * dtype_bytes(body->steps[i].value->dtype);
+        if (body->steps[i].kind == STEP_COL_SUM && step_per_column(body, i))
+            bytes += elements * dtype_bytes(p->real);
     }
     return bytes <= MOST_REGISTER_BYTES;
 }
@@ -183,36 +218,47 @@ Body *fuse_loads(const Program *p, const Body *body) {
 
 Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
     int64_t rows = larger(first->rows, second->rows), cols = larger(first->cols, second->cols);
-    if (!takes_part(first, rows, cols) || !takes_part(second, rows, cols)) return NULL;
+    if (!takes_part(first, rows, cols) || !takes_part(second, rows, cols))
+        return NULL;
     Body *joined = body_new(first->arena, rows, cols);
     append_body(p, joined, first);
-    if (!append_body(p, joined, second) || !join_writes(joined)) return NULL;
+    if (!append_body(p, joined, second) || !join_writes(joined))
+        return NULL;
     for (int i = 0; i < joined->count; i++)
-        if (step_writes(joined->steps[i].kind) && !write_is_safe(joined, i)) return NULL;
+        if (step_writes(joined->steps[i].kind) && !write_is_safe(joined, i))
+            return NULL;
     return pointers_fit(joined) && scalars_fit(joined) && registers_fit(p, joined) ? joined : NULL;
 }
 
 /* ---- stores that nobody misses --------------------------------------------------------------- */
 
 static void mark_used(const Body *body, int step, bool *used) {
-    if (used[step]) return;
+    if (used[step])
+        return;
     used[step] = true;
     const Step *s = &body->steps[step];
-    for (int k = 0; k < step_arg_count(s->kind); k++) mark_used(body, s->arg[k], used);
-    if (s->row_index >= 0) mark_used(body, s->row_index, used);
+    for (int k = 0; k < step_arg_count(s->kind); k++)
+        mark_used(body, s->arg[k], used);
+    if (s->row_index >= 0)
+        mark_used(body, s->row_index, used);
 }
 
-void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *), const void *context) {
+void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *),
+                      const void *context) {
     bool *used = arena_array(body->arena, (size_t)body->count, sizeof *used);
     int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
     int count = 0;
     for (int i = 0; i < body->count; i++)
-        if (step_writes(body->steps[i].kind) && is_read(context, body->steps[i].value)) mark_used(body, i, used);
+        if (step_writes(body->steps[i].kind) && is_read(context, body->steps[i].value))
+            mark_used(body, i, used);
     for (int i = 0; i < body->count; i++) {
-        if (!used[i]) continue;
+        if (!used[i])
+            continue;
         Step s = body->steps[i];
-        for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
-        if (s.row_index >= 0) s.row_index = place[s.row_index];
+        for (int k = 0; k < step_arg_count(s.kind); k++)
+            s.arg[k] = place[s.arg[k]];
+        if (s.row_index >= 0)
+            s.row_index = place[s.row_index];
         place[i] = count;
         body->steps[count++] = s;
     }

@@ -16,6 +16,7 @@ Body *fuse_bodies(const Program *, const Body *first, const Body *second);
 
 /* The body without stores to values that nobody else reads, and without steps that only they used.
  * Works in place. */
-void fuse_drop_stores(Body *, bool (*is_read)(const void *context, const Value *), const void *context);
+void fuse_drop_stores(Body *, bool (*is_read)(const void *context, const Value *),
+                      const void *context);
 
 #endif

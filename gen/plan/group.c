@@ -30,13 +30,15 @@ typedef struct {
 static bool any_overlap(Value *const *a, int na, Value *const *b, int nb) {
     for (int i = 0; i < na; i++)
         for (int k = 0; k < nb; k++)
-            if (value_overlaps(a[i], b[k])) return true;
+            if (value_overlaps(a[i], b[k]))
+                return true;
     return false;
 }
 
 /* Whether the order of the two matters. */
 static bool ops_conflict(const Op *a, const Op *b) {
-    return a->after == b || b->after == a || any_overlap(a->out, a->out_count, b->in, b->in_count) ||
+    return a->after == b || b->after == a ||
+           any_overlap(a->out, a->out_count, b->in, b->in_count) ||
            any_overlap(a->in, a->in_count, b->out, b->out_count) ||
            any_overlap(a->out, a->out_count, b->out, b->out_count);
 }
@@ -44,60 +46,72 @@ static bool ops_conflict(const Op *a, const Op *b) {
 static bool groups_conflict(const Group *a, const Group *b) {
     for (int i = 0; i < a->count; i++)
         for (int k = 0; k < b->count; k++)
-            if (ops_conflict(a->ops[i], b->ops[k])) return true;
+            if (ops_conflict(a->ops[i], b->ops[k]))
+                return true;
     return false;
 }
 
 static bool conflicts_after(const Grouping *g, int index, const Group *group) {
     for (int i = index + 1; i < g->count; i++)
-        if (groups_conflict(&g->groups[i], group)) return true;
+        if (groups_conflict(&g->groups[i], group))
+            return true;
     return false;
 }
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
 static bool ops_share(const Op *a, const Op *b) {
-    return any_overlap(a->out, a->out_count, b->in, b->in_count) || any_overlap(a->in, a->in_count, b->in, b->in_count);
+    return any_overlap(a->out, a->out_count, b->in, b->in_count) ||
+           any_overlap(a->in, a->in_count, b->in, b->in_count);
 }
 
 static bool group_shares(const Group *group, const Op *op) {
     for (int i = 0; i < group->count; i++)
-        if (ops_share(group->ops[i], op)) return true;
+        if (ops_share(group->ops[i], op))
+            return true;
     return false;
 }
 
 static int observed(const Group *group) {
     int count = 0;
-    for (int i = 0; i < group->count; i++) count += group->ops[i]->observe != NULL;
+    for (int i = 0; i < group->count; i++)
+        count += group->ops[i]->observe != NULL;
     return count;
 }
 
 /* A run of all trained tensors has its number of rows as an argument, other values have not. */
 static bool rows_grow_alike(const Grouping *g, const Group *group, const Op *op, const Body *body) {
-    if (group->body->rows == 1 || body->rows == 1) return true;
+    if (group->body->rows == 1 || body->rows == 1)
+        return true;
     return plan_rows_grow(g->entry, group->ops, group->count) == plan_rows_grow(g->entry, &op, 1);
 }
 
 static Body *joined_body(const Grouping *g, const Group *group, const Op *op, const Body *body) {
-    if (!group->body || group->count == MOST_OPS || !group_shares(group, op)) return NULL;
-    if (observed(group) && op->observe) return NULL;
-    if (!rows_grow_alike(g, group, op, body)) return NULL;
+    if (!group->body || group->count == MOST_OPS || !group_shares(group, op))
+        return NULL;
+    if (observed(group) && op->observe)
+        return NULL;
+    if (!rows_grow_alike(g, group, op, body))
+        return NULL;
     return fuse_bodies(g->plan->program, group->body, body);
 }
 
 static void move_to_end(Grouping *g, int index) {
     Group group = g->groups[index];
-    memmove(&g->groups[index], &g->groups[index + 1], (size_t)(g->count - index - 1) * sizeof group);
+    memmove(&g->groups[index], &g->groups[index + 1],
+            (size_t)(g->count - index - 1) * sizeof group);
     g->groups[g->count - 1] = group;
 }
 
 /* Joins the op to group `index` if both can stand in one place. */
 static bool try_join(Grouping *g, int index, const Op *op, const Body *body) {
     Body *joined = joined_body(g, &g->groups[index], op, body);
-    if (!joined) return false;
+    if (!joined)
+        return false;
     Group alone = {&op, 1, NULL};
     if (conflicts_after(g, index, &alone)) {
-        if (conflicts_after(g, index, &g->groups[index])) return false;
+        if (conflicts_after(g, index, &g->groups[index]))
+            return false;
         move_to_end(g, index);
         index = g->count - 1;
     }
@@ -110,7 +124,8 @@ static bool try_join(Grouping *g, int index, const Op *op, const Body *body) {
 /* A sum over one column is a row sum once it is laid as a row, and a row sum can be joined. */
 static Body *body_of(const Program *p, const Op *op) {
     Body *body = op_expand(p, op);
-    if (!body) return NULL;
+    if (!body)
+        return NULL;
     body = fuse_loads(p, body);
     return body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
 }
@@ -118,7 +133,8 @@ static Body *body_of(const Program *p, const Op *op) {
 static void add_op(Grouping *g, const Op *op, bool fusion) {
     Body *body = body_of(g->plan->program, op);
     for (int i = g->count - 1; fusion && body && i >= 0 && i >= g->count - WINDOW; i--)
-        if (try_join(g, i, op, body)) return;
+        if (try_join(g, i, op, body))
+            return;
     Group *group = &g->groups[g->count++];
     *group = (Group){arena_array(g->plan->program->arena, MOST_OPS, sizeof(Op *)), 1, body};
     group->ops[0] = op;
@@ -133,25 +149,30 @@ typedef struct {
 
 static bool in_group(const Group *group, const Op *op) {
     for (int i = 0; i < group->count; i++)
-        if (group->ops[i] == op) return true;
+        if (group->ops[i] == op)
+            return true;
     return false;
 }
 
 static bool op_needs(const Op *op, const Value *v) {
     for (int i = 0; i < op->in_count; i++)
-        if (value_overlaps(op->in[i], v)) return true;
+        if (value_overlaps(op->in[i], v))
+            return true;
     return false;
 }
 
 /* Whether anything outside of the group may read the value: another op, another entry, a dump. */
 static bool is_read_outside(const void *context, const Value *v) {
     const Reader *reader = context;
-    if (v->role != ROLE_ACTIVATION) return true;
+    if (v->role != ROLE_ACTIVATION)
+        return true;
     for (int i = 0; i < reader->group->count; i++)
-        if (reader->group->ops[i]->observe && value_overlaps(reader->group->ops[i]->out[0], v)) return true;
+        if (reader->group->ops[i]->observe && value_overlaps(reader->group->ops[i]->out[0], v))
+            return true;
     const Graph *graph = reader->grouping->graph;
     for (int i = 0; i < graph->op_count; i++)
-        if (op_needs(graph->ops[i], v) && !in_group(reader->group, graph->ops[i])) return true;
+        if (op_needs(graph->ops[i], v) && !in_group(reader->group, graph->ops[i]))
+            return true;
     return false;
 }
 
@@ -165,7 +186,8 @@ static void plan_zero(Plan *plan, Entry entry, const Op *op) {
 static void plan_group(const Grouping *g, Group *group) {
     const Op *op = group->ops[0];
     if (group->body) {
-        if (group->count > 1) fuse_drop_stores(group->body, is_read_outside, &(Reader){g, group});
+        if (group->count > 1)
+            fuse_drop_stores(group->body, is_read_outside, &(Reader){g, group});
         plan_body(g->plan, g->entry, group->body, group->ops, group->count);
     } else if (op->kind == OP_matmul) {
         plan_gemm(g->plan, g->entry, op);
@@ -180,8 +202,11 @@ void plan_launches(Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Graph *graph = &plan->program->entry[e];
         Grouping g = {plan, (Entry)e, graph, NULL, 0};
-        if (graph->op_count) g.groups = arena_array(plan->program->arena, (size_t)graph->op_count, sizeof(Group));
-        for (int i = 0; i < graph->op_count; i++) add_op(&g, graph->ops[i], plan->spec->compile.fusion);
-        for (int i = 0; i < g.count; i++) plan_group(&g, &g.groups[i]);
+        if (graph->op_count)
+            g.groups = arena_array(plan->program->arena, (size_t)graph->op_count, sizeof(Group));
+        for (int i = 0; i < graph->op_count; i++)
+            add_op(&g, graph->ops[i], plan->spec->compile.fusion);
+        for (int i = 0; i < g.count; i++)
+            plan_group(&g, &g.groups[i]);
     }
 }

@@ -21,20 +21,29 @@ typedef struct {
     double row_threads; /* threads that run what stands outside the visits of the columns */
 } Count;
 
-static int64_t launch_rows(const Kernel *k, const Launch *launch) { return k->rows ? k->rows : launch->scalar[0]; }
+static int64_t launch_rows(const Kernel *k, const Launch *launch) {
+    return k->rows ? k->rows : launch->scalar[0];
+}
 
 static Count count_new(const Plan *plan, const Launch *launch) {
     const Kernel *k = &plan->kernels[launch->index];
-    Count c = {k, k->body, phases_of(plan->program->arena, k->body), (double)launch_rows(k, launch),
-               (double)k->body->cols, 0};
-    if (k->skeleton == SKELETON_FLAT) c.row_threads = c.rows * c.cols / k->vector;
-    else c.row_threads = c.rows * skeleton_lanes(k);
+    Count c = {k,
+               k->body,
+               phases_of(plan->program->arena, k->body),
+               (double)launch_rows(k, launch),
+               (double)k->body->cols,
+               0};
+    if (k->skeleton == SKELETON_FLAT)
+        c.row_threads = c.rows * c.cols / k->vector;
+    else
+        c.row_threads = c.rows * skeleton_lanes(k);
     return c;
 }
 
 static int visits_with(const Count *c, int step) {
     int visits = 0;
-    for (int phase = 0; phase < c->phases.count; phase++) visits += phase_needs(&c->phases, phase, step);
+    for (int phase = 0; phase < c->phases.count; phase++)
+        visits += phase_needs(&c->phases, phase, step);
     return visits;
 }
 
@@ -42,7 +51,8 @@ static double times_loaded(const Count *c, int i) {
     double workers = (double)c->kernel->workers;
     if (step_before_rows(c->kernel, i))
         return workers * (step_per_column(c->body, i) ? c->cols : skeleton_lanes(c->kernel));
-    if (!step_per_column(c->body, i)) return c->row_threads;
+    if (!step_per_column(c->body, i))
+        return c->row_threads;
     bool in_registers = c->phases.kept[i] && c->kernel->skeleton != SKELETON_STREAM_ROW;
     return c->rows * c->cols * (in_registers ? 1 : visits_with(c, i));
 }
@@ -50,36 +60,45 @@ static double times_loaded(const Count *c, int i) {
 static double times_stored(const Count *c, int i) {
     Level level = step_level(c->body, i);
     bool per_column = level == LEVEL_ELEMENT || level == LEVEL_COL;
-    if (c->body->steps[i].kind == STEP_COL_SUM) return (double)c->kernel->workers * (per_column ? c->cols : 1);
+    if (c->body->steps[i].kind == STEP_COL_SUM)
+        return (double)c->kernel->workers * (per_column ? c->cols : 1);
     return per_column ? c->rows * c->cols : level == LEVEL_ROW ? c->rows : 1;
 }
 
 static double body_bytes(const Count *c) {
     double bytes = 0;
     if (c->kernel->skeleton == SKELETON_COLUMN)
-        return c->cols * (c->rows * size_of(c->body->steps[0].value) + size_of(c->body->steps[1].value));
+        return c->cols *
+               (c->rows * size_of(c->body->steps[0].value) + size_of(c->body->steps[1].value));
     for (int i = 0; i < c->body->count; i++) {
         const Step *s = &c->body->steps[i];
-        if (s->kind == STEP_LOAD) bytes += times_loaded(c, i) * size_of(s->value);
-        else if (step_writes(s->kind)) bytes += times_stored(c, i) * size_of(s->value);
+        if (s->kind == STEP_LOAD)
+            bytes += times_loaded(c, i) * size_of(s->value);
+        else if (step_writes(s->kind))
+            bytes += times_stored(c, i) * size_of(s->value);
     }
     return bytes;
 }
 
 static bool is_arithmetic(StepKind kind) {
-    return kind != STEP_CONST && kind != STEP_ROW && kind != STEP_COL && kind != STEP_LOAD && kind != STEP_STORE &&
-           kind != STEP_CAST && kind != STEP_ROUND;
+    return kind != STEP_CONST && kind != STEP_ROW && kind != STEP_COL && kind != STEP_LOAD &&
+           kind != STEP_STORE && kind != STEP_CAST && kind != STEP_ROUND;
 }
 
 static double body_flops(const Count *c) {
     double flops = 0;
-    if (c->kernel->skeleton == SKELETON_COLUMN) return c->rows * c->cols;
+    if (c->kernel->skeleton == SKELETON_COLUMN)
+        return c->rows * c->cols;
     for (int i = 0; i < c->body->count; i++) {
         StepKind kind = c->body->steps[i].kind;
-        if (!is_arithmetic(kind)) continue;
-        if (step_reduces(kind) || (kind == STEP_COL_SUM && step_per_column(c->body, i))) flops += c->rows * c->cols;
-        else if (step_per_column(c->body, i)) flops += c->rows * c->cols * visits_with(c, i);
-        else flops += c->row_threads;
+        if (!is_arithmetic(kind))
+            continue;
+        if (step_reduces(kind) || (kind == STEP_COL_SUM && step_per_column(c->body, i)))
+            flops += c->rows * c->cols;
+        else if (step_per_column(c->body, i))
+            flops += c->rows * c->cols * visits_with(c, i);
+        else
+            flops += c->row_threads;
     }
     return flops;
 }
@@ -100,22 +119,28 @@ static double template_bytes(const Kernel *k, const Launch *launch) {
 
 static double template_flops(const Kernel *k, const Launch *launch) {
     bool embedding = !strcmp(k->template_kernel, "embedding_grad");
-    return embedding ? (double)(template_int(k, "tokens") * template_int(k, "hidden")) : attention_flops(k, launch);
+    return embedding ? (double)(template_int(k, "tokens") * template_int(k, "hidden"))
+                     : attention_flops(k, launch);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
 static double gemm_bytes(const Gemm *g) {
     double m = (double)g->m, n = (double)g->n, k = (double)g->k;
-    return m * k * dtype_bytes(g->a) + k * n * dtype_bytes(g->b) + m * n * dtype_bytes(g->c) * (g->beta != 0 ? 2 : 1);
+    return m * k * dtype_bytes(g->a) + k * n * dtype_bytes(g->b) +
+           m * n * dtype_bytes(g->c) * (g->beta != 0 ? 2 : 1);
 }
 
 double launch_issued_bytes(const Plan *plan, const Launch *launch) {
-    if (launch->kind == LAUNCH_GEMM) return gemm_bytes(&plan->gemms[launch->index]);
-    if (launch->kind == LAUNCH_ZERO) return (double)value_bytes(launch->arg[0]);
-    if (launch->kind == LAUNCH_COPY) return 2 * (double)value_bytes(launch->arg[0]);
+    if (launch->kind == LAUNCH_GEMM)
+        return gemm_bytes(&plan->gemms[launch->index]);
+    if (launch->kind == LAUNCH_ZERO)
+        return (double)value_bytes(launch->arg[0]);
+    if (launch->kind == LAUNCH_COPY)
+        return 2 * (double)value_bytes(launch->arg[0]);
     const Kernel *k = &plan->kernels[launch->index];
-    if (k->template_name) return template_bytes(k, launch);
+    if (k->template_name)
+        return template_bytes(k, launch);
     Count count = count_new(plan, launch);
     return body_bytes(&count);
 }
@@ -125,9 +150,11 @@ double launch_flops(const Plan *plan, const Launch *launch) {
         const Gemm *g = &plan->gemms[launch->index];
         return 2.0 * (double)g->m * (double)g->n * (double)g->k;
     }
-    if (launch->kind != LAUNCH_KERNEL) return 0;
+    if (launch->kind != LAUNCH_KERNEL)
+        return 0;
     const Kernel *k = &plan->kernels[launch->index];
-    if (k->template_name) return template_flops(k, launch);
+    if (k->template_name)
+        return template_flops(k, launch);
     Count count = count_new(plan, launch);
     return body_flops(&count);
 }

@@ -10,7 +10,8 @@
 
 Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
     PlanEntry *e = &plan->entry[entry];
-    e->launches = arena_grow(plan->program->arena, e->launches, e->launch_count, &e->launch_capacity, sizeof launch);
+    e->launches = arena_grow(plan->program->arena, e->launches, e->launch_count,
+                             &e->launch_capacity, sizeof launch);
     e->launches[e->launch_count] = launch;
     return &e->launches[e->launch_count++];
 }
@@ -20,23 +21,27 @@ Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
 /* What the printer or CUDA C calls something else. */
 static bool is_reserved(const char *name) {
     static const char *const reserved[] = {
-        "row", "part", "partial", "col", "lane", "worker", "i", "j", "c", "rows", "first", "end", "stream", "sum", "max", "min",
-        "float", "double", "int", "new", "register", "sin", "cos", "exp", "log", "sqrt", "tanh", "pow", "share",
+        "row",      "part", "partial", "col", "lane", "worker", "i",     "j",      "c",     "rows",
+        "first",    "end",  "stream",  "sum", "max",  "min",    "float", "double", "int",   "new",
+        "register", "sin",  "cos",     "exp", "log",  "sqrt",   "tanh",  "pow",    "share",
     };
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (!strcmp(name, reserved[i])) return true;
+        if (!strcmp(name, reserved[i]))
+            return true;
     return false;
 }
 
 static bool is_taken(const char *name, const KernelParam *taken, int count) {
     for (int i = 0; i < count; i++)
-        if (!strcmp(name, taken[i].name)) return true;
+        if (!strcmp(name, taken[i].name))
+            return true;
     return false;
 }
 
 static const char *part_before(const char *dotted, const char *part) {
     const char *at = part - 1;
-    while (at > dotted && at[-1] != '.') at--;
+    while (at > dotted && at[-1] != '.')
+        at--;
     return at;
 }
 
@@ -45,10 +50,13 @@ static const char *part_before(const char *dotted, const char *part) {
 static const char *telling_parts(const Value *v) {
     enum { SHORT = 6, MOST_PARTS = 3 };
     const char *last = strrchr(v->name, '.'), *part = last ? last + 1 : v->name;
-    if (role_persistent(v->role)) return part;
-    for (int parts = 1; parts < MOST_PARTS && part > v->name && strcspn(part, ".") <= SHORT; parts++) {
+    if (role_persistent(v->role))
+        return part;
+    for (int parts = 1; parts < MOST_PARTS && part > v->name && strcspn(part, ".") <= SHORT;
+         parts++) {
         const char *before = part_before(v->name, part);
-        if (isdigit((unsigned char)*before)) break;
+        if (isdigit((unsigned char)*before))
+            break;
         part = before;
     }
     return part;
@@ -57,11 +65,15 @@ static const char *telling_parts(const Value *v) {
 const char *short_name(Arena *arena, const Value *v, const KernelParam *taken, int count) {
     char *name = arena_strdup(arena, telling_parts(v));
     for (char *c = name; *c; c++)
-        if (!isalnum((unsigned char)*c)) *c = '_';
-    if (!isalpha((unsigned char)*name)) name = arena_printf(arena, "v%s", name);
-    if (is_reserved(name)) name = arena_printf(arena, "%s_values", name);
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    if (!isalpha((unsigned char)*name))
+        name = arena_printf(arena, "v%s", name);
+    if (is_reserved(name))
+        name = arena_printf(arena, "%s_values", name);
     const char *unique = name;
-    for (int n = 2; is_taken(unique, taken, count); n++) unique = arena_printf(arena, "%s_%d", name, n);
+    for (int n = 2; is_taken(unique, taken, count); n++)
+        unique = arena_printf(arena, "%s_%d", name, n);
     return unique;
 }
 
@@ -70,8 +82,10 @@ static const char *op_list(Arena *arena, const Op *const *ops, int count) {
     const char *list = op_table[ops[0]->kind].name;
     for (int i = 1; i < count; i++) {
         bool seen = false;
-        for (int k = 0; k < i; k++) seen = seen || ops[k]->kind == ops[i]->kind;
-        if (!seen) list = arena_printf(arena, "%s, %s", list, op_table[ops[i]->kind].name);
+        for (int k = 0; k < i; k++)
+            seen = seen || ops[k]->kind == ops[i]->kind;
+        if (!seen)
+            list = arena_printf(arena, "%s, %s", list, op_table[ops[i]->kind].name);
     }
     return list;
 }
@@ -82,13 +96,17 @@ static const char *body_kernel_name(Arena *arena, const char *ops, const Kernel 
     int commas = 0;
     for (const char *from = ops; *from && commas < 3; from++) {
         commas += *from == ',';
-        if (*from != ' ' && commas < 3) *to++ = *from == ',' ? '_' : *from;
+        if (*from != ' ' && commas < 3)
+            *to++ = *from == ',' ? '_' : *from;
     }
     *to = '\0';
     long long cols = (long long)k->body->cols;
-    if (!k->rows) return arena_printf(arena, "%s_x%lld", name, cols);
-    if (k->rows == 1 && cols == 1) return name;
-    if (k->rows == 1) return arena_printf(arena, "%s_%lld", name, cols);
+    if (!k->rows)
+        return arena_printf(arena, "%s_x%lld", name, cols);
+    if (k->rows == 1 && cols == 1)
+        return name;
+    if (k->rows == 1)
+        return arena_printf(arena, "%s_%lld", name, cols);
     return arena_printf(arena, "%s_%lldx%lld", name, (long long)k->rows, cols);
 }
 
@@ -98,7 +116,8 @@ static const char *name_with_strides(Arena *arena, const Kernel *k) {
     int64_t told = 0;
     for (int i = 0; i < k->param_count; i++) {
         const Value *v = k->param[i].value;
-        if (!k->param[i].written || value_dense(v) || v->row_stride == told) continue;
+        if (!k->param[i].written || value_dense(v) || v->row_stride == told)
+            continue;
         told = v->row_stride;
         name = arena_printf(arena, "%s_of_%lld", name, (long long)told);
     }
@@ -107,17 +126,20 @@ static const char *name_with_strides(Arena *arena, const Kernel *k) {
 
 static bool name_taken(const Plan *plan, const char *name) {
     for (int i = 0; i < plan->kernel_count; i++)
-        if (!strcmp(plan->kernels[i].name, name)) return true;
+        if (!strcmp(plan->kernels[i].name, name))
+            return true;
     return false;
 }
 
 int plan_kernel(Plan *plan, Kernel kernel) {
     for (int i = 0; i < plan->kernel_count; i++)
-        if (!strcmp(plan->kernels[i].signature, kernel.signature)) return i;
+        if (!strcmp(plan->kernels[i].signature, kernel.signature))
+            return i;
     const char *base = kernel.name = name_with_strides(plan->program->arena, &kernel);
     for (int n = 2; name_taken(plan, kernel.name); n++)
         kernel.name = arena_printf(plan->program->arena, "%s_v%d", base, n);
-    plan->kernels = arena_grow(plan->program->arena, plan->kernels, plan->kernel_count, &plan->kernel_capacity, sizeof kernel);
+    plan->kernels = arena_grow(plan->program->arena, plan->kernels, plan->kernel_count,
+                               &plan->kernel_capacity, sizeof kernel);
     plan->kernels[plan->kernel_count] = kernel;
     return plan->kernel_count++;
 }
@@ -126,10 +148,12 @@ int plan_kernel(Plan *plan, Kernel kernel) {
 
 static int param_of(Kernel *k, Launch *launch, Arena *arena, Value *v) {
     for (int i = 0; i < k->param_count; i++)
-        if (value_same_view(k->param[i].value, v)) return i;
+        if (value_same_view(k->param[i].value, v))
+            return i;
     ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops);
     int i = k->param_count;
-    k->param[i] = (KernelParam){.name = short_name(arena, v, k->param, i), .dtype = v->dtype, .value = v};
+    k->param[i] =
+        (KernelParam){.name = short_name(arena, v, k->param, i), .dtype = v->dtype, .value = v};
     k->param_count++;
     launch->arg[i] = v;
     return i;
@@ -147,11 +171,13 @@ static void mark_overlaps(Kernel *k) {
 static void collect_params(Arena *arena, Kernel *k, Launch *launch) {
     const Body *body = k->body;
     int *param = arena_array(arena, (size_t)body->count, sizeof *param);
-    for (int i = 0; i < body->count; i++) param[i] = -1;
+    for (int i = 0; i < body->count; i++)
+        param[i] = -1;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < body->count; i++) {
             const Step *s = &body->steps[i];
-            if (!s->value || (pass == 0) != (s->kind == STEP_LOAD) || s->kind == STEP_ROUND) continue;
+            if (!s->value || (pass == 0) != (s->kind == STEP_LOAD) || s->kind == STEP_ROUND)
+                continue;
             param[i] = param_of(k, launch, arena, s->value);
             KernelParam *to = &k->param[param[i]];
             (s->kind == STEP_LOAD ? &to->read : &to->written)[0] = true;
@@ -173,17 +199,20 @@ static void add_scalar(Kernel *k, Launch *launch, const char *name, DType dtype,
 
 int kernel_stream_scalar(const Kernel *k, int step) {
     int scalar = k->rows ? 0 : 1;
-    for (int i = 0; i < step; i++) scalar += k->body->steps[i].kind == STEP_UNIFORM;
+    for (int i = 0; i < step; i++)
+        scalar += k->body->steps[i].kind == STEP_UNIFORM;
     return scalar;
 }
 
 /* Masks differ by their stream alone, so it is an argument and the layers share a kernel. */
 static void collect_scalars(Arena *arena, Kernel *k, Launch *launch) {
-    if (!k->rows) add_scalar(k, launch, "rows", DT_I64, k->body->rows);
+    if (!k->rows)
+        add_scalar(k, launch, "rows", DT_I64, k->body->rows);
     int streams = 0;
     for (int i = 0; i < k->body->count; i++) {
         const Step *s = &k->body->steps[i];
-        if (s->kind != STEP_UNIFORM) continue;
+        if (s->kind != STEP_UNIFORM)
+            continue;
         const char *name = streams++ ? arena_printf(arena, "stream_%d", streams) : "stream";
         add_scalar(k, launch, name, DT_I32, s->stream);
     }
@@ -193,16 +222,22 @@ static void collect_scalars(Arena *arena, Kernel *k, Launch *launch) {
 
 static void sign_step(const Kernel *k, int i, StrBuf *out) {
     const Step *s = &k->body->steps[i];
-    sb_printf(out, "%d:%d:%d(%d,%d,%d)", s->kind, s->type, s->level, s->arg[0], s->arg[1], s->arg[2]);
-    if (s->kind == STEP_CONST) sb_printf(out, "%.17g", s->constant);
-    if (s->kind == STEP_ROUND) sb_printf(out, "d%d", s->dtype);
+    sb_printf(out, "%d:%d:%d(%d,%d,%d)", s->kind, s->type, s->level, s->arg[0], s->arg[1],
+              s->arg[2]);
+    if (s->kind == STEP_CONST)
+        sb_printf(out, "%.17g", s->constant);
+    if (s->kind == STEP_ROUND)
+        sb_printf(out, "d%d", s->dtype);
     if (k->param_of_step[i] >= 0) {
         bool grows = !k->rows && value_rows(s->value) == k->body->rows; /* an argument says it */
-        sb_printf(out, "p%d[%lld,%lld/%lld]v%d", k->param_of_step[i], grows ? 0 : (long long)value_rows(s->value),
-                  (long long)value_cols(s->value), (long long)s->value->row_stride, step_is_vector(k, i));
+        sb_printf(out, "p%d[%lld,%lld/%lld]v%d", k->param_of_step[i],
+                  grows ? 0 : (long long)value_rows(s->value), (long long)value_cols(s->value),
+                  (long long)s->value->row_stride, step_is_vector(k, i));
     }
-    if (s->col_map != COL_SAME) sb_printf(out, "m%d/%lld", s->col_map, (long long)s->period);
-    if (s->row_index >= 0) sb_printf(out, "r%d", s->row_index);
+    if (s->col_map != COL_SAME)
+        sb_printf(out, "m%d/%lld", s->col_map, (long long)s->period);
+    if (s->row_index >= 0)
+        sb_printf(out, "r%d", s->row_index);
     sb_puts(out, ";");
 }
 
@@ -213,7 +248,8 @@ static const char *body_signature(Arena *arena, const Kernel *k) {
     for (int i = 0; i < k->param_count; i++)
         sb_printf(&out, "%d%c%c%c,", k->param[i].dtype, k->param[i].read ? 'r' : '-',
                   k->param[i].written ? 'w' : '-', k->param[i].overlaps ? 'o' : '-');
-    for (int i = 0; i < k->body->count; i++) sign_step(k, i, &out);
+    for (int i = 0; i < k->body->count; i++)
+        sign_step(k, i, &out);
     const char *text = arena_strdup(arena, out.text);
     sb_free(&out);
     return text;
@@ -223,7 +259,8 @@ static const char *body_signature(Arena *arena, const Kernel *k) {
 
 static bool launch_writes(const Launch *launch, const Value *v) {
     for (int i = 0; i < launch->arg_count; i++)
-        if (launch->written[i] && value_same_place(launch->arg[i], v)) return true;
+        if (launch->written[i] && value_same_place(launch->arg[i], v))
+            return true;
     return false;
 }
 
@@ -238,7 +275,8 @@ void launch_carries(Launch *launch, const Op *const *ops, int count) {
         }
 }
 
-static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *const *ops, int count) {
+static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *const *ops,
+                               int count) {
     Arena *arena = plan->program->arena;
     Launch launch = {.kind = LAUNCH_KERNEL};
     collect_params(arena, k, &launch);
@@ -252,12 +290,19 @@ static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *con
 }
 
 /* The second pass: the workers' partial sums of one value, added in their order. */
-static void add_second_pass(Plan *plan, Entry entry, Value *partial, Value *sum, const Op *const *ops, int count) {
+static void add_second_pass(Plan *plan, Entry entry, Value *partial, Value *sum,
+                            const Op *const *ops, int count) {
     Arena *arena = plan->program->arena;
     Body *body = body_new(arena, value_rows(partial), value_cols(partial));
     step_col_sum(body, sum, step_load(body, partial));
-    Kernel k = {.body = body, .skeleton = SKELETON_COLUMN, .real = plan->program->real, .rows = body->rows,
-                .vector = 1, .ops = op_list(arena, ops, count), .pos = ops[0]->pos, .name = "column_sum"};
+    Kernel k = {.body = body,
+                .skeleton = SKELETON_COLUMN,
+                .real = plan->program->real,
+                .rows = body->rows,
+                .vector = 1,
+                .ops = op_list(arena, ops, count),
+                .pos = ops[0]->pos,
+                .name = "column_sum"};
     k.threads = column_lanes(&k) == 32 ? 32 : COLUMN_THREADS;
     finish_body_launch(plan, entry, &k, ops, count);
 }
@@ -269,8 +314,8 @@ static Body *with_partials(Plan *plan, const Kernel *k, Value **partial) {
         Step s = k->body->steps[i];
         if (s.kind == STEP_COL_SUM) {
             const char *name = arena_printf(body->arena, "%s.partial", s.value->name);
-            s.value = value_2d(plan->program, name, ROLE_ACTIVATION, plan->program->real, k->workers,
-                               value_cols(s.value), s.value->pos);
+            s.value = value_2d(plan->program, name, ROLE_ACTIVATION, plan->program->real,
+                               k->workers, value_cols(s.value), s.value->pos);
             partial[i] = s.value;
         }
         body_append(body, s);
@@ -280,20 +325,25 @@ static Body *with_partials(Plan *plan, const Kernel *k, Value **partial) {
 
 /* A view of a whole storage of all trained tensors. */
 static bool is_whole_run(const Value *v) {
-    return (v->role == ROLE_GRADIENT || v->role == ROLE_OPTIMIZER) && value_bytes(v) == v->storage->bytes;
+    return (v->role == ROLE_GRADIENT || v->role == ROLE_OPTIMIZER) &&
+           value_bytes(v) == v->storage->bytes;
 }
 
 bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
     for (int i = 0; entry == ENTRY_UPDATE && i < count; i++)
         for (int k = 0; k < ops[i]->in_count; k++)
-            if (is_whole_run(ops[i]->in[k])) return true;
+            if (is_whole_run(ops[i]->in[k]))
+                return true;
     return false;
 }
 
 void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op_count) {
     Arena *arena = plan->program->arena;
     body = body_upright(body);
-    Kernel k = {.body = body, .real = plan->program->real, .ops = op_list(arena, ops, op_count), .pos = ops[0]->pos};
+    Kernel k = {.body = body,
+                .real = plan->program->real,
+                .ops = op_list(arena, ops, op_count),
+                .pos = ops[0]->pos};
     k.name = k.ops;
     skeleton_choose(plan->program, &k, plan_rows_grow(entry, ops, op_count));
     if (!body_has(body, step_sums_columns)) {
@@ -304,5 +354,6 @@ void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op
     k.body = with_partials(plan, &k, partial);
     finish_body_launch(plan, entry, &k, ops, op_count);
     for (int i = 0; i < body->count; i++)
-        if (partial[i]) add_second_pass(plan, entry, partial[i], body->steps[i].value, ops, op_count);
+        if (partial[i])
+            add_second_pass(plan, entry, partial[i], body->steps[i].value, ops, op_count);
 }

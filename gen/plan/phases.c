@@ -7,7 +7,8 @@ bool step_sums_columns(StepKind kind) { return kind == STEP_COL_SUM; }
 
 bool body_has(const Body *body, bool (*which)(StepKind)) {
     for (int i = 0; i < body->count; i++)
-        if (which(body->steps[i].kind)) return true;
+        if (which(body->steps[i].kind))
+            return true;
     return false;
 }
 
@@ -17,10 +18,13 @@ bool value_lies_flat(const Body *body, const Value *v) {
 
 Level step_level(const Body *body, int step) {
     const Step *s = &body->steps[step];
-    if (s->kind == STEP_COL_SUM) return body->steps[s->arg[0]].level;
-    if (s->kind != STEP_STORE) return s->level;
-    if (s->row_index < 0 && value_lies_flat(body, s->value)) return LEVEL_COL;
-    bool rows = value_rows(s->value) > 1 && s->row_index < 0, cols = value_cols(s->value) > 1;
+    if (s->kind == STEP_COL_SUM)
+        return body->steps[s->arg[0]].level;
+    if (s->kind != STEP_STORE)
+        return s->level;
+    if (s->row_index < 0 && value_lies_flat(body, s->value))
+        return LEVEL_COL;
+    bool rows = value_rows(s->value) > 1 && s->row_index<0, cols = value_cols(s->value)> 1;
     return rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
 }
 
@@ -38,19 +42,24 @@ static Step upright_step(Step s) {
         s.level = LEVEL_SCALAR;
         s.constant = 0;
     }
-    if (s.kind == STEP_ROW) s.kind = STEP_COL;
-    if (s.level != LEVEL_SCALAR) s.level = LEVEL_COL;
+    if (s.kind == STEP_ROW)
+        s.kind = STEP_COL;
+    if (s.level != LEVEL_SCALAR)
+        s.level = LEVEL_COL;
     return s;
 }
 
 Body *body_upright(Body *body) {
-    if (body->cols > 1 || body->rows == 1) return body;
+    if (body->cols > 1 || body->rows == 1)
+        return body;
     Body *flat = body_new(body->arena, 1, body->rows);
     int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
     for (int i = 0; i < body->count; i++) {
         Step s = upright_step(body->steps[i]);
-        for (int k = 0; k < step_arg_count(s.kind); k++) s.arg[k] = place[s.arg[k]];
-        if (s.row_index >= 0) s.row_index = place[s.row_index];
+        for (int k = 0; k < step_arg_count(s.kind); k++)
+            s.arg[k] = place[s.arg[k]];
+        if (s.row_index >= 0)
+            s.row_index = place[s.row_index];
         if (step_reduces(s.kind)) {
             place[i] = s.arg[0]; /* over one column: the element itself */
         } else if (s.kind == STEP_COL_SUM) {
@@ -72,8 +81,10 @@ static int after(const Phases *f, int arg) {
 static int earliest(const Phases *f, const Step *s) {
     int phase = 0;
     for (int k = 0; k < step_arg_count(s->kind); k++)
-        if (after(f, s->arg[k]) > phase) phase = after(f, s->arg[k]);
-    if (s->row_index >= 0 && after(f, s->row_index) > phase) phase = after(f, s->row_index);
+        if (after(f, s->arg[k]) > phase)
+            phase = after(f, s->arg[k]);
+    if (s->row_index >= 0 && after(f, s->row_index) > phase)
+        phase = after(f, s->row_index);
     return phase;
 }
 
@@ -81,32 +92,40 @@ static int earliest(const Phases *f, const Step *s) {
  * last of them. */
 static bool overwrites_a_load(const Body *body, const Step *store) {
     for (int i = 0; i < body->count; i++)
-        if (body->steps[i].kind == STEP_LOAD && value_overlaps(body->steps[i].value, store->value)) return true;
+        if (body->steps[i].kind == STEP_LOAD && value_overlaps(body->steps[i].value, store->value))
+            return true;
     return false;
 }
 
 static void need(Phases *f, int phase, int step) {
     const Body *body = f->body;
     bool *flag = &f->needed[phase * body->count + step];
-    if (*flag || !step_per_column(body, step)) return;
+    if (*flag || !step_per_column(body, step))
+        return;
     *flag = true;
     const Step *s = &body->steps[step];
-    for (int k = 0; k < step_arg_count(s->kind); k++) need(f, phase, s->arg[k]);
-    if (s->row_index >= 0) need(f, phase, s->row_index);
+    for (int k = 0; k < step_arg_count(s->kind); k++)
+        need(f, phase, s->arg[k]);
+    if (s->row_index >= 0)
+        need(f, phase, s->row_index);
 }
 
-bool phase_needs(const Phases *f, int phase, int step) { return f->needed[phase * f->body->count + step]; }
+bool phase_needs(const Phases *f, int phase, int step) {
+    return f->needed[phase * f->body->count + step];
+}
 
 /* A reduction is the business of the visit although its result is one a row. */
 static bool acts_on_columns(const Phases *f, int phase, int step) {
     StepKind kind = f->body->steps[step].kind;
-    if (f->at[step] != phase) return false;
+    if (f->at[step] != phase)
+        return false;
     return step_reduces(kind) || (step_writes(kind) && step_per_column(f->body, step));
 }
 
 bool phase_visits_columns(const Phases *f, int phase) {
     for (int i = 0; i < f->body->count; i++)
-        if (acts_on_columns(f, phase, i)) return true;
+        if (acts_on_columns(f, phase, i))
+            return true;
     return false;
 }
 
@@ -114,10 +133,13 @@ int phase_uses(const Phases *f, int phase, int step) {
     int uses = 0;
     for (int i = 0; i < f->body->count; i++) {
         const Step *s = &f->body->steps[i];
-        bool active = step_per_column(f->body, i) && !step_writes(s->kind) ? phase_needs(f, phase, i)
-                                                                           : f->at[i] == phase;
-        if (!active) continue;
-        for (int k = 0; k < step_arg_count(s->kind); k++) uses += s->arg[k] == step;
+        bool active = step_per_column(f->body, i) && !step_writes(s->kind)
+                          ? phase_needs(f, phase, i)
+                          : f->at[i] == phase;
+        if (!active)
+            continue;
+        for (int k = 0; k < step_arg_count(s->kind); k++)
+            uses += s->arg[k] == step;
         uses += s->row_index == step;
     }
     return uses;
@@ -126,7 +148,8 @@ int phase_uses(const Phases *f, int phase, int step) {
 static void mark_kept(Phases *f) {
     for (int i = 0; i < f->body->count; i++) {
         int phases = 0;
-        for (int phase = 0; phase < f->count; phase++) phases += phase_needs(f, phase, i);
+        for (int phase = 0; phase < f->count; phase++)
+            phases += phase_needs(f, phase, i);
         const Step *s = &f->body->steps[i];
         bool gathers = s->row_index >= 0 && step_per_column(f->body, s->row_index);
         f->kept[i] = s->kind == STEP_LOAD && phases > 1 && !gathers;
@@ -135,20 +158,25 @@ static void mark_kept(Phases *f) {
 
 Phases phases_of(Arena *arena, const Body *body) {
     size_t steps = (size_t)body->count;
-    Phases f = {body, 1, arena_array(arena, steps, sizeof(int)), NULL, arena_array(arena, steps, sizeof(bool))};
+    Phases f = {body, 1, arena_array(arena, steps, sizeof(int)), NULL,
+                arena_array(arena, steps, sizeof(bool))};
     for (int i = 0; i < body->count; i++) {
         f.at[i] = earliest(&f, &body->steps[i]);
-        if (after(&f, i) >= f.count) f.count = after(&f, i) + 1;
+        if (after(&f, i) >= f.count)
+            f.count = after(&f, i) + 1;
     }
     for (int i = 0; i < body->count; i++)
-        if (body->steps[i].kind == STEP_STORE && step_per_column(body, i) && overwrites_a_load(body, &body->steps[i]))
+        if (body->steps[i].kind == STEP_STORE && step_per_column(body, i) &&
+            overwrites_a_load(body, &body->steps[i]))
             f.at[i] = f.count - 1;
     f.needed = arena_array(arena, steps * (size_t)f.count, sizeof(bool));
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        if (!acts_on_columns(&f, f.at[i], i)) continue;
+        if (!acts_on_columns(&f, f.at[i], i))
+            continue;
         need(&f, f.at[i], s->arg[0]);
-        if (s->row_index >= 0) need(&f, f.at[i], s->row_index);
+        if (s->row_index >= 0)
+            need(&f, f.at[i], s->row_index);
     }
     mark_kept(&f);
     return f;

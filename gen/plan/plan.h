@@ -24,7 +24,11 @@ static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
  *   STREAM_ROW  a block a row too wide for registers: each phase reads it again
  *   COLUMN      sums over rows: the second pass of COL_SUM */
 typedef enum {
-    SKELETON_FLAT, SKELETON_WARP_ROW, SKELETON_BLOCK_ROW, SKELETON_STREAM_ROW, SKELETON_COLUMN
+    SKELETON_FLAT,
+    SKELETON_WARP_ROW,
+    SKELETON_BLOCK_ROW,
+    SKELETON_STREAM_ROW,
+    SKELETON_COLUMN
 } Skeleton;
 
 typedef struct {
@@ -55,7 +59,7 @@ typedef struct {
     const char *signature; /* canonical text of what it does; equal text, same kernel */
     const Body *body;      /* printed over `skeleton`; NULL: a template */
     Skeleton skeleton;
-    const char *template_name; /* "attention_fma.cu"; NULL: a body */
+    const char *template_name;   /* "attention_fma.cu"; NULL: a body */
     const char *template_kernel; /* which of the template's kernels, by its default name */
     Hole *holes;
     int hole_count;
@@ -93,7 +97,7 @@ typedef struct {
 
 typedef struct {
     LaunchKind kind;
-    int index; /* of the kernel or GEMM */
+    int index;                    /* of the kernel or GEMM */
     const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; COPY: to, from */
     bool written[MAX_PARAMS], read[MAX_PARAMS];
     int arg_count;
@@ -104,7 +108,8 @@ typedef struct {
     const char *observe; /* dump arg of this launch after it: name, else NULL */
     const Value *observed;
     int stream;
-    int wait[MAX_WAITS]; /* launches on other streams that end before this one begins: an event each */
+    int wait
+        [MAX_WAITS]; /* launches on other streams that end before this one begins: an event each */
     int wait_count;
     Cost cost;
 } Launch;
@@ -139,7 +144,7 @@ typedef struct {
     int64_t gemm_workspace_offset, gemm_workspace_bytes; /* in SCRATCH */
     int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
     int64_t process_bytes; /* what the process should use: arenas and the device file's overheads */
-    Cost step; /* one training step: micro-steps and update */
+    Cost step;             /* one training step: micro-steps and update */
 } Plan;
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */

@@ -207,9 +207,9 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
 
 static json_t *cost_json(const Cost *c) {
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "model_flops",
-                     c->model_flops, "issued_bytes",
-                     c->issued_bytes, "dram_bytes", c->dram_bytes, "least_bytes", c->least_bytes,
-                     "issued_to_least", ratio(c->issued_bytes, c->least_bytes), "ms", c->ms);
+                     c->model_flops, "issued_bytes", c->issued_bytes, "dram_bytes", c->dram_bytes,
+                     "least_bytes", c->least_bytes, "issued_to_least",
+                     ratio(c->issued_bytes, c->least_bytes), "ms", c->ms);
 }
 
 static json_t *memory_json(const Plan *plan) {

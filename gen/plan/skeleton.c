@@ -19,30 +19,40 @@ bool skeleton_exact(const Kernel *k) {
     return k->body->cols % ((int64_t)k->vector * skeleton_lanes(k)) == 0;
 }
 
-int64_t skeleton_rows_per_worker(const Kernel *k, int64_t rows) { return ceil_div(rows, k->workers); }
+int64_t skeleton_rows_per_worker(const Kernel *k, int64_t rows) {
+    return ceil_div(rows, k->workers);
+}
 
 bool step_before_rows(const Kernel *k, int step) {
     const Step *s = &k->body->steps[step];
-    if (!k->workers || step_writes(s->kind)) return false;
-    if (s->level == LEVEL_SCALAR) return true;
+    if (!k->workers || step_writes(s->kind))
+        return false;
+    if (s->level == LEVEL_SCALAR)
+        return true;
     return s->kind == STEP_LOAD && s->level == LEVEL_COL && k->skeleton != SKELETON_STREAM_ROW;
 }
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */
 
 static bool whole_or_scalar(const Body *body, const Value *v) {
-    if (value_elements(v) == 1) return true;
+    if (value_elements(v) == 1)
+        return true;
     return value_elements(v) == body->rows * body->cols && value_dense(v);
 }
 
 bool body_is_linear(const Body *body) {
-    if (body->rows == 1) return true;
+    if (body->rows == 1)
+        return true;
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        if (s->kind == STEP_ROW || s->kind == STEP_COL) return false;
-        if (s->kind != STEP_LOAD && s->kind != STEP_STORE) continue;
-        if (s->row_index >= 0 && step_per_column(body, i)) return false;
-        if (s->row_index < 0 && (s->col_map != COL_SAME || !whole_or_scalar(body, s->value))) return false;
+        if (s->kind == STEP_ROW || s->kind == STEP_COL)
+            return false;
+        if (s->kind != STEP_LOAD && s->kind != STEP_STORE)
+            continue;
+        if (s->row_index >= 0 && step_per_column(body, i))
+            return false;
+        if (s->row_index < 0 && (s->col_map != COL_SAME || !whole_or_scalar(body, s->value)))
+            return false;
     }
     return true;
 }
@@ -58,7 +68,8 @@ static int flat_vector(const Kernel *k) {
     }
     int vector = 16 / widest < 8 ? 16 / widest : 8;
     int64_t run = k->rows && body_is_linear(body) ? body->rows * body->cols : body->cols;
-    while (run % vector) vector /= 2;
+    while (run % vector)
+        vector /= 2;
     return vector;
 }
 
@@ -66,15 +77,18 @@ static void choose_flat(Kernel *k) {
     k->skeleton = SKELETON_FLAT;
     k->vector = flat_vector(k);
     int64_t threads = k->rows * k->body->cols / k->vector;
-    if (threads == 1) k->threads = 1;
-    else k->threads = k->rows && threads < FLAT_THREADS ? (int)round_up(threads, 32) : FLAT_THREADS;
+    if (threads == 1)
+        k->threads = 1;
+    else
+        k->threads = k->rows && threads < FLAT_THREADS ? (int)round_up(threads, 32) : FLAT_THREADS;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static int row_vector(const Program *p, int64_t cols) {
     int vector = 16 / dtype_bytes(p->activation);
-    while (cols % vector || (vector > 1 && vector * 32 > cols)) vector /= 2;
+    while (cols % vector || (vector > 1 && vector * 32 > cols))
+        vector /= 2;
     return vector;
 }
 
@@ -117,9 +131,12 @@ void skeleton_choose(const Program *p, Kernel *k, bool rows_grow) {
     const Body *body = k->body;
     bool sums = body_has(body, step_sums_columns);
     k->rows = rows_grow && body->rows > 1 ? 0 : body->rows;
-    if (sums || body_has(body, step_reduces)) choose_row(p, k);
-    else choose_flat(k);
-    if (sums) choose_workers(k);
+    if (sums || body_has(body, step_reduces))
+        choose_row(p, k);
+    else
+        choose_flat(k);
+    if (sums)
+        choose_workers(k);
 }
 
 static int64_t column_blocks(const Kernel *k) {
@@ -129,10 +146,14 @@ static int64_t column_blocks(const Kernel *k) {
 void skeleton_grid(const Kernel *k, int64_t rows, int64_t grid[3]) {
     int64_t workers = k->workers ? k->workers : rows;
     grid[1] = grid[2] = 1;
-    if (k->skeleton == SKELETON_FLAT) grid[0] = ceil_div(rows * k->body->cols / k->vector, k->threads);
-    else if (k->skeleton == SKELETON_WARP_ROW) grid[0] = ceil_div(workers, k->threads / 32);
-    else if (k->skeleton == SKELETON_COLUMN) grid[0] = column_blocks(k);
-    else grid[0] = workers;
+    if (k->skeleton == SKELETON_FLAT)
+        grid[0] = ceil_div(rows * k->body->cols / k->vector, k->threads);
+    else if (k->skeleton == SKELETON_WARP_ROW)
+        grid[0] = ceil_div(workers, k->threads / 32);
+    else if (k->skeleton == SKELETON_COLUMN)
+        grid[0] = column_blocks(k);
+    else
+        grid[0] = workers;
 }
 
 int column_lanes(const Kernel *k) { return k->body->cols < 32 ? 32 : COLUMN_THREADS / 32; }
@@ -145,26 +166,33 @@ static bool aligned(const Value *v, int vector, bool strided) {
 }
 
 static bool map_keeps_runs(const Step *s, int vector) {
-    if (s->col_map == COL_SAME) return true;
+    if (s->col_map == COL_SAME)
+        return true;
     return (s->col_map == COL_MODULO ? s->period : s->period / 2) % vector == 0;
 }
 
 bool step_is_vector(const Kernel *k, int step) {
     const Body *body = k->body;
     const Step *s = &body->steps[step];
-    if (k->vector == 1 || !step_per_column(body, step) || !map_keeps_runs(s, k->vector)) return false;
-    if (s->row_index >= 0 && step_per_column(body, s->row_index)) return false;
-    if (value_lies_flat(body, s->value)) return s->value->row_stride == 1 && aligned(s->value, k->vector, false);
-    bool strided = value_rows(s->value) > 1 && !(k->skeleton == SKELETON_FLAT && body_is_linear(body));
+    if (k->vector == 1 || !step_per_column(body, step) || !map_keeps_runs(s, k->vector))
+        return false;
+    if (s->row_index >= 0 && step_per_column(body, s->row_index))
+        return false;
+    if (value_lies_flat(body, s->value))
+        return s->value->row_stride == 1 && aligned(s->value, k->vector, false);
+    bool strided =
+        value_rows(s->value) > 1 && !(k->skeleton == SKELETON_FLAT && body_is_linear(body));
     return aligned(s->value, k->vector, strided);
 }
 
 bool kernel_needs_long(const Kernel *k) {
     const int64_t limit = (int64_t)1 << 31;
-    if (!k->rows || k->body->rows * k->body->cols >= limit) return true;
+    if (!k->rows || k->body->rows * k->body->cols >= limit)
+        return true;
     for (int i = 0; i < k->body->count; i++) {
         const Value *v = k->body->steps[i].value;
-        if (v && value_rows(v) * v->row_stride >= limit) return true;
+        if (v && value_rows(v) * v->row_stride >= limit)
+            return true;
     }
     return false;
 }

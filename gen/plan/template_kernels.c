@@ -8,11 +8,10 @@
 
 enum { MAX_HOLES = 24 };
 
-
 const char *dtype_c_name(DType dtype) {
     static const char *const names[DT_COUNT] = {
-        [DT_F64] = "double", [DT_F32] = "float", [DT_F16] = "__half", [DT_BF16] = "__nv_bfloat16",
-        [DT_I64] = "int64_t", [DT_I32] = "int", [DT_U8] = "uint8_t",
+        [DT_F64] = "double",  [DT_F32] = "float", [DT_F16] = "__half", [DT_BF16] = "__nv_bfloat16",
+        [DT_I64] = "int64_t", [DT_I32] = "int",   [DT_U8] = "uint8_t",
     };
     return names[dtype];
 }
@@ -20,14 +19,18 @@ const char *dtype_c_name(DType dtype) {
 Filling filling_new(const Plan *plan, const Op *op, const char *template_name, const char *kernel) {
     Arena *arena = plan->program->arena;
     Filling f = {.arena = arena, .launch = {.kind = LAUNCH_KERNEL}};
-    f.kernel = (Kernel){.template_name = template_name, .template_kernel = kernel, .real = plan->program->real,
-                        .holes = arena_array(arena, MAX_HOLES, sizeof(Hole)), .ops = op_table[op->kind].name,
+    f.kernel = (Kernel){.template_name = template_name,
+                        .template_kernel = kernel,
+                        .real = plan->program->real,
+                        .holes = arena_array(arena, MAX_HOLES, sizeof(Hole)),
+                        .ops = op_table[op->kind].name,
                         .pos = op->pos};
     return f;
 }
 
 void fill_text(Filling *f, const char *hole, const char *value) {
-    ENSURE(f->kernel.hole_count < MAX_HOLES, "template %s: too many holes", f->kernel.template_name);
+    ENSURE(f->kernel.hole_count < MAX_HOLES, "template %s: too many holes",
+           f->kernel.template_name);
     f->kernel.holes[f->kernel.hole_count++] = (Hole){hole, value};
 }
 
@@ -44,7 +47,8 @@ void fill_real(Filling *f, const char *hole, double value) {
 
 static void pass(Filling *f, const char *name, const Value *v, bool read, bool written) {
     int i = f->kernel.param_count++;
-    f->kernel.param[i] = (KernelParam){.name = name, .dtype = v->dtype, .read = read, .written = written, .value = v};
+    f->kernel.param[i] = (KernelParam){
+        .name = name, .dtype = v->dtype, .read = read, .written = written, .value = v};
     f->launch.arg[i] = v;
     f->launch.read[i] = read;
     f->launch.written[i] = written;
@@ -83,7 +87,8 @@ void fill_finish(Plan *plan, Entry entry, Filling *f, const Op *op) {
 
 int64_t template_int(const Kernel *k, const char *hole) {
     for (int i = 0; i < k->hole_count; i++)
-        if (!strcmp(k->holes[i].hole, hole)) return strtoll(k->holes[i].value, NULL, 10);
+        if (!strcmp(k->holes[i].hole, hole))
+            return strtoll(k->holes[i].value, NULL, 10);
     internal_fault(__FILE__, __LINE__, "kernel %s has no %s", k->name, hole);
 }
 
@@ -95,7 +100,8 @@ static void plan_embedding_grad(Plan *plan, Entry entry, const Op *op) {
     int64_t tokens = value_rows(ids), hidden = value_cols(dw);
     Filling f = filling_new(plan, op, "embedding_grad.cu", "embedding_grad");
     ENSURE(value_dense(dw), "%s: gradient of an embedding table with a stride", op->name);
-    f.kernel.name = arena_printf(f.arena, "embedding_grad_%lldx%lld", (long long)tokens, (long long)hidden);
+    f.kernel.name =
+        arena_printf(f.arena, "embedding_grad_%lldx%lld", (long long)tokens, (long long)hidden);
     f.kernel.threads = 128;
     int64_t per_thread = ceil_div(hidden, 128), columns = per_thread < 4 ? per_thread : 4;
     fill_text(&f, "dtype", dtype_c_name(dy->dtype));
@@ -119,7 +125,8 @@ void plan_template(Plan *plan, Entry entry, const Op *op) {
     } else if (op->kind == OP_attention_grad) {
         plan_attention_grad(plan, entry, op);
     } else {
-        ENSURE(op->kind == OP_embedding_grad, "no kernel for op %s (%s)", op->name, op_table[op->kind].name);
+        ENSURE(op->kind == OP_embedding_grad, "no kernel for op %s (%s)", op->name,
+               op_table[op->kind].name);
         plan_embedding_grad(plan, entry, op);
     }
 }
