@@ -1,0 +1,134 @@
+#!/bin/sh
+# Small models of odd shapes, drawn at random: what compiles is right, whatever the sizes. One step
+# with every switch of [compile] on must be that with every switch off (fp64, 1e-11), bf16 and tf32
+# near it; in fp64 threads run in another order too.
+#
+#     tests/runtime/shapes.sh [--all] [FIRST [COUNT]]     by default 3 specs; 30 with --all
+#
+# Needs what `make check` builds. A spec that fails stays in build/shapes/SEED, to be run again:
+# shapes.sh SEED 1.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=build/shapes
+count=3
+[ "${1-}" != --all ] || { count=30; shift; }
+first=${1-20} count=${2-$count}
+export SIM_OUT="${SIM_OUT:-$PWD/build/sim}" RTLIB="${RTLIB:-$PWD/build/libruntime.a}"
+export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT"
+mkdir -p $work
+${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -o $work/compare_dumps \
+    tests/runtime/compare_dumps.c runtime/safetensors.c -ljansson -lm || exit 1
+
+# draw SEED FOLDER: spec.toml and data.jsonl. The generator is minstd, the same in every awk.
+draw() {
+    awk -v seed="$1" -v folder="$2" '
+        function below(n) { seed = seed * 16807 % 2147483647; return int(seed / 2147483647 * n) }
+        function between(a, b) { return a + below(b - a + 1) }
+        function one_of(words,   list) { return list[between(1, split(words, list, " "))] }
+        function maybe(percent) { return below(100) < percent }
+        function key(name, value) { print name " = " value >spec }
+        function list(words) { gsub(",", "\", \"", words); return "[\"" words "\"]" }
+        function table(name) { print "[" name "]" >spec }
+
+        # Samples of 2 to seq_len + 2 tokens, some of whose places have no target.
+        function samples(vocab, seq,   i, j, n, ids, labels, id, skipped, targets, most) {
+            for (i = 0; i < 30; i++) {
+                n = between(2, seq + 2); ids = labels = ""; skipped = below(90); targets = 0
+                for (j = 0; j < n; j++) {
+                    id = below(vocab)
+                    ids = ids (j ? ", " : "") id
+                    target = j == 1 || !maybe(skipped)
+                    labels = labels (j ? ", " : "") (target ? id : -100)
+                    targets += target && j > 0 && j <= seq
+                }
+                if (targets > most) most = targets
+                print "{\"input_ids\": [" ids "], \"labels\": [" labels "]}" >(folder "/data.jsonl")
+            }
+            return most
+        }
+
+        BEGIN {
+            seed = 7919 * seed + 1
+            for (i = 0; i < 9; i++) below(1) # seeds that are near draw what is near at first
+            spec = folder "/spec.toml"
+            split(one_of("1/1 2/1 2/2 3/1 3/3 4/2 6/2 8/1"), heads, "/")
+            vocab = one_of("2 3 17 64 " between(2, 1000))
+            seq = one_of("2 3 16 17 33 64 65 " between(2, 100))
+            batch = between(1, 4); adapter = maybe(75)
+            most = samples(vocab, seq)
+            table("model")
+            key("hidden_size", one_of("2 3 8 12 20 32 52 100 128 " between(2, 150)))
+            key("head_dim", 8 * between(1, heads[1] > 3 ? 8 : 32))
+            key("num_attention_heads", heads[1]); key("num_key_value_heads", heads[2])
+            key("vocab_size", vocab)
+            key("intermediate_size", one_of("1 2 16 37 64 " between(1, 130)))
+            key("num_hidden_layers", between(1, 4))
+            key("tie_word_embeddings", one_of("true false"))
+            key("initializer_range", 0.15)
+            table("training")
+            key("task", adapter ? "\"sft\"" : one_of("\"sft\" \"pretrain\""))
+            key("seq_len", seq); key("per_device_train_batch_size", batch); key("steps", 3)
+            key("gradient_accumulation_steps", one_of("1 1 1 2 3"))
+            key("max_grad_norm", one_of("0.0 0.01 1.0"))
+            table("optimizer")
+            key("lr", 0.02); key("eps", 1e-3)
+            if (adapter) {
+                table("adapter")
+                key("type", "\"lora\""); key("r", one_of("1 2 7 8 9 16 " between(1, 40)))
+                key("lora_dropout", one_of("0.0 0.0 0.3")); key("use_rslora", one_of("true false"))
+                key("target_modules", list(one_of("all-linear q_proj,v_proj o_proj " \
+                    "k_proj,gate_proj,down_proj q_proj,k_proj,v_proj,up_proj")))
+            }
+            table("data")
+            key("format", "\"jsonl\""); key("train", "[\"" folder "/data.jsonl\"]")
+            key("packing", one_of("true false")); key("eval_batches", 1)
+            if (maybe(30)) key("max_target_tokens", batch * most)
+        }'
+}
+
+# step NAME SETTING...: builds the spec in $dir as NAME and runs its first step.
+step() {
+    name=$1
+    shift
+    for setting; do
+        set -- "$@" --set "$setting"
+        shift
+    done
+    ./gpuopt-gen "$dir/spec.toml" -o "$dir/$name" "$@" || return 1
+    make -s -C "$dir/$name" DEVICE=sim || return 1
+    set --
+    [ ! -d "$dir/first/out/adapter" ] || set -- --adapter "$dir/first/out/adapter"
+    "$dir/$name/run" --steps 1 --dump "$dir/$name.safetensors" "$@"
+}
+
+near() { $work/compare_dumps "$dir/plain.safetensors" "$dir/$1.safetensors" "$2"; }
+
+# try CHUNK: compares everything with a first step without any of the switches.
+try() {
+    plain='compile.fusion=false compile.cuda_graph=false compile.bordered=false
+        compile.chunked_head=false compile.overlap=false'
+    grep -q max_target_tokens "$dir/spec.toml" || plain="$plain compile.skip_ignored_rows=false"
+    # An adapter's B begins at zero: the step that is looked at starts from one that was trained.
+    # shellcheck disable=SC2086 # the settings are words
+    { ! grep -q adapter "$dir/spec.toml" || step first precision.dtype=fp64 $plain; } &&
+        step plain precision.dtype=fp64 $plain &&
+        SIM_ORDER=random:1 SIM_QUEUE=lazy:1 \
+            step all precision.dtype=fp64 compile.head_chunk_tokens="$1" &&
+        near all 1e-11 && step bf16 precision.dtype=bf16 && near bf16 0.3 &&
+        step tf32 precision.dtype=tf32 && near tf32 0.05
+}
+
+status=0
+for seed in $(seq "$first" $((first + count - 1))); do
+    dir=$work/$seed
+    rm -rf "$dir" && mkdir -p "$dir" && draw "$seed" "$dir"
+    if try $((1 + seed % 40)) >"$dir/log" 2>&1; then
+        echo "ok shapes $seed"
+        rm -rf "$dir"
+    else
+        tail -n 20 "$dir/log"
+        echo "FAIL shapes $seed (see $dir)"
+        status=1
+    fi
+done
+exit $status
