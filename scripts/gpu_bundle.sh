@@ -72,6 +72,7 @@ llama() {
         checkpoint.export=false "$@"
 }
 llama llama
+llama profile profiling.enabled=true
 for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap; do
     llama llama.no_$switch compile.$switch=false
 done

@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 """make check-gpu: do the programs of this bundle compute on the GPU what they should?
 
-    check-gpu [--only WORD]      `ok NAME`, `FAIL NAME` or `skip NAME: REASON` a test, then the counts
+    check-gpu [--only WORD] [--minutes M] [--keep DIR]
+
+Prints `ok NAME`, `FAIL NAME` or `skip NAME: REASON` a test, then the counts. After --minutes
+nothing new is begun. --keep is where the profile's files go.
 
 1. steps      loss, logits, gradients, new weights and ten losses beside PyTorch's recorded numbers
 2. kernels    each kernel beside the same kernel on the simulated device, in a second process
 3. memory     what a Llama 3.2 1B run takes of the GPU, beside its plan
-4. repeats    two runs give the same bits
-5. sanitizer  compute-sanitizer over a step, where it is installed
+4. profile    each kernel's time by CUPTI, beside the plan's
+5. jit        a step with kernels that NVRTC compiles at start
+6. repeats    two runs give the same bits
+7. sanitizer  compute-sanitizer over a step, where it is installed
 """
 
 import argparse
+import csv
+import json
 import os
 import re
 import shutil
@@ -31,6 +38,7 @@ from machine import (
 
 counts = {"ok": 0, "FAIL": 0, "skip": 0}
 began = time.monotonic()
+keep = None  # where the profile's files go, if they are wanted
 
 
 def verdict(word, name, detail="", tests=1):
@@ -75,7 +83,7 @@ def check_kernels(gpu, program, folder):
         shutil.rmtree(BUNDLE / leftover, ignore_errors=True)
 
 
-def check_step(gpu, program, folder):
+def check_step(gpu, program, folder, what="step"):
     case, dtype = program.rsplit(".", 1)
     dump, out = folder / "dump.safetensors", folder / "out"
     options = [*start_options(program), "--steps", 10, "--dump", dump, "--out", out]
@@ -98,7 +106,7 @@ def check_step(gpu, program, folder):
             60,
         )
         output = "\n".join(line for line in output.splitlines() if not line.startswith("ok "))
-    judge(f"step of {program} beside PyTorch", code == 0, output)
+    judge(f"{what} of {program} beside PyTorch", code == 0, output)
 
 
 def check_repeats(gpu, program, folder):
@@ -174,25 +182,90 @@ def check_memory(gpu, program, folder):
     )
 
 
+def kernel_times(out, steps):
+    """Launches and ms a step of each kernel, by name, of the profile."""
+    with open(out / "cuda_gpu_kern_sum.csv", newline="") as file:
+        return {
+            row["Name"]: (int(row["Instances"]) / steps, float(row["Total Time (ns)"]) * 1e-6 / steps)
+            for row in csv.DictReader(file)
+        }
+
+
+def print_times(program, measured):
+    """Our kernels by name, the library's together: it has names of its own for its products."""
+    own = own_kernels(program)
+    plan = json.loads((PROGRAMS / program / "plan.json").read_text())
+    planned = {row["name"]: row["ms"] for row in plan["step_launches"]}
+    rows = [(name, *measured[name], planned.get(name)) for name in own & measured.keys()]
+    library = [measured[name] for name in measured.keys() - own]
+    products = sum(ms for name, ms in planned.items() if name.startswith("gemm_"))
+    rows.append(("matrix products", sum(n for n, _ in library), sum(ms for _, ms in library), products))
+    print(f"    {'ms a step':50} {'launches':>8} {'measured':>9} {'planned':>9}")
+    for name, launches, ms, expected in sorted(rows, key=lambda row: -row[2])[:24]:
+        expected = "-" if expected is None else f"{expected:.3f}"
+        print(f"    {name:50} {launches:8.0f} {ms:9.3f} {expected:>9}", flush=True)
+
+
+def check_profile(gpu, program, folder):
+    write_tokens(folder / "tokens.bin", 480 * 2048 + 1, 128256)
+    out = keep / program if keep else folder / "out"
+    code, output = run_program(gpu, program, ["--steps", 10, "--out", out], folder)
+    if code or not (out / "trace.json").exists():
+        judge(f"profile of {program}", False, output)
+        return
+    report = read_report(out)
+    events = json.loads((out / "trace.json").read_text())["traceEvents"]
+    steps = report["profiling_window"]["steps"]
+    measured = kernel_times(out, steps)
+    traced = sum(event["dur"] for event in events if event.get("cat") == "kernel") * 1e-3
+    judge(
+        f"profile of {program}: {steps} steps, {traced / steps:.2f} ms of kernels a step",
+        abs(traced - report["kernels"]["ms"]) < 1e-3 and own_kernels(program) & measured.keys(),
+        output,
+    )
+    print_times(program, measured)
+
+
+def check_jit(gpu, program, folder):
+    os.environ["GPUOPT_JIT"] = "1"
+    check_step(gpu, program, folder, "step, compiled at start,")
+    del os.environ["GPUOPT_JIT"]
+
+
+def jobs_of(only):
+    """Checks and their programs, what tells most first."""
+    programs = [p for p in checked_programs() if only in p]
+    recorded = [p for p in programs if start_options(p)]
+    jobs = [(check_step, p) for p in recorded] + [(check_kernels, p) for p in programs]
+    llama = [(check_memory, "llama"), (check_profile, "profile")]
+    jobs += [(check, p) for check, p in llama if only in p]
+    jobs += [(check_jit, p) for p in ["demo.bf16"] if p in programs]
+    jobs += [(check_repeats, p) for p in recorded if p.startswith("demo") or p.endswith("bf16")]
+    jobs += [(check_sanitizer, p) for p in ("demo.bf16", "demo.fp32") if p in programs]
+    return jobs
+
+
 def main():
+    global keep
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", default="", help="programs whose name contains this")
-    only = parser.parse_args().only
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--keep", type=lambda path: Path(path).resolve())
+    args = parser.parse_args()
+    keep = args.keep
     gpu = need_gpu()
     print(
         f"{gpu['name']}, compute capability {gpu['compute_cap']}, driver {gpu['driver_version']}",
         flush=True,
     )
     os.chdir(BUNDLE)
-    programs = [p for p in checked_programs() if only in p]
-    recorded = [p for p in programs if start_options(p)]
-    jobs = [(check_step, p) for p in recorded] + [(check_kernels, p) for p in programs]
-    jobs += [(check_memory, p) for p in ["llama"] if only in p]
-    jobs += [(check_repeats, p) for p in recorded if p.startswith("demo") or p.endswith("bf16")]
-    jobs += [(check_sanitizer, p) for p in ("demo.bf16", "demo.fp32") if p in programs]
-    for check, program in jobs:
+    for check, program in jobs_of(args.only):
+        if time.monotonic() - began > 60 * args.minutes:
+            name = f"{check.__name__[6:]} of {program}"
+            verdict("skip", name, f"{args.minutes:g} minutes are over")
+            continue
         with work_folder() as folder:
             check(gpu, program, Path(folder))
     print(
