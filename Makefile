@@ -39,11 +39,11 @@ gen_obj := $(gen_c:%.c=$(OBJ)/%.o) $(gen_cc:%.cc=$(OBJ)/%.o) $(OBJ)/embed.o
 
 # What the compiler carries: emitted programs take their share of the runtime from it.
 embedded := $(sort $(wildcard gen/devices/*.toml gen/templates/*) \
-              $(shell find runtime -type f ! -name '*.md'))
+              $(shell find runtime -path runtime/scripts -prune -o -type f ! -name '*.md' -print))
 
 # Missing packages are named in one line, before a compiler says it in a hundred.
-build/compiler.ok: scripts/deps.sh
-	@scripts/deps.sh check compiler
+build/compiler.ok: runtime/scripts/deps.sh
+	@runtime/scripts/deps.sh check compiler
 	@mkdir -p $(@D) && touch $@
 
 $(OBJ)/gen/%.o: gen/%.c | build/compiler.ok
@@ -75,20 +75,20 @@ install: $(GEN)
 # Each in a make of its own, which finds the toolkit that was just installed.
 .PHONY: demo demo-installed run
 demo:
-	@scripts/deps.sh install compiler sim text cuda
+	@runtime/scripts/deps.sh install compiler sim text cuda
 	@$(MAKE) --no-print-directory demo-installed
 
 demo-installed: $(GEN)
-	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) scripts/demo.sh
+	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/demo.sh
 
 run: $(GEN)
-	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
+	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------
 
 .PHONY: sim
 sim:
-	@scripts/deps.sh check sim cuda
+	@runtime/scripts/deps.sh check sim cuda
 	@$(MAKE) --no-print-directory -s -f runtime/sim/Makefile.inc RT=runtime SIM_OUT=build/sim sim
 
 # ---- tests -----------------------------------------------------------------------------------
@@ -137,13 +137,13 @@ build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 unit-tests: $(unit_tests)
 
 check check-all:
-	@scripts/deps.sh install compiler sim text test cuda
+	@runtime/scripts/deps.sh install compiler sim text test cuda
 	@$(MAKE) --no-print-directory -s -j2 tests-built
 	@$(MAKE) --no-print-directory tests-run ALL=$(if $(filter check-all,$@),--all)
 
 tests-built: $(GEN) $(RT_LIB) sim unit-tests
 tests-run:
-	@scripts/check.sh $(ALL)
+	@tests/check.sh $(ALL)
 
 update-golden: $(GEN)
 	UPDATE=1 tests/error/run.sh
@@ -157,7 +157,7 @@ asan: sim
 	@tests/asan/run.sh
 
 fuzz:
-	@scripts/deps.sh check fuzz cuda
+	@runtime/scripts/deps.sh check fuzz cuda
 	@tests/fuzz/run.sh
 
 # ---- on a GPU ---------------------------------------------------------------------------------
@@ -166,10 +166,10 @@ fuzz:
 .PHONY: gpu-bundle check-gpu bench
 gpu-bundle: build/gpu/ready
 
-build/gpu/ready: $(GEN) scripts/gpu_bundle.sh $(wildcard tests/gpu/* tests/gpu/specs/* tests/bench/*.py \
+build/gpu/ready: $(GEN) tests/gpu/bundle.sh $(wildcard tests/gpu/* tests/gpu/specs/* tests/bench/*.py \
         specs/h100/*) $(rt_obj)
-	@scripts/deps.sh check sim cuda
-	@scripts/gpu_bundle.sh
+	@runtime/scripts/deps.sh check sim cuda
+	@tests/gpu/bundle.sh
 	@touch $@
 
 check-gpu: build/gpu/ready
@@ -182,7 +182,7 @@ bench: build/gpu/ready
 
 .PHONY: deps
 deps:
-	@scripts/deps.sh install compiler sim text test fuzz cuda
+	@runtime/scripts/deps.sh install compiler sim text test fuzz cuda
 
 # ---- the rest ---------------------------------------------------------------------------------
 
@@ -191,4 +191,4 @@ clean:
 	rm -rf $(filter-out build/deps,$(wildcard build/*)) $(GEN)
 
 help:
-	@cat scripts/help.txt
+	@cat runtime/scripts/help.txt

@@ -185,8 +185,9 @@ bool step_is_vector(const Kernel *k, int step) {
     return aligned(s->value, k->vector, strided);
 }
 
+/* The threads of the last block count on past the last element. */
 bool kernel_needs_long(const Kernel *k) {
-    const int64_t limit = (int64_t)1 << 31;
+    const int64_t limit = ((int64_t)1 << 31) - (1 << 16);
     if (!k->rows || k->body->rows * k->body->cols >= limit)
         return true;
     for (int i = 0; i < k->body->count; i++) {

@@ -117,7 +117,7 @@
       "pretrain trains every weight on every token; sft trains on completions, with an adapter "   \
       "or without.")                                                                               \
     K(training, seq_len, INT, REQUIRED, "[1, 1048576]", ALWAYS, "Tokens in a row of the batch.")   \
-    K(training, per_device_train_batch_size, INT, "1", "[1, 65536]", ALWAYS,                       \
+    K(training, per_device_train_batch_size, INT, "1", "[1, 65535]", ALWAYS,                       \
       "Rows in a micro-batch.")                                                                    \
     K(training, gradient_accumulation_steps, INT, "1", "[1, 65536]", ALWAYS,                       \
       "Micro-batches in a step.")                                                                  \

@@ -5,7 +5,7 @@
 #
 #     tests/study/run.sh            from the root of the tree, after make
 #
-# RT, RTLIB, SIM_OUT as scripts/check.sh sets them.
+# RT, RTLIB, SIM_OUT as tests/check.sh sets them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 gen=${GPUOPT_GEN:-./gpuopt-gen}
@@ -74,7 +74,7 @@ first_run() {
     "$gen" $work/failures.toml -o $study || return
     points=$(cut -d' ' -f1 $study/points)
     [ "$(wc -l <$study/points)" -eq 4 ] || return
-    scripts/study.sh $study && { echo "exit 0 in spite of failures"; return 1; }
+    runtime/scripts/study.sh $study && { echo "exit 0 in spite of failures"; return 1; }
     [ -f $study/study.txt ] && [ -f $study/study.json ] && says '2 of 4 runs finished' $study/study.txt
 }
 
@@ -86,14 +86,14 @@ failed_points_are_named() {
 
 resumed_run() {
     cp $work/good.txt $work/late.txt
-    scripts/study.sh $study >$work/resumed || { cat $work/resumed; return 1; }
+    runtime/scripts/study.sh $study >$work/resumed || { cat $work/resumed; return 1; }
     [ "$(grep -c ': finished before$' $work/resumed)" -eq 2 ] && [ "$(grep -c ': finished$' $work/resumed)" -eq 2 ] &&
         says '4 of 4 runs finished' $work/resumed
 }
 
 changed_spec_runs_again() {
     "$gen" $work/failures.toml --set optimizer.lr=0.01 -o $study &&
-        scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
+        runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
 }
 
 check "a failed point does not end the sweep" first_run
@@ -145,7 +145,7 @@ budgets_are_kept() {
 }
 
 same_bits() {
-    scripts/study.sh $work/budgets >$work/budgets.out && { echo "exit 0 in spite of a refusal"; return 1; }
+    runtime/scripts/study.sh $work/budgets >$work/budgets.out && { echo "exit 0 in spite of a refusal"; return 1; }
     says '4 of 5 runs finished' $work/budgets.out || return
     local i
     for i in 1 2 3; do

@@ -5,7 +5,7 @@ spec=specs/lora_r16.toml name=lora_r16
 
 echo "== $spec: an adapter for the model that specs/base_tiny.toml trains"
 rm -rf build/base_tiny/out build/$name/out
-scripts/run.sh --spec $spec
+runtime/scripts/run.sh --spec $spec
 
 # figure NAME: from the report's "loss".
 figure() { sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p" build/$name/out/report.json | head -n 1; }

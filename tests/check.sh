@@ -1,7 +1,7 @@
 #!/bin/sh
 # make check, make check-all: runs the suites below, two at a time, and counts their tests.
 #
-#     scripts/check.sh [--all] [SUITE]...
+#     tests/check.sh [--all] [SUITE]...
 #
 # A suite is a script that prints `ok NAME`, `FAIL NAME` (what else it prints belongs to the failure)
 # or `skip NAME: REASON`, a line a test. A skip that tests/skips.txt does not list counts as failed,

@@ -1,9 +1,9 @@
 #!/bin/sh
 # make run: builds and runs the experiment generated last, or --spec FILE, which it generates first,
 # or the program in a folder. Where its weights are what another spec trains, and that has not been
-# trained, it trains it first. A study ([sweep]) is scripts/study.sh's.
+# trained, it trains it first. A study ([sweep]) is runtime/scripts/study.sh's.
 #
-#     scripts/run.sh [--spec FILE | --program FOLDER] [--] [OPTION OF THE PROGRAM]...
+#     runtime/scripts/run.sh [--spec FILE | --program FOLDER] [--] [OPTION OF THE PROGRAM]...
 #
 # GEN is the compiler; DEVICE and JIT go to the program's Makefile.
 
@@ -25,7 +25,7 @@ if [ -z "$program" ] && [ ! -s build/last ]; then
 fi
 program=${program:-$(cat build/last)}
 case $program in
-*/points) exec scripts/study.sh "${program%/points}" "$@" ;;
+*/points) exec runtime/scripts/study.sh "${program%/points}" "$@" ;;
 esac
 
 # run_program FOLDER OPTIONS

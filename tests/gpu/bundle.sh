@@ -8,7 +8,7 @@
 #     sim, tests/oracle    the simulated device; weights, data and PyTorch's numbers
 
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 out=build/gpu work=build/gpu-work
 jansson=$(${CC:-cc} -print-file-name=libjansson.a)
 

@@ -4,7 +4,7 @@
 # unless its program (or what it was told to do) has changed since, so that a study which was
 # interrupted goes on where it stopped.
 #
-#     scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
+#     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
 # FOLDER, such as build/ablation, holds `points`, a folder a point, and in the end study.txt,
 # study.csv and study.json. Each point's log is its run.log. Exit 1 when a point failed.
@@ -30,7 +30,7 @@ run_point() {
     shift
     rm -rf "$point/out" "$point/finished"
     # Not over the list of the study, which is what `make run` was asked for.
-    scripts/run.sh --program "$point" -- "$@" >"$point/run.log" 2>&1 &&
+    runtime/scripts/run.sh --program "$point" -- "$@" >"$point/run.log" 2>&1 &&
         stamp "$point" "$*" >"$point/finished"
 }
 

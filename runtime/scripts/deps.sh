@@ -1,14 +1,14 @@
 #!/bin/sh
 # What the project needs of a machine, in one place: a row a thing, with its Debian package.
 #
-#     scripts/deps.sh check GROUP...     names what is missing in one line; exit 1 then
-#     scripts/deps.sh install GROUP...   as root installs it; otherwise the same line
+#     runtime/scripts/deps.sh check GROUP...     names what is missing in one line; exit 1 then
+#     runtime/scripts/deps.sh install GROUP...   as root installs it; otherwise the same line
 #
 # Groups: compiler, sim, text, test, fuzz, and cuda (the toolkit: nvcc, headers and libraries, from
 # CUDA_HOME or, where there is none, from Python wheels of one version under build/deps).
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 
 # group, package, how to see that it is there
 needs() {
@@ -99,7 +99,7 @@ check)
         exit 1
     fi ;;
 install) [ -z "$lacking" ] || install_packages "$lacking" || exit 1 ;;
-*) echo "usage: scripts/deps.sh check|install GROUP..." >&2; exit 1 ;;
+*) echo "usage: runtime/scripts/deps.sh check|install GROUP..." >&2; exit 1 ;;
 esac
 case " $* " in
 *" cuda "*) "${verb}_toolkit" ;;
