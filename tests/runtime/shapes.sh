@@ -30,6 +30,7 @@ draw() {
         function list(words) { gsub(",", "\", \"", words); return "[\"" words "\"]" }
         function table(name) { print "[" name "]" >spec }
 
+        # Fewer than 8 channels would leave bf16 little but rounding after a norm.
         # Samples of 2 to seq_len + 2 tokens, some of whose places have no target.
         function samples(vocab, seq,   i, j, n, ids, labels, id, skipped, targets, most) {
             for (i = 0; i < 30; i++) {
@@ -57,7 +58,7 @@ draw() {
             batch = between(1, 4); adapter = maybe(75)
             most = samples(vocab, seq)
             table("model")
-            key("hidden_size", one_of("2 3 8 12 20 32 52 100 128 " between(2, 150)))
+            key("hidden_size", one_of("8 9 11 12 20 32 52 100 128 " between(8, 150)))
             key("head_dim", 8 * between(1, heads[1] > 3 ? 8 : 32))
             key("num_attention_heads", heads[1]); key("num_key_value_heads", heads[2])
             key("vocab_size", vocab)
