@@ -25,7 +25,7 @@ odd              bf16  default
 packed           tf32  few_targets
 pretrain_tied    fp32  default
 accumulate       fp64  plain
-wide_rows        bf16  default
+wide_rows        fp64  default
 wide_rows        fp32  wide_head
 wide_rows        bf16  long
 TABLE
