@@ -142,6 +142,26 @@ static void test_values_depend_on_name_and_seed(void **state) {
     free(other_name);
 }
 
+/* A large tensor is drawn by several threads where there are any; an element's value is that of the
+ * same index in tensors that one thread draws. */
+static void test_large_tensors_are_drawn_alike(void **state) {
+    (void)state;
+    RtParam small = param_named("a", RT_INIT_NORMAL, 1.0), large = small;
+    small.shape[0] = 600;
+    large.shape[0] = 6001;
+    double *first = values_of(small, 7), *all = values_of(large, 7);
+    int64_t columns = param_elements(&small) / 600;
+    assert_memory_equal(first, all, (size_t)(600 * columns) * sizeof *all);
+    double mean, deviation;
+    for (int64_t start = 0; start + 600 <= 6001; start += 600) { /* nothing was left out */
+        moments(all + start * columns, 600 * columns, &mean, &deviation);
+        assert_true(fabs(mean) < 0.03 && fabs(deviation - 1.0) < 0.03);
+    }
+    assert_true(all[6001 * columns - 1] != 0.0);
+    free(first);
+    free(all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sixteen_bits_round_trip),
@@ -149,6 +169,7 @@ int main(void) {
         cmocka_unit_test(test_learning_rates),
         cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_values_depend_on_name_and_seed),
+        cmocka_unit_test(test_large_tensors_are_drawn_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
