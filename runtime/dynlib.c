@@ -14,14 +14,15 @@
 typedef struct {
     const char *names[3]; /* file names, best first */
     bool of_driver;       /* comes with the driver, which the system knows; else with a toolkit */
+    const char *beside;   /* pattern of what it opens itself, by a name that only a system finds */
 } LibraryRow;
 
 static const LibraryRow rows[LIBRARIES] = {
-    [LIB_CUDA] = {{"libcuda.so.1"}, true},
-    [LIB_CUBLASLT] = {{"libcublasLt.so.13", "libcublasLt.so.12"}, false},
-    [LIB_NVRTC] = {{"libnvrtc.so.13", "libnvrtc.so.12"}, false},
-    [LIB_CUPTI] = {{"libcupti.so.13", "libcupti.so.12"}, false},
-    [LIB_NVML] = {{"libnvidia-ml.so.1"}, true},
+    [LIB_CUDA] = {{"libcuda.so.1"}, true, NULL},
+    [LIB_CUBLASLT] = {{"libcublasLt.so.13", "libcublasLt.so.12"}, false, NULL},
+    [LIB_NVRTC] = {{"libnvrtc.so.13", "libnvrtc.so.12"}, false, "libnvrtc-builtins.so.*"},
+    [LIB_CUPTI] = {{"libcupti.so.13", "libcupti.so.12"}, false, NULL},
+    [LIB_NVML] = {{"libnvidia-ml.so.1"}, true, NULL},
 };
 
 /* Toolkits: the value of the variable (of PATH, each of its folders), then the pattern. A folder of
@@ -117,6 +118,18 @@ typedef struct {
     char why[512]; /* a file that is there but does not load is worth telling */
 } WantedLibrary;
 
+/* Opened beforehand, a library is found by its name wherever it lies. */
+static void open_beside(const char *folder, const char *pattern) {
+    char path[RT_MAX_PATH];
+    glob_t found;
+    int length = snprintf(path, sizeof path, "%s/%s", folder, pattern);
+    if (length >= (int)sizeof path || glob(path, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+    globfree(&found);
+}
+
 /* "" leaves the search to the system. */
 static bool open_in(const char *folder, void *context) {
     WantedLibrary *wanted = context;
@@ -126,6 +139,8 @@ static bool open_in(const char *folder, void *context) {
                               wanted->row->names[i]);
         if (length >= (int)sizeof path || (*folder && access(path, F_OK) != 0))
             continue;
+        if (*folder && wanted->row->beside)
+            open_beside(folder, wanted->row->beside);
         wanted->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (wanted->handle)
             return true;
