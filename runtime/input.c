@@ -86,7 +86,8 @@ static void put_targets(Rt *rt, int slot) {
 static void send(Rt *rt, int index) {
     RtSlot *slot = &rt->slots[index];
     const RtHostBatch *batch = &rt->inputs->batches[index];
-    CUstream copy = rt->streams[RT_STREAM_COPY];
+    bool overlap = rt->program->training.overlap;
+    CUstream copy = rt->streams[overlap ? RT_STREAM_COPY : RT_STREAM_COMPUTE];
     size_t bytes = rt->program->arena_bytes[RT_INPUT];
     put_targets(rt, index);
     put_scalar(rt, index, rt->inputs->loss_weight, batch->loss_weight);

@@ -176,6 +176,7 @@ typedef struct {
     int64_t warmup_steps;
     double min_lr_factor;
     bool cuda_graph; /* capture the step; else enqueue it anew each time */
+    bool overlap;    /* copy batches on a stream of their own; else between the steps */
 } RtTraining;
 
 typedef enum { RT_DATA_TEXT, RT_DATA_JSONL, RT_DATA_TOKENS, RT_DATA_SYNTHETIC } RtDataFormat;

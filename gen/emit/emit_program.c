@@ -150,6 +150,7 @@ static void put_training(const Emit *e) {
     put_int(e, "warmup_steps", s->lr_scheduler.warmup_steps);
     put_real(e, "min_lr_factor", s->lr_scheduler.min_lr_factor);
     put_bool(e, "cuda_graph", s->compile.cuda_graph);
+    put_bool(e, "overlap", s->compile.overlap);
     sb_puts(e->out, "    },\n");
 }
 

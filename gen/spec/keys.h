@@ -203,12 +203,8 @@
       "Leave tokens without a target out of the head.")                                            \
     K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED,                            \
       "Tokens in a chunk of the head.")                                                            \
-    K(compile, overlap, BOOL, "true", "", ALWAYS, "Run independent work on several streams.")
-
-#define BENCHMARK_KEYS(K)                                                                          \
-    K(benchmark, warmup_steps, INT, "0", "[0, 1000000]", ALWAYS,                                   \
-      "First steps that the timings leave out.")                                                   \
-    K(benchmark, repeats, INT, "1", "[1, 1000]", ALWAYS, "Times that the timed run is repeated.")
+    K(compile, overlap, BOOL, "true", "", ALWAYS,                                                  \
+      "Copy a batch to the device while it works on the one before.")
 
 #define PROFILING_KEYS(K)                                                                          \
     K(profiling, enabled, BOOL, "false", "", ALWAYS, "Record kernels in a window of steps.")       \
@@ -228,6 +224,5 @@
     T(data, DATA_KEYS)                                                                             \
     T(checkpoint, CHECKPOINT_KEYS)                                                                 \
     T(compile, COMPILE_KEYS)                                                                       \
-    T(benchmark, BENCHMARK_KEYS)                                                                   \
     T(profiling, PROFILING_KEYS)
 /* clang-format on */

@@ -25,21 +25,11 @@
 #define T(member) offsetof(Scratch, member)
 #define I(member) offsetof(Input, member)
 
-enum {
-    LOAD_SCALE,
-    GATHER,
-    TOKEN_LOSS,
-    EMBED_GRAD,
-    ADD_LOSS,
-    GRAD_NORM,
-    ADAM,
-    ADVANCE
-};
+enum { LOAD_SCALE, GATHER, TOKEN_LOSS, EMBED_GRAD, ADD_LOSS, GRAD_NORM, ADAM, ADVANCE };
 
 static const RtKernel kernels[] = {
-    {"load_scale", 1, 0},     {"gather", 64, 0},    {"token_loss", 64, 0},
-    {"embed_grad", 64, 0},    {"add_loss", 1, 0},   {"grad_norm", 64, 0},
-    {"adam", 64, 0},          {"advance", 1, 0},
+    {"load_scale", 1, 0}, {"gather", 64, 0},    {"token_loss", 64, 0}, {"embed_grad", 64, 0},
+    {"add_loss", 1, 0},   {"grad_norm", 64, 0}, {"adam", 64, 0},       {"advance", 1, 0},
 };
 
 enum { LOGITS, DX, DW };
@@ -110,8 +100,7 @@ static void update(Rt *rt) {
     RT_LAUNCH(rt, GRAD_NORM, RT_GRID(1, 1, 1), &norm, &bad, &step, &a, &b);
     adam(rt, S(head), S(head_grad), S(head_m), S(head_v), 0);
     adam(rt, S(embed_master), S(embed_grad), S(embed_m), S(embed_v), rt_state(rt, S(embed)));
-    RT_LAUNCH(rt, ADVANCE, RT_GRID(1, 1, 1), &step, &applied, &bad, &losses, &loss, &norms,
-              &norm);
+    RT_LAUNCH(rt, ADVANCE, RT_GRID(1, 1, 1), &step, &applied, &bad, &losses, &loss, &norms, &norm);
 }
 
 static const RtOutput micro_step_outputs[] = {
@@ -123,17 +112,47 @@ static const RtOutput micro_step_outputs[] = {
 };
 
 static const RtParam params[] = {
-    {.name = "lm_head.weight", .rank = 2, .shape = {VOCAB, HIDDEN}, .row_stride = HIDDEN,
-     .dtype = RT_F32, .master_dtype = RT_F32, .weight = S(head), .master = RT_NOWHERE,
-     .gradient = S(head_grad), .exp_avg = S(head_m), .exp_avg_sq = S(head_v), .trained = true,
-     .init = RT_INIT_NORMAL, .init_scale = 0.1},
-    {.name = "model.embed_tokens.weight", .rank = 2, .shape = {VOCAB, HIDDEN},
-     .row_stride = E_STRIDE, .dtype = RT_BF16, .master_dtype = RT_F32, .weight = S(embed),
-     .master = S(embed_master), .gradient = S(embed_grad), .exp_avg = S(embed_m),
-     .exp_avg_sq = S(embed_v), .trained = true, .adapter = ADAPTER, .init = RT_INIT_UNIFORM, .init_scale = 0.5},
-    {.name = "scale", .rank = 1, .shape = {4}, .row_stride = 4, .dtype = RT_F32,
-     .master_dtype = RT_F32, .weight = S(scale), .master = RT_NOWHERE, .gradient = RT_NOWHERE,
-     .exp_avg = RT_NOWHERE, .exp_avg_sq = RT_NOWHERE, .init = RT_INIT_ONES},
+    {.name = "lm_head.weight",
+     .rank = 2,
+     .shape = {VOCAB, HIDDEN},
+     .row_stride = HIDDEN,
+     .dtype = RT_F32,
+     .master_dtype = RT_F32,
+     .weight = S(head),
+     .master = RT_NOWHERE,
+     .gradient = S(head_grad),
+     .exp_avg = S(head_m),
+     .exp_avg_sq = S(head_v),
+     .trained = true,
+     .init = RT_INIT_NORMAL,
+     .init_scale = 0.1},
+    {.name = "model.embed_tokens.weight",
+     .rank = 2,
+     .shape = {VOCAB, HIDDEN},
+     .row_stride = E_STRIDE,
+     .dtype = RT_BF16,
+     .master_dtype = RT_F32,
+     .weight = S(embed),
+     .master = S(embed_master),
+     .gradient = S(embed_grad),
+     .exp_avg = S(embed_m),
+     .exp_avg_sq = S(embed_v),
+     .trained = true,
+     .adapter = ADAPTER,
+     .init = RT_INIT_UNIFORM,
+     .init_scale = 0.5},
+    {.name = "scale",
+     .rank = 1,
+     .shape = {4},
+     .row_stride = 4,
+     .dtype = RT_F32,
+     .master_dtype = RT_F32,
+     .weight = S(scale),
+     .master = RT_NOWHERE,
+     .gradient = RT_NOWHERE,
+     .exp_avg = RT_NOWHERE,
+     .exp_avg_sq = RT_NOWHERE,
+     .init = RT_INIT_ONES},
 };
 
 static const double factor[] = {2.0, 0.0, 0.0, 0.0};
@@ -174,14 +193,32 @@ static const RtProgram program = {
                    sizeof micro_step_outputs / sizeof *micro_step_outputs, 7},
     .update = {update, NULL, 0, 5},
     .evaluate = {evaluate, NULL, 0, 4},
-    .training = {.batch = BATCH, .seq_len = SEQ, .micro_steps = MICRO_STEPS, .steps = STEPS,
-                 .log_every = 5, .seed = 1, .lr = 0.02, .beta1 = 0.9, .beta2 = 0.99,
-                 .schedule = RT_SCHEDULE_COSINE, .warmup_steps = 4, .min_lr_factor = 0.1,
-                 .cuda_graph = CUDA_GRAPH},
-    .data = {.format = RT_DATA_TEXT, .train = train_files, .train_count = 1, .eval_fraction = 0.1,
-             .eval_batches = 4, .vocab_size = VOCAB, .prefetch_batches = 2, .shuffle = true,
+    .training = {.batch = BATCH,
+                 .seq_len = SEQ,
+                 .micro_steps = MICRO_STEPS,
+                 .steps = STEPS,
+                 .log_every = 5,
+                 .seed = 1,
+                 .lr = 0.02,
+                 .beta1 = 0.9,
+                 .beta2 = 0.99,
+                 .schedule = RT_SCHEDULE_COSINE,
+                 .warmup_steps = 4,
+                 .min_lr_factor = 0.1,
+                 .cuda_graph = CUDA_GRAPH,
+                 .overlap = true},
+    .data = {.format = RT_DATA_TEXT,
+             .train = train_files,
+             .train_count = 1,
+             .eval_fraction = 0.1,
+             .eval_batches = 4,
+             .vocab_size = VOCAB,
+             .prefetch_batches = 2,
+             .shuffle = true,
              .pin_memory = PIN_MEMORY},
-    .checkpoint = {.interval = INTERVAL, .keep_latest_k = 2, .export_model = true,
+    .checkpoint = {.interval = INTERVAL,
+                   .keep_latest_k = 2,
+                   .export_model = true,
                    .config_json = "{\"hidden_size\": 16, \"rope_theta\": 10000.0}",
                    .adapter_json = ADAPTER ? "{\"r\": 16}" : NULL},
     .profiling = {.enabled = PROFILING, .trace = true, .start_step = 3, .steps = 2},
@@ -189,6 +226,4 @@ static const RtProgram program = {
                   .arena_bytes = sizeof(State) + sizeof(Scratch) + 2 * sizeof(Input)},
 };
 
-int main(int argc, char **argv) {
-    return rt_main(&program, argc, argv);
-}
+int main(int argc, char **argv) { return rt_main(&program, argc, argv); }
