@@ -76,6 +76,8 @@ install: $(GEN)
 .PHONY: demo demo-installed run
 demo:
 	@runtime/scripts/deps.sh install compiler sim text cuda
+	@echo "building the compiler"
+	@$(MAKE) --no-print-directory -s -j2 $(GEN)
 	@$(MAKE) --no-print-directory demo-installed
 
 demo-installed: $(GEN)
