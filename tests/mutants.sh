@@ -10,6 +10,9 @@ top=$PWD
 copy=$top/build/mutants/tree
 missed=0
 
+# The test itself where it is one that make builds.
+unit() { case $1 in build/unit/*) echo "$1" ;; esac; }
+
 # mutant NAME FILE OLD NEW TEST...: OLD must stand in FILE exactly once.
 mutant() {
     name=$1 file=$2 old=$3 new=$4
@@ -19,7 +22,8 @@ mutant() {
     if ! OLD=$old NEW=$new perl -0pi -e '$n = s/\Q$ENV{OLD}\E/$ENV{NEW}/g; END { exit($n != 1) }' "$copy/$file"; then
         echo "MISSED $name: $file has not exactly one place to break"
         missed=1
-    elif (cd "$copy" && make -s -j2 gpuopt-gen build/libruntime.a sim unit-tests && "$@") >"$copy/../$name.log" 2>&1; then
+    elif (cd "$copy" && make -s -j2 gpuopt-gen build/libruntime.a sim $(unit "$1") && "$@") \
+        >"$copy/../$name.log" 2>&1; then
         echo "MISSED $name by $*"
         missed=1
     elif grep -q 'error:.*\.[ch]:\|Error 1$' "$copy/../$name.log" && ! grep -q 'FAIL\|FAILED\|internal\|assert' "$copy/../$name.log"; then
@@ -32,9 +36,13 @@ mutant() {
 }
 
 wanted=$*
+export RT="$copy" RTLIB="$copy/build/libruntime.a" SIM_OUT="$copy/build/sim" DEVICE=sim GPUOPT_DEVICE=sim
 mkdir -p "$copy" || exit 1
 git ls-files -z | xargs -0 cp --parents -p -t "$copy" || exit 1
-[ -d "$copy/build" ] || { mkdir -p "$copy/build" && cp -a build/obj build/sim build/compiler.ok "$copy/build/" 2>/dev/null; }
+if [ ! -d "$copy/build" ]; then # what is built already need not be built again
+    mkdir -p "$copy/build"
+    cp -a build/obj build/sim build/compiler.ok "$copy/build/" 2>/dev/null
+fi
 
 oracle="tests/oracle/run.sh --only"
 mutant lora_scale gen/pass/lora.c \
@@ -47,13 +55,13 @@ mutant adam_bias_correction gen/graph/ops_optimizer.c \
 mutant clip_left_out gen/graph/ops_optimizer.c \
     'g = step_binary(body, STEP_MUL, g, factor);' '' $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
-    'attr.inverse = !attr.inverse;' '' $oracle odd
+    'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
 mutant attention_mask gen/templates/attention_fma.cu \
-    'if (query < SEQ && key <= query &&' 'if (query < SEQ && key < query &&' $oracle odd
+    'key >= starts[i] && key <= base + i' 'key >= starts[i] && key < base + i' $oracle odd
 mutant gradients_not_zeroed gen/pass/optimizer.c \
     'if (p->micro_steps == 1)' 'if (p->micro_steps >= 1)' $oracle accumulate
 mutant rows_lost_in_chunks gen/pass/chunk_head.c \
-    'attr.accumulate |= sofar != NULL;' '' $oracle accumulate
+    'attr.accumulate |= sofar != NULL;' '' $oracle pretrain_tied
 mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \

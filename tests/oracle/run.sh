@@ -21,6 +21,7 @@ demo             bf16  default
 demo             fp64  plain
 pretrain_tied    fp64  default
 pretrain_tied    bf16  plain
+pretrain_tied    fp64  small_chunks
 pretrain_untied  fp64  default
 lora_q_v_rslora  fp64  default
 odd              fp64  default
