@@ -45,7 +45,12 @@ train_base() {
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
     (train_base "$base")
-    run_program "$base" ""
+    # A run that was interrupted left checkpoints, and goes on.
+    if [ -n "$(ls "$base/out/checkpoints" 2>/dev/null)" ]; then
+        run_program "$base" --resume
+    else
+        run_program "$base" ""
+    fi
 }
 
 case " $* " in
