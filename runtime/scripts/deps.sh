@@ -78,7 +78,7 @@ install_toolkit() {
     [ -z "${CUDA_HOME:-}" ] || [ "$CUDA_HOME" = "$PWD/build/deps/cuda" ] ||
         no_toolkit "CUDA_HOME=$CUDA_HOME has no bin/nvcc or no include/cuda.h" || return
     python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip || return
-    echo "fetching the CUDA toolkit's wheels to build/deps (about 700 MB)"
+    echo "fetching the CUDA toolkit's wheels to build/deps (over a gigabyte)"
     # shellcheck disable=SC2086 # wheels are words
     python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
         --upgrade --target build/deps/python $wheels || no_toolkit "pip failed" || return
