@@ -204,6 +204,7 @@ bool value_can_move(const Value *v);
 void value_move(Value *v, const Value *to);
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight); /* NULL: not a parameter */
+Value *program_weight(const Program *, const char *file_name); /* NULL: none of that name */
 
 /* Every operand is produced earlier in the same graph or is persistent or an input, shapes obey
  * the op's rule, no value is written twice, nobody reads what an in-place op has overwritten, each

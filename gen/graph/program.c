@@ -214,6 +214,13 @@ Param *program_param(Program *p, const Value *weight) {
     return NULL;
 }
 
+Value *program_weight(const Program *p, const char *file_name) {
+    for (int i = 0; i < p->param_count; i++)
+        if (!strcmp(p->params[i].file_name, file_name))
+            return p->params[i].weight;
+    return NULL;
+}
+
 uint32_t stable_hash(const char *text) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (; *text; text++)

@@ -1,24 +1,15 @@
 /* What the model families build with. */
 #include "model/model.h"
 
-#include <string.h>
-
 const char *builder_name(Builder *b, const char *name) {
     return arena_printf(b->program->arena, "%s%s", b->scope, name);
-}
-
-static Value *find_param(const Program *p, const char *name) {
-    for (int i = 0; i < p->param_count; i++)
-        if (!strcmp(p->params[i].file_name, name))
-            return p->params[i].weight;
-    return NULL;
 }
 
 Value *builder_param(Builder *b, const char *name, int rank, const int64_t *dim, int init,
                      double scale, Pos pos) {
     Program *p = b->program;
     const char *full = builder_name(b, name);
-    Value *weight = find_param(p, full);
+    Value *weight = program_weight(p, full);
     if (weight)
         return weight;
     weight = value_new(p, full, ROLE_WEIGHT, p->activation, rank, dim, pos);

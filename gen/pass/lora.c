@@ -47,17 +47,10 @@ static void freeze_base(Program *p) {
     }
 }
 
-static Value *find(const Program *p, const char *file_name) {
-    for (int i = 0; i < p->param_count; i++)
-        if (!strcmp(p->params[i].file_name, file_name))
-            return p->params[i].weight;
-    return NULL;
-}
-
 static Value *adapter_weight(Program *p, const Op *op, const char *which, int64_t rows,
                              int64_t cols, int init, double scale, Pos pos) {
     const char *file = arena_printf(p->arena, "base_model.model.%s.%s.weight", op->name, which);
-    Value *weight = find(p, file);
+    Value *weight = program_weight(p, file);
     if (weight)
         return weight;
     const char *name = arena_printf(p->arena, "%s.%s.weight", op->name, which);
