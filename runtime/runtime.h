@@ -86,19 +86,25 @@ void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t row
 typedef enum { RT_INIT_ZEROS, RT_INIT_ONES, RT_INIT_NORMAL, RT_INIT_UNIFORM } RtInit;
 
 /* One parameter of the model. Copies of it that do not exist are RT_NOWHERE; all are in STATE.
+ * Rank and shape are the file's. Where split[0] is not 0 memory holds the elements in another order:
+ * the file's tensor seen as split, row-major; in memory those axes come in this order.
  * `weight` is what the step reads; where it is 16-bit and trained, `master` holds fp32 and is what
  * is saved. Gradient, exp_avg and exp_avg_sq have master_dtype and no row stride. */
 typedef struct {
     const char *name; /* as in the Hugging Face or PEFT file it is read from and written to */
     int rank;
     int64_t shape[4];
-    int64_t row_stride; /* elements between rows of `weight`; shape[rank-1] when dense */
+    int64_t row_stride; /* elements between rows of `weight`; as long as a row when dense */
     RtDtype dtype;      /* of weight */
     RtDtype master_dtype;
     size_t weight, master, gradient, exp_avg, exp_avg_sq;
     bool trained, adapter;
     RtInit init;       /* where no file gives a value */
     double init_scale; /* standard deviation, or bound of the uniform distribution */
+    bool buffer;       /* not trained, but written by micro_step */
+    int64_t split[4];
+    int order[4];
+    int64_t cols; /* with a split: elements in a row of `weight`; else a row is shape[rank-1] */
 } RtParam;
 
 /* Numbers known when the program was generated, put into STATE once at start. */
@@ -160,13 +166,24 @@ typedef struct {
     size_t loss;             /* real [steps]  mean over the step's target tokens */
     size_t grad_norm;        /* real [steps]  before clipping */
     size_t step_loss;        /* real [1] of the step under way */
-    size_t eval_loss;        /* real [1] sum over targets since the host zeroed it; evaluation batches
+    size_t eval_loss; /* real [1] sum over targets since the host zeroed it; evaluation batches
                               * come with loss_weight 1 */
 } RtCounters;
 
+/* A figure beside the held-out loss: a sum over targets, zeroed and read as eval_loss is. */
+typedef struct {
+    const char *name; /* "top1" */
+    size_t offset;    /* real [1] in STATE */
+} RtMetric;
+
 /* ---- settings the loop needs ----------------------------------------------------------------- */
 
-typedef enum { RT_SCHEDULE_CONSTANT, RT_SCHEDULE_LINEAR, RT_SCHEDULE_COSINE } RtSchedule;
+typedef enum {
+    RT_SCHEDULE_CONSTANT,
+    RT_SCHEDULE_LINEAR,
+    RT_SCHEDULE_COSINE,
+    RT_SCHEDULE_STEP /* times gamma every step_size steps after the warm-up */
+} RtSchedule;
 
 typedef struct {
     int64_t batch, seq_len, micro_steps, steps, log_every;
@@ -175,8 +192,12 @@ typedef struct {
     RtSchedule schedule;
     int64_t warmup_steps;
     double min_lr_factor;
-    bool cuda_graph; /* capture the step; else enqueue it anew each time */
-    bool overlap;    /* copy batches on a stream of their own; else between the steps */
+    int64_t step_size;
+    double gamma;
+    int64_t eval_every; /* steps between evaluations; 0: only before and after training */
+    const char *unit;   /* what a batch has batch * seq_len of; NULL: "tokens" */
+    bool cuda_graph;    /* capture the step; else enqueue it anew each time */
+    bool overlap;       /* copy batches on a stream of their own; else between the steps */
 } RtTraining;
 
 typedef enum { RT_DATA_TEXT, RT_DATA_JSONL, RT_DATA_TOKENS, RT_DATA_SYNTHETIC } RtDataFormat;
@@ -221,11 +242,11 @@ typedef struct {
 } RtPredicted;
 
 struct RtProgram {
-    const char *name;       /* of the experiment */
+    const char *name; /* of the experiment */
     const char *spec_sha256;
-    const char *generator;  /* name and version */
-    RtDtype real;           /* F64 or F32: the dtype of losses, norms and tables */
-    const char *precision;  /* as in the spec: "bf16", ... */
+    const char *generator;         /* name and version */
+    RtDtype real;                  /* F64 or F32: the dtype of losses, norms and tables */
+    const char *precision;         /* as in the spec: "bf16", ... */
     size_t arena_bytes[RT_ARENAS]; /* INPUT: of one slot */
     const RtKernel *kernels;
     int kernel_count;
@@ -239,6 +260,8 @@ struct RtProgram {
     const RtInput *inputs;
     int input_count;
     RtCounters counters;
+    const RtMetric *metrics;
+    int metric_count;
     /* load runs once, after the weights arrived. A step is micro_step, micro_steps times, then
      * update; the last micro_step and update are one graph. With one micro-step gradients are
      * overwritten, with several they are added up from the zeros that update leaves. */

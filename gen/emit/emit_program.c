@@ -33,14 +33,13 @@ static void put_head(const Emit *e) {
     for (int i = 0; i < e->spec->nsets; i++)
         sb_printf(e->out, "\n *     --set '%s'", e->spec->sets[i]);
     sb_printf(e->out, "\n * Experiment %s\n *\n", e->spec->sha256);
-    sb_printf(
-        e->out,
-        " * A step runs micro_step %lld time%s (%lld tokens each) and update once. Matrices are\n"
-        " * row-major; the comment behind a pointer gives dtype and shape. buffers.h has the "
-        "addresses,\n"
-        " * kernels.cu the kernels, values.c the tensors by name. */\n",
-        (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
-        (long long)program->tokens);
+    sb_printf(e->out,
+              " * A step runs micro_step %lld time%s (%lld %s each) and update once. Matrices are\n"
+              " * row-major; the comment behind a pointer gives dtype and shape. buffers.h has the "
+              "addresses,\n"
+              " * kernels.cu the kernels, values.c the tensors by name. */\n",
+              (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
+              (long long)program->tokens, program->unit);
     sb_puts(e->out, "#include \"buffers.h\"\n#include \"runtime/runtime.h\"\n\n");
 }
 
@@ -136,6 +135,7 @@ static void put_training(const Emit *e) {
                                             [SCHEDULE_LINEAR] = "RT_SCHEDULE_LINEAR",
                                             [SCHEDULE_COSINE] = "RT_SCHEDULE_COSINE"};
     const Spec *s = e->spec;
+    const Program *program = e->plan->program;
     sb_puts(e->out, "    .training = {\n");
     put_int(e, "batch", s->training.per_device_train_batch_size);
     put_int(e, "seq_len", s->training.seq_len);
@@ -149,6 +149,8 @@ static void put_training(const Emit *e) {
     sb_printf(e->out, "        .schedule = %s,\n", schedules[s->lr_scheduler.type]);
     put_int(e, "warmup_steps", s->lr_scheduler.warmup_steps);
     put_real(e, "min_lr_factor", s->lr_scheduler.min_lr_factor);
+    if (strcmp(program->unit, "tokens"))
+        put_string(e, "unit", program->unit);
     put_bool(e, "cuda_graph", s->compile.cuda_graph);
     put_bool(e, "overlap", s->compile.overlap);
     sb_puts(e->out, "    },\n");
@@ -270,6 +272,17 @@ static void put_counters(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
+static void put_metrics(const Emit *e) {
+    const Counters *c = &e->plan->program->counters;
+    if (c->metric_count == 0)
+        return;
+    sb_puts(e->out, "    .metrics = (const RtMetric[]){");
+    for (int i = 0; i < c->metric_count; i++)
+        sb_printf(e->out, "%s{\"%s\", %s}", i ? ", " : "", c->metrics[i].name,
+                  offset_text(e->arena, e->symbols, c->metrics[i].sum));
+    sb_printf(e->out, "},\n    .metric_count = %d,\n", c->metric_count);
+}
+
 static void put_entries(const Emit *e) {
     for (int i = 0; i < ENTRY_COUNT; i++) {
         const PlanEntry *entry = &e->plan->entry[i];
@@ -331,6 +344,7 @@ void emit_program(const Plan *plan, StrBuf *out) {
     put_inputs(&e);
     put_identity(&e);
     put_counters(&e);
+    put_metrics(&e);
     put_entries(&e);
     put_training(&e);
     put_data(&e);

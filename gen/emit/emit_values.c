@@ -3,6 +3,8 @@
 #include "emit/emit.h"
 #include "emit/names.h"
 
+#include <string.h>
+
 typedef struct {
     const Plan *plan;
     StrBuf *out;
@@ -31,17 +33,41 @@ static void put_places(const Emit *e, const Param *p) {
               place_text(e, p->exp_avg_sq));
 }
 
+/* The dimensions of the file's tensor: split with its last axes merged into the last of them. */
+static int file_shape(const Param *p, int64_t *dim) {
+    if (!p->split[0]) {
+        memcpy(dim, p->weight->dim, sizeof p->weight->dim);
+        return p->weight->rank;
+    }
+    for (int i = 0; i < MAX_RANK; i++) {
+        int to = i < p->file_rank ? i : p->file_rank - 1;
+        dim[to] = i == to ? p->split[i] : dim[to] * p->split[i];
+    }
+    return p->file_rank;
+}
+
+static void put_order(const Emit *e, const Param *p) {
+    if (!p->split[0])
+        return;
+    sb_printf(e->out, ",\n     .split = {%lld, %lld, %lld, %lld}, .order = {%d, %d, %d, %d}",
+              (long long)p->split[0], (long long)p->split[1], (long long)p->split[2],
+              (long long)p->split[3], p->order[0], p->order[1], p->order[2], p->order[3]);
+    sb_printf(e->out, ", .cols = %lld", (long long)value_cols(p->weight));
+}
+
 static void put_param(const Emit *e, const Param *p) {
     static const char *const inits[] = {[INIT_ZEROS] = "RT_INIT_ZEROS",
                                         [INIT_ONES] = "RT_INIT_ONES",
                                         [INIT_NORMAL] = "RT_INIT_NORMAL",
                                         [INIT_UNIFORM] = "RT_INIT_UNIFORM"};
     const Value *w = p->weight, *master = p->master ? p->master : w;
+    int64_t dim[MAX_RANK];
+    int rank = file_shape(p, dim);
     sb_puts(e->out, "    {");
     put_c_string(e->out, p->file_name);
-    sb_printf(e->out, ", %d, {", w->rank);
-    for (int i = 0; i < w->rank; i++)
-        sb_printf(e->out, "%s%lld", i ? ", " : "", (long long)w->dim[i]);
+    sb_printf(e->out, ", %d, {", rank);
+    for (int i = 0; i < rank; i++)
+        sb_printf(e->out, "%s%lld", i ? ", " : "", (long long)dim[i]);
     sb_printf(e->out, "}, %lld, %s, %s,\n", (long long)w->row_stride, rt_dtype(w->dtype),
               rt_dtype(master->dtype));
     put_places(e, p);
@@ -49,6 +75,9 @@ static void put_param(const Emit *e, const Param *p) {
               value_trains(w) ? "true" : "false", w->role == ROLE_ADAPTER ? "true" : "false",
               inits[p->init]);
     sb_put_real(e->out, p->init_scale);
+    if (w->role == ROLE_BUFFER)
+        sb_puts(e->out, ", .buffer = true");
+    put_order(e, p);
     sb_puts(e->out, "},\n");
 }
 

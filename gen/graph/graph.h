@@ -25,13 +25,15 @@ const char *dtype_name(DType); /* "f64", "bf16", ... as in safetensors, in lower
 
 /* Who owns the bytes and how long they live.
  * INPUT is filled by the host before a micro-step; FROZEN, WEIGHT and ADAPTER are parameters (the
- * last two train); CONSTANT is known to the compiler; COUNTER is training state such as the step;
- * ACTIVATION lives inside one entry graph. */
+ * last two train), and so is BUFFER, which micro_step writes and nothing trains, as a module's buffers
+ * in torch; CONSTANT is known to the compiler; COUNTER is training state such as the step; ACTIVATION
+ * lives inside one entry graph. */
 typedef enum {
     ROLE_INPUT,
     ROLE_FROZEN,
     ROLE_WEIGHT,
     ROLE_ADAPTER,
+    ROLE_BUFFER,
     ROLE_CONSTANT,
     ROLE_COUNTER,
     ROLE_GRADIENT,
@@ -137,11 +139,27 @@ typedef struct {
     const char *file_name;                  /* name in the safetensors file */
     enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM } init;
     double init_scale;
+    /* Where memory holds the file's elements in another order: the file's tensor seen as split,
+     * row-major; in memory those axes come in this order. The file's shape is split with its last
+     * axes merged until file_rank are left. split[0] 0: shape and order are the weight's own. */
+    int64_t split[MAX_RANK];
+    int order[MAX_RANK];
+    int file_rank;
 } Param;
+
+/* A figure beside the held-out loss: a scalar of `real` that evaluate adds its targets' shares to. */
+typedef struct {
+    const char *name; /* "top1" */
+    Value *sum;
+} Metric;
+
+enum { MAX_METRICS = 4 };
 
 typedef struct {
     Value *seed, *step, *applied, *bad_step, *lr, *bias_correction1, *bias_correction2;
     Value *loss, *grad_norm, *step_loss, *eval_loss;
+    Metric metrics[MAX_METRICS];
+    int metric_count;
 } Counters;
 
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
@@ -166,6 +184,7 @@ typedef struct Program {
     TrainState train;
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
+    const char *unit;          /* what such a row is, in the plural: "tokens" */
     int64_t seq_len, micro_steps, steps;
     const char *config_json;  /* config.json of the model, as text; exports carry it */
     const char *adapter_json; /* adapter_config.json of what was added to it; NULL: nothing */
@@ -203,7 +222,7 @@ void graph_set_ops(Program *, Graph *, Op **ops, int count);
 bool value_can_move(const Value *v);
 void value_move(Value *v, const Value *to);
 void program_add_param(Program *, Param);
-Param *program_param(Program *, const Value *weight); /* NULL: not a parameter */
+Param *program_param(Program *, const Value *weight);          /* NULL: not a parameter */
 Value *program_weight(const Program *, const char *file_name); /* NULL: none of that name */
 
 /* Every operand is produced earlier in the same graph or is persistent or an input, shapes obey

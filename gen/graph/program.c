@@ -18,11 +18,11 @@ static const struct {
     const char *name;
     bool persistent;
 } roles[ROLE_COUNT] = {
-    [ROLE_INPUT] = {"input", false},           [ROLE_FROZEN] = {"frozen", true},
-    [ROLE_WEIGHT] = {"weight", true},          [ROLE_ADAPTER] = {"adapter", true},
-    [ROLE_CONSTANT] = {"constant", true},      [ROLE_COUNTER] = {"counter", true},
-    [ROLE_GRADIENT] = {"gradient", true},      [ROLE_OPTIMIZER] = {"optimizer", true},
-    [ROLE_ACTIVATION] = {"activation", false},
+    [ROLE_INPUT] = {"input", false},        [ROLE_FROZEN] = {"frozen", true},
+    [ROLE_WEIGHT] = {"weight", true},       [ROLE_ADAPTER] = {"adapter", true},
+    [ROLE_BUFFER] = {"buffer", true},       [ROLE_CONSTANT] = {"constant", true},
+    [ROLE_COUNTER] = {"counter", true},     [ROLE_GRADIENT] = {"gradient", true},
+    [ROLE_OPTIMIZER] = {"optimizer", true}, [ROLE_ACTIVATION] = {"activation", false},
 };
 
 const char *role_name(Role role) { return roles[role].name; }
@@ -81,6 +81,7 @@ Program *program_new(Arena *arena) {
     static const char *const names[ENTRY_COUNT] = {"load", "micro_step", "update", "evaluate"};
     Program *p = arena_alloc(arena, sizeof *p);
     p->arena = arena;
+    p->unit = "tokens";
     for (int i = 0; i < ENTRY_COUNT; i++)
         p->entry[i].name = names[i];
     return p;

@@ -41,10 +41,15 @@ Rate plan_rate(const Plan *plan) { return program_rate(plan->program); }
 
 const char *plan_role_title(Role role) {
     static const char *const titles[ROLE_COUNT] = {
-        [ROLE_INPUT] = "input, one slot",  [ROLE_FROZEN] = "frozen weights",
-        [ROLE_WEIGHT] = "trained weights", [ROLE_ADAPTER] = "adapters",
-        [ROLE_CONSTANT] = "constants",     [ROLE_COUNTER] = "counters, tables",
-        [ROLE_GRADIENT] = "gradients",     [ROLE_OPTIMIZER] = "optimizer state",
+        [ROLE_INPUT] = "input, one slot",
+        [ROLE_FROZEN] = "frozen weights",
+        [ROLE_WEIGHT] = "trained weights",
+        [ROLE_ADAPTER] = "adapters",
+        [ROLE_BUFFER] = "buffers",
+        [ROLE_CONSTANT] = "constants",
+        [ROLE_COUNTER] = "counters, tables",
+        [ROLE_GRADIENT] = "gradients",
+        [ROLE_OPTIMIZER] = "optimizer state",
         [ROLE_ACTIVATION] = "activations",
     };
     return titles[role];
