@@ -98,11 +98,22 @@ typedef enum {
     OP_COUNT
 } OpKind;
 
+/* A square window that slides over images. A batch of images is a matrix [N * height * width, C],
+ * rows in the order n, h, w. */
+typedef struct {
+    int64_t height, width; /* of the images that come in */
+    int64_t kernel, stride, padding;
+} Window;
+
+int64_t window_out_height(const Window *);
+int64_t window_out_width(const Window *);
+
 /* Numbers and flags that complete an op's meaning; each family file says which it reads. */
 typedef struct {
     double alpha; /* scale, matmul: the factor (1 where unused) */
     double eps, beta1, beta2, weight_decay, max_norm, rate;
     int64_t head_dim, heads, kv_heads, seq_len;
+    Window window;                 /* convolutions and pools */
     bool transpose_a, transpose_b; /* matmul */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */

@@ -36,6 +36,11 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_int(out, "heads", a->heads);
     print_int(out, "kv_heads", a->kv_heads);
     print_int(out, "seq_len", a->seq_len);
+    print_int(out, "height", a->window.height);
+    print_int(out, "width", a->window.width);
+    print_int(out, "kernel", a->window.kernel);
+    print_int(out, "stride", a->window.stride);
+    print_int(out, "padding", a->window.padding);
     print_int(out, "stream", a->stream);
     if (a->transpose_a)
         sb_puts(out, " transpose_a");
