@@ -114,6 +114,7 @@ typedef struct {
     double eps, beta1, beta2, weight_decay, max_norm, rate;
     int64_t head_dim, heads, kv_heads, seq_len;
     Window window;                 /* convolutions and pools */
+    int64_t rows;                  /* reshape: of the result */
     bool transpose_a, transpose_b; /* matmul */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */

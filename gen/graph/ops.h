@@ -18,9 +18,16 @@ OP(silu, SK, shape_pointwise, grad_silu, expand_silu, NULL)
 OP(silu_grad, SK, shape_pointwise, NULL, expand_silu_grad, NULL)
 OP(swiglu, SK, shape_pointwise, grad_swiglu, expand_swiglu, NULL)
 OP(swiglu_grad, SK, shape_swiglu_grad, NULL, expand_swiglu_grad, NULL)
+OP(relu, SK, shape_pointwise, grad_relu, expand_relu, NULL)
+OP(relu_grad, SK, shape_pointwise, NULL, expand_relu_grad, NULL)
+OP(relu6, SK, shape_pointwise, grad_relu6, expand_relu6, NULL)
+OP(relu6_grad, SK, shape_pointwise, NULL, expand_relu6_grad, NULL)
+OP(add_bias, SK, shape_add_bias, grad_add_bias, expand_add, NULL)
+OP(column_sum, SK, shape_column_sum, NULL, expand_column_sum, NULL)
 OP(dropout, SK, shape_dropout, grad_dropout, expand_dropout, NULL)
 OP(cast, SK, shape_cast, grad_cast, expand_cast, NULL)
 OP(zero, SK, shape_zero, NULL, NULL, NULL)
+OP(reshape, S, shape_reshape, grad_reshape, NULL, NULL)
 
 /* matrix products */
 OP(linear, S, shape_linear, grad_linear, NULL, flops_linear)
@@ -49,6 +56,7 @@ OP(gather_labels, SK, shape_gather_labels, NULL, expand_gather_labels, NULL)
 /* loss */
 OP(cross_entropy, SK, shape_cross_entropy, grad_cross_entropy, expand_cross_entropy, NULL)
 OP(cross_entropy_grad, SK, shape_cross_entropy_grad, NULL, expand_cross_entropy_grad, NULL)
+OP(topk_hits, SK, shape_topk_hits, NULL, expand_topk_hits, NULL)
 OP(sum, SK, shape_sum, grad_sum, expand_sum, NULL)
 
 /* optimizer */

@@ -118,6 +118,85 @@ void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu_gate));
 }
 
+/* y = max(x, 0); what is not a number stays that. */
+static int not_below_zero(Body *body, int x) {
+    int zero = step_const(body, 0);
+    return step_select(body, step_binary(body, STEP_LT, x, zero), zero, x);
+}
+
+void expand_relu(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    step_store(body, op->out[0], not_below_zero(body, step_load(body, op->in[0])));
+}
+
+/* y = min(max(x, 0), 6) */
+void expand_relu6(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int y = not_below_zero(body, step_load(body, op->in[0])), six = step_const(body, 6);
+    step_store(body, op->out[0], step_select(body, step_binary(body, STEP_LT, six, y), six, y));
+}
+
+/* From the result, so that x need not be kept. */
+void grad_relu(Backward *b, const Op *op) {
+    Value *in[] = {op->out[0], backward_of(b, op->out[0])};
+    backward_emit(b, op, op->in[0], OP_relu_grad, in, 2, (Attr){0});
+}
+
+void grad_relu6(Backward *b, const Op *op) {
+    Value *in[] = {op->out[0], backward_of(b, op->out[0])};
+    backward_emit(b, op, op->in[0], OP_relu6_grad, in, 2, (Attr){0});
+}
+
+/* dy where y is above 0, else 0 */
+static int where_above_zero(Body *body, int y, int dy) {
+    int zero = step_const(body, 0);
+    return step_select(body, step_binary(body, STEP_LT, zero, y), dy, zero);
+}
+
+/* (y, dy) -> dx */
+void expand_relu_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
+    step_store(body, op->out[0], where_above_zero(body, y, dy));
+}
+
+/* (y, dy) -> dx: nothing where y was held at 0 or 6 */
+void expand_relu6_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
+    int below = step_binary(body, STEP_LT, y, step_const(body, 6));
+    int kept = step_select(body, below, dy, step_const(body, 0));
+    step_store(body, op->out[0], where_above_zero(body, y, kept));
+}
+
+/* (x[R,C], b[C]) -> x + b */
+void shape_add_bias(Program *p, Op *op) {
+    op_expect(op, op->in_count == 2 && value_elements(op->in[1]) == value_cols(op->in[0]),
+              "bias of another width");
+    result_like(p, op, 0, op->in[0]);
+}
+
+void grad_add_bias(Backward *b, const Op *op) {
+    Value *dy = backward_of(b, op->out[0]);
+    backward_pass(b, op->in[0], dy);
+    backward_emit(b, op, op->in[1], OP_column_sum, &dy, 1, (Attr){0});
+}
+
+/* (x[R,C]) -> [C], the sum over rows */
+void shape_column_sum(Program *p, Op *op) {
+    result_1d(p, op, 0, "", p->real, value_cols(op->in[0]));
+}
+
+void expand_column_sum(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    step_col_sum(body, op->out[0], step_load(body, op->in[0]));
+}
+
 /* (x, seed, step, first_row) -> x / (1 - rate) where kept, else 0. The mask is a function of the
  * seed, the step, the op's name and the element's index in the step's global batch; it is never
  * stored, and backward is the same op. */
@@ -168,4 +247,26 @@ void grad_cast(Backward *b, const Op *op) {
 void shape_zero(Program *p, Op *op) {
     (void)p;
     op_expect(op, op->out_count == 1 && value_same_place(op->in[0], op->out[0]), "not in place");
+}
+
+/* (x) -> the same elements as attr.rows rows: a view of x, which costs nothing */
+void shape_reshape(Program *p, Op *op) {
+    Value *x = op->in[0];
+    int64_t rows = op->attr.rows;
+    op_expect(op, op->in_count == 1 && rows > 0 && value_elements(x) % rows == 0, "rows");
+    if (!op->out_count) {
+        op->out[op->out_count++] = value_reshaped(p, x, rows, value_elements(x) / rows);
+        op->out[0]->name = op->name;
+    }
+    const Value *y = op->out[0];
+    op_expect(op,
+              y->storage == x->storage && y->offset == x->offset && value_rows(y) == rows &&
+                  value_bytes(y) == value_bytes(x),
+              "not a view of its operand");
+}
+
+void grad_reshape(Backward *b, const Op *op) {
+    Value *dy = backward_of(b, op->out[0]);
+    Attr attr = {.rows = value_rows(op->in[0])};
+    backward_pass(b, op->in[0], backward_op(b, op, OP_reshape, &dy, 1, attr)->out[0]);
 }

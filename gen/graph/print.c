@@ -41,6 +41,7 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_int(out, "kernel", a->window.kernel);
     print_int(out, "stride", a->window.stride);
     print_int(out, "padding", a->window.padding);
+    print_int(out, "rows", a->rows);
     print_int(out, "stream", a->stream);
     if (a->transpose_a)
         sb_puts(out, " transpose_a");

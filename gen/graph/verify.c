@@ -47,7 +47,8 @@ static void check_result(Check *c, int index, const Value *v) {
            "after %s, in %s: %s writes %s, which is %s", c->where, c->graph->name, op->name,
            v->name, role_name(v->role));
     c->written[v->id] = index;
-    mark_overwritten(c, index, v);
+    if (op->kind != OP_reshape)
+        mark_overwritten(c, index, v);
     struct Link *link = arena_alloc(&c->scratch, sizeof *link);
     *link = (struct Link){v, c->in_storage[v->storage->id]};
     c->in_storage[v->storage->id] = link;

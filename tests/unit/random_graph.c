@@ -91,10 +91,11 @@ static void add_to_place(RandomGraph *g, OpKind kind, Value *const *in, int in_c
 }
 
 static void add_pointwise(RandomGraph *g) {
-    static const OpKind kinds[] = {OP_add, OP_mul, OP_scale, OP_silu, OP_silu_grad, OP_swiglu};
-    OpKind kind = kinds[below(g, 6)];
+    static const OpKind kinds[] = {OP_add,  OP_mul,       OP_scale, OP_silu,      OP_silu_grad, OP_swiglu,
+                                   OP_relu, OP_relu_grad, OP_relu6, OP_relu6_grad};
+    OpKind kind = kinds[below(g, sizeof kinds / sizeof *kinds)];
     Value *x = matrix(g), *y = operand(g, x->dtype, value_cols(x));
-    int operands = kind == OP_scale || kind == OP_silu ? 1 : 2;
+    int operands = kind == OP_scale || kind == OP_silu || kind == OP_relu || kind == OP_relu6 ? 1 : 2;
     add_to_place(g, kind, (Value *[]){x, y}, operands, (Attr){.alpha = 0.75});
 }
 
@@ -180,15 +181,24 @@ static void add_embedding(RandomGraph *g) {
 
 static void add_loss(RandomGraph *g) {
     Value *x = matrix(g), *one = value_1d(g->program, name_of(g, "weight"), ROLE_FROZEN, g->program->real, 1, (Pos){0});
-    Op *loss = add_op(g, OP_cross_entropy, (Value *[]){x, g->labels, one}, 3, NULL, 0, (Attr){0});
+    Attr attr = {.rate = 0.1 * below(g, 2)};
+    Op *loss = add_op(g, OP_cross_entropy, (Value *[]){x, g->labels, one}, 3, NULL, 0, attr);
     if (below(g, 2)) {
         Value *in[] = {x, g->labels, loss->out[1], one, one};
-        add_op(g, OP_cross_entropy_grad, in, 5, NULL, 0, (Attr){0});
+        add_op(g, OP_cross_entropy_grad, in, 5, NULL, 0, attr);
     }
     if (below(g, 2)) {
         Op *sum = add_op(g, OP_sum, (Value *[]){loss->out[0]}, 1, NULL, 0, (Attr){0});
         add_op(g, OP_scale, sum->out, 1, NULL, 0, (Attr){.alpha = 3});
     }
+}
+
+static void add_hits(RandomGraph *g) { add_op(g, OP_topk_hits, (Value *[]){matrix(g), g->labels}, 2, NULL, 0, (Attr){0}); }
+
+static void add_bias(RandomGraph *g) {
+    Value *x = matrix(g);
+    add_to_place(g, OP_add_bias, (Value *[]){x, vector_of(g, value_cols(x))}, 2, (Attr){0});
+    if (below(g, 2)) add_op(g, OP_column_sum, &x, 1, NULL, 0, (Attr){0});
 }
 
 static void add_sum_squares(RandomGraph *g) {
@@ -209,7 +219,7 @@ static void add_something(RandomGraph *g) {
         add_pointwise, add_pointwise,        add_pointwise, add_pointwise,   add_in_place,  add_in_place,
         add_norm,      add_row_broadcast,    add_on_rows,   add_dropout,     add_cast,      add_swiglu_grad,
         add_rope,      add_column_broadcast, add_gather,    add_embedding,   add_loss,      add_sum_squares,
-        add_matmul,
+        add_matmul, add_bias, add_hits,
     };
     makers[below(g, sizeof makers / sizeof *makers)](g);
 }

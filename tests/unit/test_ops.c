@@ -37,6 +37,7 @@ typedef struct {
         const int *numbers;
     } input[8];
     int input_count;
+    double smoothing; /* of the loss */
 } Setup;
 
 static const char *name_of(Setup *s, const char *what) {
@@ -90,7 +91,8 @@ static void add_loss(Setup *s, Value *y) {
     Value *one = value_1d(p, "loss_weight", ROLE_CONSTANT, DT_F64, 1, (Pos){0});
     one->data = &weight;
     Value *in[] = {logits, integers(s, ROWS, labels), one};
-    Value *loss = op1(s, OP_sum, op(s, OP_cross_entropy, in, 3, (Attr){0}), (Attr){0});
+    Value *loss =
+        op1(s, OP_sum, op(s, OP_cross_entropy, in, 3, (Attr){.rate = s->smoothing}), (Attr){0});
     p->loss_of_micro_step = op1(s, OP_scale, loss, (Attr){.alpha = 0.7});
     Value *total = value_1d(p, "step_loss", ROLE_COUNTER, DT_F64, 1, (Pos){0});
     p->counters.step_loss = total;
@@ -110,6 +112,30 @@ static Value *build_mul(Setup *s) {
     return op2(s, OP_mul, activation(s, COLS), activation(s, COLS));
 }
 static Value *build_silu(Setup *s) { return op1(s, OP_silu, activation(s, COLS), (Attr){0}); }
+static Value *build_relu(Setup *s) { return op1(s, OP_relu, activation(s, COLS), (Attr){0}); }
+
+/* Wide enough that some elements are held at either end. */
+static Value *build_relu6(Setup *s) {
+    Value *x = op1(s, OP_scale, activation(s, COLS), (Attr){.alpha = 9});
+    return op1(s, OP_relu6, x, (Attr){0});
+}
+
+static Value *build_add_bias(Setup *s) {
+    return op2(s, OP_add_bias, activation(s, COLS), param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ZEROS));
+}
+
+/* There, through something that mixes columns, and back. */
+static Value *build_reshape(Setup *s) {
+    Value *x = op1(s, OP_reshape, activation(s, COLS), (Attr){.rows = ROWS / 2});
+    Value *y = op2(s, OP_linear, x, trained(s, 2 * COLS, 2 * COLS));
+    return op1(s, OP_reshape, op2(s, OP_mul, x, y), (Attr){.rows = ROWS});
+}
+
+static Value *build_smoothed(Setup *s) {
+    s->smoothing = 0.2;
+    return activation(s, COLS);
+}
+
 static Value *build_identity(Setup *s) { return activation(s, COLS); }
 
 static Value *build_scale(Setup *s) {
@@ -208,6 +234,10 @@ static const struct {
     {"gradient of mul", OP_mul, build_mul},
     {"gradient of scale", OP_scale, build_scale},
     {"gradient of silu", OP_silu, build_silu},
+    {"gradient of relu", OP_relu, build_relu},
+    {"gradient of relu6", OP_relu6, build_relu6},
+    {"gradient of add_bias", OP_add_bias, build_add_bias},
+    {"gradient of reshape", OP_reshape, build_reshape},
     {"gradient of swiglu", OP_swiglu, build_swiglu},
     {"gradient of a value with several readers", OP_mul, build_fan_out},
     {"gradient of dropout", OP_dropout, build_dropout},
@@ -221,6 +251,7 @@ static const struct {
     {"gradient of a table at both ends", OP_embedding, build_tied},
     {"gradient of gather_rows", OP_gather_rows, build_gather_rows},
     {"gradient of cross_entropy", OP_cross_entropy, build_identity},
+    {"gradient of cross_entropy, smoothed", OP_cross_entropy, build_smoothed},
     {"gradient of sum", OP_sum, build_identity},
 };
 enum { CASES = sizeof cases / sizeof *cases };
@@ -279,10 +310,12 @@ static void compare_weight(Memory *m, const Plan *plan, const Param *p) {
     free(g);
 }
 
+/* Also as a view of another shape. */
 static bool is_read(const Graph *graph, const Value *v) {
     for (int i = 0; i < graph->op_count; i++)
-        if (op_reads(graph->ops[i], v))
-            return true;
+        for (int k = 0; k < graph->ops[i]->in_count; k++)
+            if (value_overlaps(graph->ops[i]->in[k], v))
+                return true;
     return false;
 }
 
@@ -298,7 +331,10 @@ static void assert_nothing_in_vain(const Setup *s) {
     }
 }
 
+/* A product is another op by now, and a reshape none. */
 static bool holds(const Setup *s, OpKind kind) {
+    if (kind == OP_reshape)
+        return true;
     for (int i = 0; i < s->graph->op_count; i++)
         if (s->graph->ops[i]->kind == (kind == OP_linear ? OP_matmul : kind))
             return true;
@@ -399,6 +435,37 @@ static void test_dropout(void **state) {
         assert_true(kept[i]);
 }
 
+/* Ranks by logit, ties by number; -100 is ignored. */
+static void test_topk_hits(void **state) {
+    (void)state;
+    enum { CHOICES = 7 };
+    static const double logits[ROWS][CHOICES] = {
+        {0, 5, 1, 2, 3, 4, -1}, /* 2 is fifth */
+        {0, 5, 1, 2, 3, 4, -1}, /* 1 is first */
+        {9, 5, 1, 2, 3, 4, 1},  /* 2 is sixth */
+        {7, 7, 1, 2, 3, 4, 1},  /* 1 is behind 0 */
+        {7, 7, 1, 2, 3, 4, 1},  /* 0 is before 1 */
+        {9, 9, 9, 9, 9, 9, 9},  /* ignored */
+    };
+    static const int labels[ROWS] = {2, 1, 2, 1, 0, -100};
+    static const int hits[2][ROWS] = {{0, 1, 0, 0, 1, 0}, {1, 1, 0, 1, 1, 0}};
+    Setup s = {0};
+    s.program = program_new(&s.arena);
+    s.program->real = s.program->activation = DT_F64;
+    s.graph = &s.program->entry[ENTRY_MICRO_STEP];
+    Value *x = frozen(&s, ROWS, CHOICES), *in[] = {x, integers(&s, ROWS, labels)};
+    op(&s, OP_topk_hits, in, 2, (Attr){0});
+    Memory m = filled_memory(&s);
+    for (int i = 0; i < ROWS * CHOICES; i++)
+        memory_set(&m, x, i, logits[i / CHOICES][i % CHOICES]);
+    interpret_micro_step(&m, interpret_plan(s.program, &blank));
+    for (int i = 0; i < 2 * ROWS; i++)
+        assert_int_equal(memory_get(&m, s.graph->ops[0]->out[i / ROWS], i % ROWS),
+                         hits[i / ROWS][i % ROWS]);
+    memory_free(&m);
+    arena_free(&s.arena);
+}
+
 /* Without anything that trains there is no backward at all. */
 static void test_frozen_weights_cost_nothing(void **state) {
     (void)state;
@@ -416,12 +483,13 @@ static void test_frozen_weights_cost_nothing(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[CASES + 4];
+    struct CMUnitTest tests[CASES + 5];
     for (intptr_t c = 0; c < CASES; c++)
         tests[c] = (struct CMUnitTest){cases[c].name, test_gradient, NULL, NULL, (void *)c};
     tests[CASES] = (struct CMUnitTest)cmocka_unit_test(test_every_rule_has_a_case);
     tests[CASES + 1] = (struct CMUnitTest)cmocka_unit_test(test_micro_steps_add_up);
     tests[CASES + 2] = (struct CMUnitTest)cmocka_unit_test(test_frozen_weights_cost_nothing);
     tests[CASES + 3] = (struct CMUnitTest)cmocka_unit_test(test_dropout);
+    tests[CASES + 4] = (struct CMUnitTest)cmocka_unit_test(test_topk_hits);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
