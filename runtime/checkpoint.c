@@ -16,6 +16,9 @@ enum { ERROR_SIZE = RT_MAX_PATH + 512 };
 
 /* ---- what is saved --------------------------------------------------------------------------- */
 
+/* What training changes. */
+static bool is_saved(const RtParam *param) { return param->trained || param->buffer; }
+
 typedef struct {
     OutTensor *items;
     int count;
@@ -34,21 +37,22 @@ static void param_add(Tensors *tensors, const RtParam *param) {
     const struct {
         const char *suffix;
         size_t offset;
-    } parts[] = {{"", 0}, {".exp_avg", param->exp_avg}, {".exp_avg_sq", param->exp_avg_sq}};
+    } parts[] = {
+        {"", RT_NOWHERE}, {".exp_avg", param->exp_avg}, {".exp_avg_sq", param->exp_avg_sq}};
     for (int i = 0; i < 3; i++) {
-        if (parts[i].offset == RT_NOWHERE)
+        if (i && parts[i].offset == RT_NOWHERE)
             continue;
         OutTensor *tensor = tensor_add(tensors, param->name, parts[i].suffix,
                                        i ? param->master_dtype : param_saved_dtype(param));
-        tensor->param = i ? NULL : param;
+        tensor->param = param;
         tensor->offset = parts[i].offset;
         tensor->rank = param->rank;
         memcpy(tensor->shape, param->shape, sizeof tensor->shape);
     }
 }
 
-static void history_add(Tensors *tensors, const char *name, void *host, size_t offset,
-                        RtDtype real, int64_t steps) {
+static void history_add(Tensors *tensors, const char *name, void *host, size_t offset, RtDtype real,
+                        int64_t steps) {
     OutTensor *tensor = tensor_add(tensors, name, "", real);
     tensor->host = host;
     tensor->offset = offset;
@@ -62,7 +66,7 @@ static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     Tensors tensors = {.items =
                            rt_alloc(sizeof(OutTensor) * (3 * (size_t)program->param_count + 2))};
     for (int i = 0; i < program->param_count; i++)
-        if (program->params[i].trained)
+        if (is_saved(&program->params[i]))
             param_add(&tensors, &program->params[i]);
     history_add(&tensors, "loss", rt->losses, program->counters.loss, program->real, steps);
     history_add(&tensors, "grad_norm", rt->grad_norms, program->counters.grad_norm, program->real,
@@ -309,8 +313,10 @@ static void warn_differences(const char *dir, const CheckpointMeta *saved,
 static void restore_tensor(Rt *rt, const OutTensor *tensor, const StTensor *saved) {
     void *values = rt_alloc(saved->bytes);
     memcpy(values, saved->data, saved->bytes);
-    if (tensor->param)
+    if (tensor->param && tensor->offset == RT_NOWHERE)
         param_write(rt, tensor->param, values);
+    else if (tensor->param)
+        param_write_part(rt, tensor->param, tensor->offset, values);
     else if (saved->bytes)
         rt_write_state(rt, tensor->offset, saved->bytes, values);
     if (tensor->host)

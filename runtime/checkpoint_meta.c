@@ -40,10 +40,9 @@ static uint32_t frozen_crc32(Rt *rt) {
     uint32_t crc = 0;
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        if (param->trained)
+        if (param->trained || param->buffer)
             continue;
-        int64_t columns = param->rank ? param->shape[param->rank - 1] : 1;
-        size_t bytes = (size_t)columns * rt_dtype_bytes(param->dtype);
+        size_t bytes = (size_t)param_cols(param) * rt_dtype_bytes(param->dtype);
         void *row = rt_alloc(bytes);
         rt_read_state(rt, param->weight, bytes, row);
         crc = crc32_add(crc, param->name, strlen(param->name));

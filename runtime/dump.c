@@ -123,14 +123,14 @@ static void add_gradients(Rt *rt, struct RtDump *dump) {
         if (!p->trained)
             continue;
         Entry *entry = add(dump, "grad.", p->name, p->master_dtype, p->rank, p->shape);
-        rt_read_state(rt, p->gradient, entry->bytes, entry->data);
+        param_read_part(rt, p, p->gradient, entry->data);
     }
 }
 
 static void add_updated(Rt *rt, struct RtDump *dump) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *p = &rt->program->params[i];
-        if (p->trained)
+        if (p->trained || p->buffer)
             param_read(rt, p,
                        add(dump, "new.", p->name, param_saved_dtype(p), p->rank, p->shape)->data);
     }

@@ -15,6 +15,7 @@ static int tensors_of(const RtProgram *program, bool adapter, OutTensor *tensors
         OutTensor *tensor = &tensors[count++];
         *tensor = (OutTensor){.name = (char *)param->name,
                               .param = param,
+                              .offset = RT_NOWHERE,
                               .dtype = param_saved_dtype(param),
                               .rank = param->rank};
         memcpy(tensor->shape, param->shape, sizeof tensor->shape);

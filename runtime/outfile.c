@@ -82,8 +82,10 @@ static bool tensor_write(Rt *rt, StWriter *writer, const OutTensor *tensor) {
     if (tensor->host)
         return st_write(writer, tensor->host, bytes);
     void *values = rt_alloc(bytes);
-    if (tensor->param)
+    if (tensor->param && tensor->offset == RT_NOWHERE)
         param_read(rt, tensor->param, values);
+    else if (tensor->param)
+        param_read_part(rt, tensor->param, tensor->offset, values);
     else
         rt_read_state(rt, tensor->offset, bytes, values);
     bool ok = st_write(writer, values, bytes);

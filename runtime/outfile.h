@@ -30,8 +30,9 @@ void folder_sync(const char *dir);
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* A tensor to be saved. Its values come from `param` (as param_read() gives them), else from
- * `host`, else from STATE at `offset`, dense. */
+/* A tensor to be saved. Its values come from `host` where that is given; else from `param`, as
+ * param_read() gives them or, unless `offset` is RT_NOWHERE, param_read_part(); else from STATE at
+ * `offset`, dense. */
 typedef struct {
     char *name;
     const RtParam *param;

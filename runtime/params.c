@@ -15,6 +15,12 @@ int64_t param_elements(const RtParam *param) {
     return count;
 }
 
+int64_t param_cols(const RtParam *param) {
+    if (param->split[0])
+        return param->cols;
+    return param->rank > 0 ? param->shape[param->rank - 1] : 1;
+}
+
 RtDtype param_saved_dtype(const RtParam *param) {
     return param->master != RT_NOWHERE ? param->master_dtype : param->dtype;
 }
@@ -30,7 +36,7 @@ typedef struct {
 
 static Strided strided(const RtParam *param) {
     size_t size = rt_dtype_bytes(param->dtype);
-    int64_t cols = param->rank > 0 ? param->shape[param->rank - 1] : 1;
+    int64_t cols = param_cols(param);
     Strided s = {.rows = (size_t)(param_elements(param) / cols),
                  .row = (size_t)cols * size,
                  .stride = (size_t)param->row_stride * size};
@@ -66,27 +72,70 @@ static void write_weight(Rt *rt, const RtParam *param, const void *host) {
     free(span);
 }
 
+void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host) {
+    size_t size = rt_dtype_bytes(param->master_dtype);
+    size_t bytes = (size_t)param_elements(param) * size;
+    if (!param->split[0]) {
+        rt_read_state(rt, offset, bytes, host);
+        return;
+    }
+    void *memory = rt_alloc(bytes);
+    rt_read_state(rt, offset, bytes, memory);
+    param_to_file_order(param, size, memory, host);
+    free(memory);
+}
+
+void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host) {
+    size_t size = rt_dtype_bytes(param->master_dtype);
+    size_t bytes = (size_t)param_elements(param) * size;
+    if (!param->split[0]) {
+        rt_write_state(rt, offset, bytes, host);
+        return;
+    }
+    void *memory = rt_alloc(bytes);
+    param_to_memory_order(param, size, host, memory);
+    rt_write_state(rt, offset, bytes, memory);
+    free(memory);
+}
+
 void param_read(Rt *rt, const RtParam *param, void *host) {
-    if (param->master != RT_NOWHERE)
-        rt_read_state(rt, param->master, param_saved_bytes(param), host);
-    else
+    if (param->master != RT_NOWHERE) {
+        param_read_part(rt, param, param->master, host);
+        return;
+    }
+    if (!param->split[0]) {
         read_weight(rt, param, host);
+        return;
+    }
+    void *memory = rt_alloc(param_saved_bytes(param));
+    read_weight(rt, param, memory);
+    param_to_file_order(param, rt_dtype_bytes(param->dtype), memory, host);
+    free(memory);
+}
+
+/* The weight's copy of what is saved: of its own type, in memory's order. */
+static void write_copy(Rt *rt, const RtParam *param, const void *host) {
+    int64_t count = param_elements(param);
+    size_t size = rt_dtype_bytes(param->dtype);
+    RtDtype saved = param_saved_dtype(param);
+    void *converted = rt_alloc((size_t)count * size), *memory = rt_alloc((size_t)count * size);
+    for (int64_t i = 0; i < count; i++)
+        rt_set(param->dtype, converted, i, rt_get(saved, host, i));
+    param_to_memory_order(param, size, converted, memory);
+    write_weight(rt, param, memory);
+    free(memory);
+    free(converted);
 }
 
 void param_write(Rt *rt, const RtParam *param, const void *host) {
-    if (param->master == RT_NOWHERE) {
-        write_weight(rt, param, host);
-        return;
-    }
-    rt_write_state(rt, param->master, param_saved_bytes(param), host);
+    if (param->master != RT_NOWHERE)
+        param_write_part(rt, param, param->master, host);
     if (param->weight == RT_NOWHERE)
         return;
-    int64_t count = param_elements(param);
-    void *weight = rt_alloc((size_t)count * rt_dtype_bytes(param->dtype));
-    for (int64_t i = 0; i < count; i++)
-        rt_set(param->dtype, weight, i, rt_get(param->master_dtype, host, i));
-    write_weight(rt, param, weight);
-    free(weight);
+    if (param->split[0] || param_saved_dtype(param) != param->dtype)
+        write_copy(rt, param, host);
+    else
+        write_weight(rt, param, host);
 }
 
 /* ---- schedule -------------------------------------------------------------------------------- */

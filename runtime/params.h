@@ -1,10 +1,14 @@
-/* What params.c, initial.c and weights.c share: where a parameter's first values come from. Host
- * copies are dense, row-major, in param_saved_dtype(). */
+/* What params.c, param_order.c, initial.c and weights.c share: where a parameter's first values come
+ * from. Host copies are dense, in the file's order, in param_saved_dtype(). */
 #ifndef GPUOPT_PARAMS_H
 #define GPUOPT_PARAMS_H
 
 #include "runtime/rt.h"
 #include "runtime/safetensors.h"
+
+/* All elements, of `size` bytes each, from one order to the other; the two do not overlap. */
+void param_to_file_order(const RtParam *param, size_t size, const void *memory, void *file);
+void param_to_memory_order(const RtParam *param, size_t size, const void *file, void *memory);
 
 /* By the parameter's own rule. */
 void initial_values(const RtParam *param, int64_t seed, void *host);

@@ -197,13 +197,17 @@ void jit_module(Rt *rt, char *path, size_t path_size);
 /* ---- parameters (params.c) ------------------------------------------------------------------- */
 
 int64_t param_elements(const RtParam *param);
-/* What is saved of a parameter: its master where there is one, else its weight; dense, row-major,
- * in param_saved_dtype(). */
+int64_t param_cols(const RtParam *param); /* elements in a row of its weight, as memory holds it */
+/* What is saved of a parameter: its master where there is one, else its weight; dense, in the
+ * file's order, in param_saved_dtype(). */
 RtDtype param_saved_dtype(const RtParam *param);
 size_t param_saved_bytes(const RtParam *param);
 void param_read(Rt *rt, const RtParam *param, void *host);
 /* Writes master (where there is one) and weight. */
 void param_write(Rt *rt, const RtParam *param, const void *host);
+/* The same of its master, gradient or a moment at `offset`: dense, in master_dtype. */
+void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host);
+void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host);
 
 void params_init(Rt *rt);   /* counters, tables and weights of a fresh run */
 void params_tables(Rt *rt); /* seed, learning rates and bias corrections only: after a resume */

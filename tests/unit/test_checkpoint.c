@@ -74,6 +74,9 @@ static RtParam params[] = {
      .adapter = true},
     {"norm", DENSE(5), RT_F32, RT_F32, 320, RT_NOWHERE, .gradient = 384, .exp_avg = 448,
      .exp_avg_sq = 512, .trained = true, .adapter = true},
+    {"conv", 4, {3, 2, 1, 2}, 2, RT_F32, RT_F32, 576, RT_NOWHERE, .gradient = 640, .exp_avg = 704,
+     .exp_avg_sq = 768, .trained = true, .split = {3, 2, 1, 2}, .order = {0, 2, 3, 1}, .cols = 2},
+    {"mean", DENSE(5), RT_F32, RT_F32, 832, RT_NOWHERE, NONE, .buffer = true},
 };
 
 static RtProgram program = {
@@ -82,7 +85,7 @@ static RtProgram program = {
     .generator = "gpuopt-gen 0",
     .real = RT_F32,
     .params = params,
-    .param_count = 3,
+    .param_count = 5,
     .counters = {.step = 1024, .applied = 1028, .bad_step = 1032, .loss = 1100, .grad_norm = 1200},
     .training = {.steps = STEPS, .micro_steps = 2},
     .checkpoint = {.keep_latest_k = 2,
@@ -223,7 +226,8 @@ static void a_checkpoint_restores_every_bit(void **state) {
             device_state[i * 12 + 8 + k] = 0xee;
     memset(device_state + 64, 0xee, 64);
     memset(device_state + 192, 0xee, 128 + 64);
-    memset(device_state + 448, 0xee, 128);
+    memset(device_state + 448, 0xee, 128 + 64);
+    memset(device_state + 704, 0xee, 128 + 20);
     memset(device_state + 1024, 0xee, 1024);
     memset(losses, 0, sizeof losses);
     rt.step = rt.known_steps = 0;
@@ -235,9 +239,37 @@ static void a_checkpoint_restores_every_bit(void **state) {
     static const struct {
         size_t at, bytes;
     } live[] = {{0, 36},   {64, 24},  {192, 24},  {256, 24},  {320, 20},
-                {448, 20}, {512, 20}, {1024, 12}, {1100, 20}, {1200, 20}};
+                {448, 20}, {512, 20}, {576, 48},  {704, 48},  {768, 48},
+                {832, 20}, {1024, 12}, {1100, 20}, {1200, 20}};
     for (size_t i = 0; i < sizeof live / sizeof *live; i++)
         assert_memory_equal(device_state + live[i].at, before + live[i].at, live[i].bytes);
+}
+
+/* Files hold [O, I, k, k], memory [O, k, k, I]: also of the moments. */
+static void a_checkpoint_has_the_order_of_the_file(void **state) {
+    (void)state;
+    char error[256];
+    train_to(5);
+    checkpoint_save(&rt);
+    StFile *file = st_open(in_out("checkpoints/step_5/state.safetensors"), error, sizeof error);
+    assert_non_null(file);
+    const struct {
+        const char *name;
+        size_t at;
+    } tensors[] = {{"conv", 576}, {"conv.exp_avg", 704}, {"conv.exp_avg_sq", 768}};
+    for (int t = 0; t < 3; t++) {
+        const StTensor *tensor = st_find(file, tensors[t].name);
+        assert_int_equal(tensor->rank, 4);
+        for (int o = 0; o < 3; o++)
+            for (int i = 0; i < 2; i++)
+                for (int x = 0; x < 2; x++) {
+                    const unsigned char *memory = device_state + tensors[t].at;
+                    const unsigned char *saved = tensor->data;
+                    assert_memory_equal(saved + 4 * (o * 4 + i * 2 + x),
+                                        memory + 4 * (o * 4 + x * 2 + i), 4);
+                }
+    }
+    st_close(file);
 }
 
 static int saved_step(void) {
@@ -440,8 +472,9 @@ static void a_model_is_exported(void **state) {
     export_run(&rt);
     StFile *file = st_open_folder(in_out("model"), error, sizeof error);
     assert_non_null(file);
-    assert_int_equal(st_count(file), 1);
+    assert_int_equal(st_count(file), 3);
     assert_int_equal(st_find(file, "base")->dtype, ST_BF16);
+    assert_int_equal(st_find(file, "mean")->rank, 1);
     st_close(file);
     assert_true(exists("model/config.json"));
     whole.checkpoint.export_model = false;
@@ -461,6 +494,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
         T(a_checkpoint_restores_every_bit),
+        T(a_checkpoint_has_the_order_of_the_file),
         T(the_latest_saves_are_kept),
         T(the_same_step_is_replaced),
         T(a_flipped_bit_is_refused),

@@ -1,0 +1,156 @@
+/* Parameters on a device that is an array: what is written comes back, in the file's order, whatever
+ * memory holds, and nothing beside it is touched. */
+#include "runtime/params.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { STATE_BYTES = 4096, BLANK = 0xee };
+
+static unsigned char device_state[STATE_BYTES];
+static Rt rt;
+
+void rt_read_state(Rt *r, size_t offset, size_t bytes, void *host) {
+    (void)r;
+    assert_true(offset + bytes <= STATE_BYTES);
+    memcpy(host, device_state + offset, bytes);
+}
+
+void rt_write_state(Rt *r, size_t offset, size_t bytes, const void *host) {
+    (void)r;
+    assert_true(offset + bytes <= STATE_BYTES);
+    memcpy(device_state + offset, host, bytes);
+}
+
+static int blank(void **state) {
+    (void)state;
+    memset(device_state, BLANK, sizeof device_state);
+    return 0;
+}
+
+/* ---- the order of memory, said once more and differently -------------------------------------- */
+
+/* Index in the file of the element at memory's index. */
+static int64_t file_index(const RtParam *p, int64_t memory) {
+    int64_t at[4] = {0}, index = 0;
+    for (int i = 3; i >= 0; i--) {
+        int64_t count = p->split[p->order[i]];
+        at[p->order[i]] = memory % count;
+        memory /= count;
+    }
+    for (int i = 0; i < 4; i++)
+        index = index * p->split[i] + at[i];
+    return index;
+}
+
+static float weight_at(const RtParam *p, int64_t memory) {
+    int64_t row = memory / p->cols, col = memory % p->cols;
+    const unsigned char *weight = device_state + p->weight;
+    return (float)rt_get(p->dtype, weight, row * p->row_stride + col);
+}
+
+static bool is_blank(size_t from, size_t to) {
+    for (; from < to; from++)
+        if (device_state[from] != BLANK)
+            return false;
+    return true;
+}
+
+/* Small whole numbers: exact in every type. */
+static void check_weight(const RtParam *p) {
+    int64_t count = param_elements(p);
+    float *host = calloc((size_t)count, sizeof *host), *back = calloc((size_t)count, sizeof *back);
+    for (int64_t i = 0; i < count; i++)
+        host[i] = (float)(i - 7);
+    param_write(&rt, p, host);
+    for (int64_t i = 0; i < count; i++)
+        assert_true(weight_at(p, i) == host[file_index(p, i)]);
+    param_read(&rt, p, back);
+    assert_memory_equal(back, host, (size_t)count * sizeof *host);
+    free(host);
+    free(back);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------ */
+
+/* Odd lengths, so that no axis can be taken for another. */
+#define CONV(...)                                                                                  \
+    {                                                                                              \
+        .name = "conv", .rank = 4, .shape = {5, 3, 2, 7}, .dtype = RT_F32, .master_dtype = RT_F32, \
+        .weight = 64, .master = RT_NOWHERE, .split = {5, 3, 2, 7}, __VA_ARGS__                     \
+    }
+
+static void test_every_order(void **state) {
+    RtParam p = CONV(.cols = 1);
+    for (int code = 0; code < 256; code++) {
+        int seen = 0;
+        for (int i = 0; i < 4; i++) {
+            p.order[i] = code >> 2 * i & 3;
+            seen |= 1 << p.order[i];
+        }
+        if (seen != 15)
+            continue;
+        blank(state);
+        p.cols = p.row_stride = p.split[p.order[3]];
+        check_weight(&p);
+        assert_true(is_blank(0, 64) && is_blank(64 + 210 * 4, STATE_BYTES));
+    }
+}
+
+/* [F, C, H*W] flattened to [F, H*W*C], in rows with other tensors between them. */
+static void test_strided_rows(void **state) {
+    (void)state;
+    RtParam p = {.name = "fc",
+                 .rank = 2,
+                 .shape = {4, 15},
+                 .dtype = RT_F32,
+                 .master_dtype = RT_F32,
+                 .weight = 32,
+                 .master = RT_NOWHERE,
+                 .split = {4, 3, 5, 1},
+                 .order = {0, 2, 3, 1},
+                 .cols = 15,
+                 .row_stride = 22};
+    check_weight(&p);
+    for (size_t row = 0; row < 4; row++)
+        assert_true(is_blank(32 + (row * 22 + 15) * 4, 32 + (row + 1) * 22 * 4));
+}
+
+static void test_a_master_and_its_copy(void **state) {
+    (void)state;
+    RtParam p = CONV(.order = {2, 3, 1, 0}, .cols = 5, .row_stride = 6);
+    p.dtype = RT_BF16;
+    p.master = 2048;
+    check_weight(&p);
+    const float *master = (const float *)(device_state + p.master);
+    for (int64_t i = 0; i < 210; i++)
+        assert_true(master[i] == weight_at(&p, i));
+}
+
+static void test_gradients_and_moments(void **state) {
+    (void)state;
+    RtParam p = CONV(.order = {0, 2, 3, 1}, .cols = 3, .row_stride = 3);
+    float host[210], back[210];
+    for (int i = 0; i < 210; i++)
+        host[i] = 0.1f * (float)i;
+    param_write_part(&rt, &p, 1024, host);
+    const float *memory = (const float *)(device_state + 1024);
+    for (int64_t i = 0; i < 210; i++)
+        assert_true(memory[i] == host[file_index(&p, i)]);
+    param_read_part(&rt, &p, 1024, back);
+    assert_memory_equal(back, host, sizeof host);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_every_order, blank),
+        cmocka_unit_test_setup(test_strided_rows, blank),
+        cmocka_unit_test_setup(test_a_master_and_its_copy, blank),
+        cmocka_unit_test_setup(test_gradients_and_moments, blank),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
