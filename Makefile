@@ -17,12 +17,7 @@ GEN := gpuopt-gen
 OBJ := build/obj
 LIBGEN = $(dir $(OBJ))libgen.a
 
-# The toolkit: CUDA_HOME, else the one of nvcc, else the usual place, else the wheels of `make deps`.
-ifndef CUDA_HOME
-nvcc      := $(realpath $(shell command -v nvcc 2>/dev/null))
-CUDA_HOME := $(firstword $(patsubst %/include/cuda.h,%,$(wildcard $(addsuffix /include/cuda.h,\
-    $(nvcc:%/bin/nvcc=%) /usr/local/cuda $(CURDIR)/build/deps/cuda))))
-endif
+include runtime/toolkit.mk
 ifneq ($(CUDA_HOME),)
 export CUDA_HOME
 endif
@@ -95,6 +90,10 @@ sim:
 
 # ---- tests -----------------------------------------------------------------------------------
 
+.PHONY: toolkit
+toolkit:
+	@runtime/scripts/deps.sh check cuda
+
 # One runtime library for all programs that tests build (in place of the copy that each carries).
 rt_obj := $(patsubst runtime/%.c,$(OBJ)/runtime/%.o,$(wildcard runtime/*.c))
 RT_LIB := build/libruntime.a
@@ -102,7 +101,7 @@ RUNTIME_PARENT := $(CURDIR)
 
 $(OBJ)/runtime/device.o: defines := -DGPUOPT_SIM_DIR='"$(CURDIR)/build/sim"'
 $(OBJ)/runtime/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(RUNTIME_PARENT)"'
-$(OBJ)/runtime/%.o: runtime/%.c | build/compiler.ok
+$(OBJ)/runtime/%.o: runtime/%.c | build/compiler.ok toolkit
 	@mkdir -p $(@D)
 	$(CC) $(C17) $(CFLAGS) $(defines) -I. -isystem $(CUDA_HOME)/include -MMD -MP -c -o $@ $<
 
@@ -119,7 +118,7 @@ unit_rt     := $(shell grep -l '"runtime/' $(unit_c))
 unit_shared := $(filter-out $(unit_c),$(wildcard tests/unit/*.c)) tests/oracle/compare.c
 unit_tests  := $(unit_c:tests/%.c=build/%)
 
-$(OBJ)/tests/%.o: tests/%.c
+$(OBJ)/tests/%.o: tests/%.c | toolkit
 	@mkdir -p $(@D)
 	$(CC) $(C17) $(CFLAGS) -I. -Igen -isystem $(CUDA_HOME)/include -MMD -MP -c -o $@ $<
 

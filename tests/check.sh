@@ -17,6 +17,7 @@ suites() {
 oracle     tests/oracle/run.sh | --all
 flavours   tests/sim/flavours.sh | --all
 build      tests/build/run.sh | --all
+toolkit    tests/build/toolkit.sh
 templates  tests/sim/test_template_run.sh build/sim | all
 generated  tests/sim/generated.sh | --all
 emit       tests/emit/run.sh

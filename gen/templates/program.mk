@@ -11,10 +11,7 @@ SIM_OUT ?= $(CURDIR)/sim
 CFLAGS  ?= -O2 -g
 STRICT  ?= -Wall -Wextra
 
-# The toolkit: CUDA_HOME, else the one that nvcc on the PATH belongs to, else the usual place.
-ifndef CUDA_HOME
-CUDA_HOME := $(patsubst %/bin/nvcc,%,$(or $(realpath $(shell command -v nvcc 2>/dev/null)),/usr/local/cuda/bin/nvcc))
-endif
+include $(RT)/runtime/toolkit.mk
 NVCC    ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
 
 ifneq ($(word 2,$(CURDIR)),)
@@ -66,8 +63,7 @@ obj/runtime/%.o: $(RT)/runtime/%.c | need_host
 -include $(wildcard obj/*.d obj/runtime/*.d)
 
 need_host:
-	@test -f $(CUDA_HOME)/include/cuda.h || \
-	    { echo "error: $(CUDA_HOME)/include/cuda.h is not there: install the CUDA toolkit, or name its folder in CUDA_HOME"; exit 1; } >&2
+	@$(need_toolkit)
 	@echo '#include <jansson.h>' | $(CC) -E -o /dev/null - 2>/dev/null || \
 	    { echo "error: jansson.h is not there: install jansson (Debian: libjansson-dev)"; exit 1; } >&2
 
@@ -90,10 +86,10 @@ need_nvcc:
 	@test -z "$(NVCC)" || test -n "$(archs)" || \
 	    { echo "error: this nvcc knows none of $(wanted): take a newer CUDA toolkit, or name others in ARCH"; exit 1; } >&2
 
-kernels.sim: kernels.cu $(RT)/runtime/kernel.cuh $(SIM_OUT)/simcc
+kernels.sim: kernels.cu $(RT)/runtime/kernel.cuh $(SIM_OUT)/simcc | need_host
 	CUDA_HOME=$(CUDA_HOME) $(SIM_OUT)/simcc -I $(RT) $< -o $@
 
-$(SIM_OUT)/simcc:
+$(SIM_OUT)/simcc: | need_host
 	$(MAKE) -f $(RT)/runtime/sim/Makefile.inc RT=$(RT)/runtime SIM_OUT=$(SIM_OUT) CUDA_HOME=$(CUDA_HOME) sim
 
 clean:

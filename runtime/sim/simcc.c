@@ -4,8 +4,8 @@
  *     simcc [--flavour release|asan|race] [-I DIR]... [-D NAME]... kernels.cu -o kernels.sim
  *
  * sim_device.h lies in include/ beside this program, libcuda.so.1 beside it. CUDA_HOME says where
- * CUDA's headers are; without it, /usr/local/cuda and nvcc's place are tried. SIM_FLAVOUR gives the
- * flavour where the option does not, SIM_CXX another compiler than g++.
+ * CUDA's headers are; without it, they are where they were when this was built. SIM_FLAVOUR gives
+ * the flavour where the option does not, SIM_CXX another compiler than g++.
  */
 #include "simcc_scan.h"
 #include <limits.h>
@@ -89,32 +89,12 @@ static char *include_of(const char *home) {
     return path;
 }
 
-static char *include_of_nvcc(void) {
-    const char *path = getenv("PATH");
-    while (path && *path) {
-        const size_t length = strcspn(path, ":");
-        char *nvcc = text_of("%.*s/nvcc", (int)length, path);
-        char *real = realpath(nvcc, NULL);
-        char *bin = real ? strrchr(real, '/') : NULL;
-        if (bin) {
-            *bin = 0;
-            char *found = include_of(text_of("%s/..", real));
-            if (found)
-                return found;
-        }
-        path += length + (path[length] == ':');
-    }
-    return NULL;
-}
-
 static char *cuda_include(void) {
     const char *home = getenv("CUDA_HOME");
-    char *found = home && *home ? include_of(home) : include_of("/usr/local/cuda");
-    if (!found && !(home && *home))
-        found = include_of_nvcc();
+    home = home && *home ? home : SIM_TOOLKIT;
+    char *found = include_of(home);
     if (!found)
-        fail("no include/cuda_bf16.h under %s: set CUDA_HOME to the CUDA toolkit's folder",
-             home && *home ? home : "/usr/local/cuda");
+        fail("no include/cuda_bf16.h under %s: set CUDA_HOME to the CUDA toolkit's folder", home);
     return found;
 }
 

@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/build
-cuda=${CUDA_HOME:-/usr/local/cuda}
+cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
 archs=sm_90a
 points=1
 [ "${1-}" = --all ] && archs="sm_80 sm_90a sm_100" points=1000

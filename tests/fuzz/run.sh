@@ -25,7 +25,7 @@ fuzz() {
         # shellcheck disable=SC2086 # flags are words
         case $source in
         *.c) $cc -std=c17 -D_GNU_SOURCE $covered -I. -Igen \
-            -isystem "${CUDA_HOME:-/usr/local/cuda}/include" -c "$source" -o "$work/$name.obj/$(basename "$source" .c).o" || exit 1
+            -isystem "${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}/include" -c "$source" -o "$work/$name.obj/$(basename "$source" .c).o" || exit 1
             [ "$source" = "tests/fuzz/$name.c" ] || shift ;;
         esac
     done

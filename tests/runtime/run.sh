@@ -8,7 +8,7 @@
 set -u
 SIM=$(realpath "${SIM:-build/sim}")
 WORK=${WORK:-build/tests/runtime}
-CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
+CUDA_HOME=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
 CC=${CC:-gcc}
 ROOT=$PWD
 FLAGS="-std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off"

@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 sim=${SIM_OUT:-$PWD/build/sim}
 out=$PWD/build/generated
-cuda=${CUDA_HOME:-/usr/local/cuda}
+cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
 cc=${CC:-gcc}
 orders=random:1
 [ "${1-}" != --all ] || orders="reverse random:1 random:2"

@@ -5,7 +5,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 sim=${1:-$root/build/sim}
 out=$root/build/sim-tests
 cc=${SIM_CC:-gcc}
-cuda=${CUDA_HOME:-/usr/local/cuda}
+cuda=${CUDA_HOME:-$(make -s -f "$root/runtime/toolkit.mk")}
 mkdir -p "$out"
 failed=0
 

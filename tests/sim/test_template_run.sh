@@ -9,7 +9,7 @@ sim=${1:-$root/build/sim}
 scope=${2:-check}
 out=$root/build/template-tests
 cc=${SIM_CC:-gcc}
-cuda=${CUDA_HOME:-/usr/local/cuda}
+cuda=${CUDA_HOME:-$(make -s -f "$root/runtime/toolkit.mk")}
 rm -rf "$out"
 mkdir -p "$out"
 cd "$root" || exit 1

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Without a CUDA toolkit whatever needs it ends in one line that says what to install, and with one
+# every part of the project takes the same.
+#
+#     tests/build/toolkit.sh         from anywhere, after make; RT and SIM_OUT as tests/check.sh
+#                                    sets them. Works under build/toolkit.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=$PWD/build/toolkit
+failed=0
+rm -rf "$work"
+mkdir -p "$work"
+
+verdict() { # CODE NAME
+    if [ "$1" -eq 0 ]; then
+        echo "ok toolkit $2"
+    else
+        echo "FAIL toolkit $2"
+        sed 's/^/    /' "$work/log"
+        failed=1
+    fi
+}
+
+# refused NAME COMMAND...: fails, in one line that says what to install; make's own do not count.
+refused() {
+    name=$1
+    shift
+    "$@" >"$work/log" 2>&1 && { echo "exit 0 without a toolkit" >>"$work/log"; verdict 1 "$name"; return; }
+    [ "$(grep -vc '^make' "$work/log")" -eq 1 ] && grep -q '^error: .*install.*CUDA_HOME' "$work/log"
+    verdict $? "$name"
+}
+
+# Everything is to be built anew, except the compiler, which needs no toolkit.
+bare_make() {
+    make --no-print-directory -s -j2 -o gpuopt-gen OBJ="$work/obj" RT_LIB="$work/libruntime.a" \
+        -W tests/gpu/bundle.sh "$@"
+}
+
+for target in sim unit-tests gpu-bundle check-gpu bench; do
+    refused "make $target, CUDA_HOME names none" bare_make CUDA_HOME="$work/none" $target
+    refused "make $target, there is none" bare_make CUDA_HOME= $target
+done
+
+./gpuopt-gen tests/oracle/cases/odd/spec.toml -o "$work/program" >/dev/null || failed=1
+export DEVICE=sim
+refused "make run" env -u RT -u RTLIB CUDA_HOME="$work/none" \
+    runtime/scripts/run.sh --program "$work/program"
+refused "a program's own make" env -u RT -u RTLIB \
+    make --no-print-directory -s -j2 -C "$work/program" CUDA_HOME= SIM_OUT="$work/sim"
+
+# ---- which one ---------------------------------------------------------------------------------
+
+toolkit() { # FOLDER: looks like one
+    mkdir -p "$1/bin" "$1/include"
+    touch "$1/include/cuda.h" "$1/bin/nvcc"
+    chmod +x "$1/bin/nvcc"
+}
+
+# takes MAKEFILE CUDA_HOME RT: the toolkit that it takes, nvcc being a link on the PATH.
+takes() {
+    # shellcheck disable=SC2016 # make expands it
+    PATH="$work/links:$PATH" CUDA_HOME="$2" make -s -C "$(dirname "$1")" -f "$(basename "$1")" RT="$3" \
+        --eval 'show_toolkit: ; @echo $(CUDA_HOME)' show_toolkit
+}
+
+same_choice() {
+    toolkit "$work/on_path" && toolkit "$work/named" && mkdir "$work/links" &&
+        ln -s ../on_path/bin/nvcc "$work/links/nvcc" || return
+    for home in "" "$work/named"; do
+        while read -r makefile rt; do
+            found=$(takes "$makefile" "$home" "$rt")
+            [ "$found" = "${home:-$work/on_path}" ] ||
+                { echo "$makefile takes $found, not ${home:-$work/on_path}"; return 1; }
+        done <<LIST
+Makefile $PWD
+runtime/toolkit.mk $PWD
+runtime/sim/Makefile.inc $PWD/runtime
+$work/program/Makefile $PWD
+LIST
+    done
+}
+
+same_choice >"$work/log" 2>&1
+verdict $? "one place decides"
+exit $failed
