@@ -3,7 +3,15 @@
 #include "spec/spec.h"
 #include "spec/toml.h"
 
-typedef enum { KIND_INT, KIND_REAL, KIND_BOOL, KIND_STRING, KIND_STRINGS, KIND_CHOICE } KeyKind;
+typedef enum {
+    KIND_INT,
+    KIND_REAL,
+    KIND_BOOL,
+    KIND_REALS,
+    KIND_STRING,
+    KIND_STRINGS,
+    KIND_CHOICE
+} KeyKind;
 
 typedef struct {
     const char *table, *leaf, *name; /* name: "table.leaf" */

@@ -25,6 +25,8 @@ const char *key_domain(Arena *arena, Key key) {
         return arena_printf(arena, "number in %s", info->range);
     case KIND_BOOL:
         return "true or false";
+    case KIND_REALS:
+        return arena_printf(arena, "list of numbers in %s", info->range);
     case KIND_STRING:
         return "string";
     case KIND_STRINGS:
@@ -52,11 +54,9 @@ static bool in_range(const char *range, double value) {
 
 static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value) {
     static const char *const wanted[] = {
-        [KIND_INT] = "an integer",
-        [KIND_REAL] = "a number",
-        [KIND_BOOL] = "true or false",
-        [KIND_STRING] = "a string",
-        [KIND_STRINGS] = "a list of strings",
+        [KIND_INT] = "an integer",     [KIND_REAL] = "a number",
+        [KIND_BOOL] = "true or false", [KIND_REALS] = "a list of numbers",
+        [KIND_STRING] = "a string",    [KIND_STRINGS] = "a list of strings",
         [KIND_CHOICE] = "a string",
     };
     user_error(value->pos, key_hint(arena, key), "%s must be %s, not %s", key_info[key].name,
@@ -91,9 +91,26 @@ static int find_choice(Arena *arena, Key key, const Toml *value) {
                value->string);
 }
 
+/* One item stands for a list of one. */
+static const Toml *list_items(const Toml *value, int *count) {
+    *count = value->kind == TOML_ARRAY ? value->count : 1;
+    return value->kind == TOML_ARRAY ? value->items : value;
+}
+
+static Reals real_list(Arena *arena, Key key, const Toml *value) {
+    int count;
+    const Toml *items = list_items(value, &count);
+    double *reals = arena_array(arena, (size_t)count, sizeof *reals);
+    for (int i = 0; i < count; i++) {
+        check_number(arena, key, &items[i]);
+        reals[i] = items[i].real;
+    }
+    return (Reals){count, reals};
+}
+
 static Strings string_list(Arena *arena, Key key, const Toml *value) {
-    int count = value->kind == TOML_ARRAY ? value->count : 1;
-    const Toml *items = value->kind == TOML_ARRAY ? value->items : value;
+    int count;
+    const Toml *items = list_items(value, &count);
     Strings list = {
         .items = arena_array(arena, (size_t)count, sizeof *list.items),
         .at = arena_array(arena, (size_t)count, sizeof *list.at),
@@ -125,6 +142,9 @@ void key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin ori
         break;
     case KIND_BOOL:
         *(bool *)at = value->boolean;
+        break;
+    case KIND_REALS:
+        *(Reals *)at = real_list(arena, key, value);
         break;
     case KIND_STRING:
         *(const char **)at = value->string;
@@ -190,6 +210,15 @@ static void print_strings(const Strings *list, StrBuf *out) {
     sb_puts(out, "]");
 }
 
+static void print_reals(const Reals *list, StrBuf *out) {
+    sb_puts(out, "[");
+    for (int i = 0; i < list->count; i++) {
+        sb_puts(out, i ? ", " : "");
+        sb_put_real(out, list->items[i]);
+    }
+    sb_puts(out, "]");
+}
+
 void key_print(const Spec *spec, Key key, StrBuf *out) {
     const void *at = const_field(spec, key);
     switch (key_info[key].kind) {
@@ -201,6 +230,9 @@ void key_print(const Spec *spec, Key key, StrBuf *out) {
         break;
     case KIND_BOOL:
         sb_puts(out, *(const bool *)at ? "true" : "false");
+        break;
+    case KIND_REALS:
+        print_reals(at, out);
         break;
     case KIND_STRING:
         print_string(*(const char *const *)at, out);
@@ -226,9 +258,10 @@ bool key_same(const Spec *a, const Spec *b, Key key) {
 
 void key_copy(Spec *to, const Spec *from, Key key) {
     static const size_t sizes[] = {
-        [KIND_INT] = sizeof(int64_t),     [KIND_REAL] = sizeof(double),
-        [KIND_BOOL] = sizeof(bool),       [KIND_STRING] = sizeof(const char *),
-        [KIND_STRINGS] = sizeof(Strings), [KIND_CHOICE] = sizeof(int),
+        [KIND_INT] = sizeof(int64_t),         [KIND_REAL] = sizeof(double),
+        [KIND_BOOL] = sizeof(bool),           [KIND_REALS] = sizeof(Reals),
+        [KIND_STRING] = sizeof(const char *), [KIND_STRINGS] = sizeof(Strings),
+        [KIND_CHOICE] = sizeof(int),
     };
     memcpy(field(to, key), const_field(from, key), sizes[key_info[key].kind]);
 }

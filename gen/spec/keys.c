@@ -19,6 +19,7 @@ CONDITIONS(CONDITION_FUNCTION)
 #define INFO_INT .kind = KIND_INT
 #define INFO_REAL .kind = KIND_REAL
 #define INFO_BOOL .kind = KIND_BOOL
+#define INFO_REALS .kind = KIND_REALS
 #define INFO_STRING .kind = KIND_STRING
 #define INFO_STRINGS .kind = KIND_STRINGS
 #define INFO_CHOICE(Enum)                         \
@@ -77,6 +78,8 @@ static const struct {
     {"logging_steps", KEY_training_log_every},
     {"log_interval", KEY_training_log_every},
     {"stage", KEY_training_task},
+    {"eval_steps", KEY_training_eval_every},
+    {"val_check_interval", KEY_training_eval_every},
     {"lora_r", KEY_adapter_r},
     {"lora_rank", KEY_adapter_r},
     {"rank", KEY_adapter_r},
@@ -119,6 +122,14 @@ static const struct {
     {"val_size", KEY_data_eval_fraction},
     {"sample_packing", KEY_data_packing},
     {"dataloader_pin_memory", KEY_data_pin_memory},
+    {"dataloader_num_workers", KEY_data_num_workers},
+    {"mean", KEY_data_image_mean},
+    {"std", KEY_data_image_std},
+    {"img_size", KEY_model_image_size},
+    {"in_chans", KEY_model_image_channels},
+    {"in_channels", KEY_model_image_channels},
+    {"width_multiplier", KEY_model_width_mult},
+    {"drop_rate", KEY_model_dropout},
     {"prefetch_factor", KEY_data_prefetch_batches},
     {"save_steps", KEY_checkpoint_interval},
     {"save_total_limit", KEY_checkpoint_keep_latest_k},

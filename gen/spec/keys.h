@@ -6,10 +6,12 @@
  * and the reference that --keys prints. Adding a key is adding a row.
  *
  *   TYPE       INT (int64_t), REAL (double), BOOL (bool), STRING (const char *, never NULL),
- *              STRINGS (a list; one string stands for a list of one), CHOICE(Enum) (from CHOICES)
- *   default    written as in a spec; REQUIRED: an experiment must say it; DERIVED: follows from
- *              other keys (spec_check.c)
- *   range      an interval of numbers, "[0, 1)"; "" where TYPE is no number
+ *              STRINGS, REALS (lists; one item stands for a list of one), CHOICE(Enum) (from
+ *              CHOICES)
+ *   default    written as in a spec; REQUIRED: an experiment in which it has an effect must say
+ *              it; DERIVED: follows from other keys (spec_check.c)
+ *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" where TYPE has no
+ *              numbers
  *   CONDITION  when the key has an effect (from CONDITIONS); a key written in vain is an error
  *   help       one sentence, with the unit
  *
@@ -24,21 +26,26 @@
 
 /* ---- choices: the C constant and how a spec spells it; one enum a list ---- */
 
-#define FAMILY_CHOICES(C) C(FAMILY_LLAMA, "llama")
+#define FAMILY_CHOICES(C)                                                                          \
+    C(FAMILY_LLAMA, "llama") C(FAMILY_MLP, "mlp") C(FAMILY_CNN, "cnn")                             \
+    C(FAMILY_MOBILENET_V2, "mobilenet_v2") C(FAMILY_RESNET, "resnet")
 #define ROPE_CHOICES(C) C(ROPE_DEFAULT, "default") C(ROPE_LLAMA3, "llama3")
-#define TASK_CHOICES(C) C(TASK_PRETRAIN, "pretrain") C(TASK_SFT, "sft")
+#define TASK_CHOICES(C)                                                                            \
+    C(TASK_PRETRAIN, "pretrain") C(TASK_SFT, "sft") C(TASK_CLASSIFY, "classify")
 #define PRECISION_CHOICES(C)                                                                       \
     C(PRECISION_FP64, "fp64") C(PRECISION_FP32, "fp32")                                            \
     C(PRECISION_TF32, "tf32") C(PRECISION_BF16, "bf16")
-#define OPTIMIZER_CHOICES(C) C(OPTIMIZER_ADAMW, "adamw")
+#define OPTIMIZER_CHOICES(C) C(OPTIMIZER_ADAMW, "adamw") C(OPTIMIZER_SGD, "sgd")
 #define SCHEDULE_CHOICES(C)                                                                        \
-    C(SCHEDULE_CONSTANT, "constant") C(SCHEDULE_LINEAR, "linear") C(SCHEDULE_COSINE, "cosine")
+    C(SCHEDULE_CONSTANT, "constant") C(SCHEDULE_LINEAR, "linear") C(SCHEDULE_COSINE, "cosine")     \
+    C(SCHEDULE_STEP, "step")
 #define ADAPTER_CHOICES(C) C(ADAPTER_NONE, "none") C(ADAPTER_LORA, "lora")
 #define RECOMPUTE_CHOICES(C)                                                                       \
     C(RECOMPUTE_AUTO, "auto") C(RECOMPUTE_NONE, "none") C(RECOMPUTE_FULL, "full")
 #define DATA_CHOICES(C)                                                                            \
     C(DATA_TEXT, "text") C(DATA_JSONL, "jsonl") C(DATA_TOKENS, "tokens")                           \
-    C(DATA_SYNTHETIC, "synthetic")
+    C(DATA_SYNTHETIC, "synthetic") C(DATA_IDX, "idx") C(DATA_IMAGE_FOLDER, "image_folder")
+#define DECODE_CHOICES(C) C(DECODE_DEVICE, "device") C(DECODE_HOST, "host")
 
 #define CHOICES(E)                                                                                 \
     E(Family, FAMILY_CHOICES)                                                                      \
@@ -49,23 +56,49 @@
     E(Schedule, SCHEDULE_CHOICES)                                                                  \
     E(AdapterType, ADAPTER_CHOICES)                                                                \
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
-    E(DataFormat, DATA_CHOICES)
+    E(DataFormat, DATA_CHOICES)                                                                    \
+    E(Decode, DECODE_CHOICES)
 
 /* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
 
+#define LANGUAGE_MODEL (s->model.family == FAMILY_LLAMA)
+
 #define CONDITIONS(C)                                                                              \
     C(ALWAYS, true, "")                                                                            \
-    C(FROM_SCRATCH, !s->model.weights[0], "model.weights = \"\"")                                  \
-    C(ROPE_SCALED, s->model.rope_type == ROPE_LLAMA3, "model.rope_type = \"llama3\"")              \
-    C(ADAPTED, s->adapter.type != ADAPTER_NONE, "an adapter (adapter.type = \"lora\")")            \
-    C(DECAYING, s->lr_scheduler.type != SCHEDULE_CONSTANT,                                         \
+    C(LANGUAGE, LANGUAGE_MODEL, "a language model (model.family = \"llama\")")                     \
+    C(IMAGES, !LANGUAGE_MODEL,                                                                     \
+      "an image model (model.family = \"mlp\", \"cnn\", \"mobilenet_v2\" or \"resnet\")")          \
+    C(SIZED, LANGUAGE_MODEL || s->model.family == FAMILY_MLP,                                      \
+      "model.family = \"llama\" or \"mlp\"")                                                       \
+    C(CNN, s->model.family == FAMILY_CNN, "model.family = \"cnn\"")                                \
+    C(MOBILENET, s->model.family == FAMILY_MOBILENET_V2, "model.family = \"mobilenet_v2\"")        \
+    C(RESNET, s->model.family == FAMILY_RESNET, "model.family = \"resnet\"")                       \
+    C(FROM_SCRATCH, LANGUAGE_MODEL && !s->model.weights[0],                                        \
+      "a language model and model.weights = \"\"")                                                 \
+    C(ROPE_SCALED, LANGUAGE_MODEL && s->model.rope_type == ROPE_LLAMA3,                            \
+      "model.rope_type = \"llama3\"")                                                              \
+    C(ADAPTED, LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE,                                  \
+      "an adapter (adapter.type = \"lora\")")                                                      \
+    C(ADAMW, s->optimizer.name == OPTIMIZER_ADAMW, "optimizer.name = \"adamw\"")                   \
+    C(SGD, s->optimizer.name == OPTIMIZER_SGD, "optimizer.name = \"sgd\"")                         \
+    C(MOMENTUM, s->optimizer.name == OPTIMIZER_SGD && s->optimizer.momentum > 0,                   \
+      "optimizer.momentum above 0")                                                                \
+    C(DECAYING,                                                                                    \
+      s->lr_scheduler.type == SCHEDULE_LINEAR || s->lr_scheduler.type == SCHEDULE_COSINE,          \
       "lr_scheduler.type = \"linear\" or \"cosine\"")                                              \
+    C(IN_STEPS, s->lr_scheduler.type == SCHEDULE_STEP, "lr_scheduler.type = \"step\"")             \
     C(FROM_FILES, s->data.format != DATA_SYNTHETIC, "data that is read from files")                \
     C(SPLIT, s->data.format != DATA_SYNTHETIC && s->data.validation.count == 0,                    \
       "data from files and no data.validation of its own")                                         \
-    C(SAMPLES, s->data.format != DATA_TEXT, "samples (any data.format but \"text\")")              \
-    C(SKIPPING, s->compile.skip_ignored_rows, "compile.skip_ignored_rows = true")                  \
-    C(CHUNKED, s->compile.chunked_head, "compile.chunked_head = true")                             \
+    C(SAMPLES, LANGUAGE_MODEL && s->data.format != DATA_TEXT,                                      \
+      "a language model and samples (any data.format but \"text\")")                               \
+    C(RESIDENT, s->data.format == DATA_IDX && s->data.decode == DECODE_DEVICE,                     \
+      "data.format = \"idx\" and data.decode = \"device\"")                                        \
+    C(FOLDERS, s->data.format == DATA_IMAGE_FOLDER, "data.format = \"image_folder\"")              \
+    C(SKIPPING, LANGUAGE_MODEL && s->compile.skip_ignored_rows,                                    \
+      "a language model and compile.skip_ignored_rows = true")                                     \
+    C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
+      "a language model and compile.chunked_head = true")                                          \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
 
 /* ---- keys ---- */
@@ -83,22 +116,25 @@
       "FILE.toml means what that spec trains.")                                                    \
     K(model, config, STRING, "\"\"", "", ALWAYS,                                                   \
       "Folder whose config.json gives the keys below.")                                            \
-    K(model, vocab_size, INT, REQUIRED, "[2, 16777216]", ALWAYS, "Rows of the embedding.")         \
-    K(model, hidden_size, INT, REQUIRED, "[1, 1048576]", ALWAYS, "Width of the residual stream.")  \
-    K(model, intermediate_size, INT, REQUIRED, "[1, 4194304]", ALWAYS,                             \
+    K(model, vocab_size, INT, REQUIRED, "[2, 16777216]", LANGUAGE, "Rows of the embedding.")       \
+    K(model, hidden_size, INT, REQUIRED, "[1, 1048576]", SIZED,                                    \
+      "Width of the residual stream, or of the hidden layers of an mlp.")                          \
+    K(model, intermediate_size, INT, REQUIRED, "[1, 4194304]", LANGUAGE,                           \
       "Width inside the feed-forward block.")                                                      \
-    K(model, num_hidden_layers, INT, REQUIRED, "[1, 1024]", ALWAYS, "Decoder layers.")             \
-    K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", ALWAYS, "Query heads.")              \
-    K(model, num_key_value_heads, INT, DERIVED, "[1, 4096]", ALWAYS,                               \
+    K(model, num_hidden_layers, INT, REQUIRED, "[1, 1024]", SIZED,                                 \
+      "Decoder layers, or hidden layers of an mlp.")                                               \
+    K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", LANGUAGE, "Query heads.")            \
+    K(model, num_key_value_heads, INT, DERIVED, "[1, 4096]", LANGUAGE,                             \
       "Key and value heads; num_attention_heads by default.")                                      \
-    K(model, head_dim, INT, DERIVED, "[8, 256]", ALWAYS,                                           \
+    K(model, head_dim, INT, DERIVED, "[8, 256]", LANGUAGE,                                         \
       "Width of a head, a multiple of 8; hidden_size / num_attention_heads by default.")           \
-    K(model, max_position_embeddings, INT, "2048", "[1, 16777216]", ALWAYS,                        \
+    K(model, max_position_embeddings, INT, "2048", "[1, 16777216]", LANGUAGE,                      \
       "Longest sequence that the model is meant for, in tokens.")                                  \
-    K(model, rms_norm_eps, REAL, "1e-5", "(0, 1)", ALWAYS, "Added to the mean square in RMSNorm.") \
-    K(model, rope_theta, REAL, "10000.0", "[1, 1e12]", ALWAYS,                                     \
+    K(model, rms_norm_eps, REAL, "1e-5", "(0, 1)", LANGUAGE,                                       \
+      "Added to the mean square in RMSNorm.")                                                      \
+    K(model, rope_theta, REAL, "10000.0", "[1, 1e12]", LANGUAGE,                                   \
       "Base of the rotary embedding's wavelengths.")                                               \
-    K(model, rope_type, CHOICE(RopeType), "default", "", ALWAYS,                                   \
+    K(model, rope_type, CHOICE(RopeType), "default", "", LANGUAGE,                                 \
       "Scaling of the rotary embedding's frequencies.")                                            \
     K(model, rope_factor, REAL, "8.0", "[1, 1e6]", ROPE_SCALED, "Stretch of the long waves.")      \
     K(model, rope_low_freq_factor, REAL, "1.0", "(0, 1e6]", ROPE_SCALED,                           \
@@ -107,18 +143,34 @@
       "Waves shorter than the original context divided by this are left alone.")                   \
     K(model, rope_original_max_position_embeddings, INT, "8192", "[1, 16777216]", ROPE_SCALED,     \
       "Context of the model before stretching, in tokens.")                                        \
-    K(model, tie_word_embeddings, BOOL, "false", "", ALWAYS,                                       \
+    K(model, tie_word_embeddings, BOOL, "false", "", LANGUAGE,                                     \
       "Whether embedding and head share one weight.")                                              \
     K(model, initializer_range, REAL, "0.02", "(0, 10]", FROM_SCRATCH,                             \
-      "Standard deviation of the drawn weights.")
+      "Standard deviation of the drawn weights.")                                                  \
+    K(model, num_classes, INT, REQUIRED, "[2, 1048576]", IMAGES, "Classes to tell apart.")         \
+    K(model, image_size, INT, REQUIRED, "[1, 4096]", IMAGES,                                       \
+      "Height and width of what the model sees, in pixels; images of another size are resized.")   \
+    K(model, image_channels, INT, "3", "[1, 3]", IMAGES,                                           \
+      "Channels of what the model sees, 1 or 3; one channel is repeated where it wants three.")    \
+    K(model, layers, STRINGS, REQUIRED, "", CNN,                                                   \
+      "Layers in order: \"conv CHANNELS KERNEL [STRIDE [PADDING]]\", \"relu\", "                   \
+      "\"max_pool KERNEL [STRIDE]\", \"dropout SHARE\", \"flatten\", \"linear FEATURES\"; a "      \
+      "linear to the classes follows.")                                                            \
+    K(model, width_mult, REAL, "1.0", "(0, 16]", MOBILENET,                                        \
+      "Factor of all widths, which are rounded to multiples of 8.")                                \
+    K(model, dropout, REAL, "0.2", "[0, 1)", MOBILENET,                                            \
+      "Share of the classifier's inputs that is dropped.")                                         \
+    K(model, depth, INT, REQUIRED, "[18, 50]", RESNET, "Layers with weights: 18, 34 or 50.")       \
+    K(model, base_width, INT, "64", "[1, 4096]", RESNET,                                           \
+      "Channels of the first stage; each of the other three doubles them.")
 
 #define TRAINING_KEYS(K)                                                                           \
     K(training, task, CHOICE(Task), "pretrain", "", ALWAYS,                                        \
       "pretrain trains every weight on every token; sft trains on completions, with an adapter "   \
-      "or without.")                                                                               \
-    K(training, seq_len, INT, REQUIRED, "[1, 1048576]", ALWAYS, "Tokens in a row of the batch.")   \
+      "or without; classify trains an image model.")                                               \
+    K(training, seq_len, INT, REQUIRED, "[1, 1048576]", LANGUAGE, "Tokens in a row of the batch.") \
     K(training, per_device_train_batch_size, INT, "1", "[1, 65535]", ALWAYS,                       \
-      "Rows in a micro-batch.")                                                                    \
+      "Rows of tokens, or images, in a micro-batch.")                                              \
     K(training, gradient_accumulation_steps, INT, "1", "[1, 65536]", ALWAYS,                       \
       "Micro-batches in a step.")                                                                  \
     K(training, steps, INT, REQUIRED, "[0, 1000000000]", ALWAYS,                                   \
@@ -127,7 +179,11 @@
       "Key of every random number: weights, masks, shuffling.")                                    \
     K(training, max_grad_norm, REAL, "1.0", "[0, 1e9]", ALWAYS,                                    \
       "Gradients are scaled down to this global norm; 0 leaves them alone.")                       \
-    K(training, log_every, INT, "10", "[1, 1000000000]", ALWAYS, "Steps between progress lines.")
+    K(training, log_every, INT, "10", "[1, 1000000000]", ALWAYS, "Steps between progress lines.")  \
+    K(training, eval_every, INT, "0", "[0, 1000000000]", ALWAYS,                                   \
+      "Steps between evaluations; 0 evaluates before and after training only.")                    \
+    K(training, label_smoothing, REAL, "0.0", "[0, 1)", IMAGES,                                    \
+      "Share of each target that is spread evenly over all classes.")
 
 #define PRECISION_KEYS(K)                                                                          \
     K(precision, dtype, CHOICE(Precision), "fp32", "", ALWAYS,                                     \
@@ -136,11 +192,14 @@
 #define OPTIMIZER_KEYS(K)                                                                          \
     K(optimizer, name, CHOICE(OptimizerName), "adamw", "", ALWAYS, "Update rule.")                 \
     K(optimizer, lr, REAL, "1e-4", "[0, 1000]", ALWAYS, "Learning rate at its height.")            \
-    K(optimizer, beta1, REAL, "0.9", "[0, 1)", ALWAYS, "Decay of the first moment.")               \
-    K(optimizer, beta2, REAL, "0.999", "[0, 1)", ALWAYS, "Decay of the second moment.")            \
-    K(optimizer, eps, REAL, "1e-8", "(0, 1]", ALWAYS, "Added to the root of the second moment.")   \
-    K(optimizer, weight_decay, REAL, "0.01", "[0, 10]", ALWAYS,                                    \
-      "Decoupled decay a step, times the learning rate.")
+    K(optimizer, beta1, REAL, "0.9", "[0, 1)", ADAMW, "Decay of the first moment.")                \
+    K(optimizer, beta2, REAL, "0.999", "[0, 1)", ADAMW, "Decay of the second moment.")             \
+    K(optimizer, eps, REAL, "1e-8", "(0, 1]", ADAMW, "Added to the root of the second moment.")    \
+    K(optimizer, weight_decay, REAL, DERIVED, "[0, 10]", ALWAYS,                                   \
+      "adamw: decoupled decay a step, times the learning rate, 0.01 by default; sgd: share of "    \
+      "the weight that is added to its gradient, 0 by default.")                                   \
+    K(optimizer, momentum, REAL, "0.0", "[0, 1)", SGD, "Share of the last update that is kept.")   \
+    K(optimizer, nesterov, BOOL, "false", "", MOMENTUM, "Whether the momentum looks ahead.")
 
 #define LR_SCHEDULER_KEYS(K)                                                                       \
     K(lr_scheduler, type, CHOICE(Schedule), "constant", "", ALWAYS,                                \
@@ -148,10 +207,13 @@
     K(lr_scheduler, warmup_steps, INT, "0", "[0, 1000000000]", ALWAYS,                             \
       "Steps in which the learning rate climbs from 0.")                                           \
     K(lr_scheduler, min_lr_factor, REAL, "0.0", "[0, 1]", DECAYING,                                \
-      "Learning rate at the end, as a share of optimizer.lr.")
+      "Learning rate at the end, as a share of optimizer.lr.")                                     \
+    K(lr_scheduler, step_size, INT, REQUIRED, "[1, 1000000000]", IN_STEPS,                         \
+      "Steps after which the learning rate is multiplied by gamma, again and again.")              \
+    K(lr_scheduler, gamma, REAL, "0.1", "(0, 1]", IN_STEPS, "Factor of the learning rate.")
 
 #define ADAPTER_KEYS(K)                                                                            \
-    K(adapter, type, CHOICE(AdapterType), "none", "", ALWAYS,                                      \
+    K(adapter, type, CHOICE(AdapterType), "none", "", LANGUAGE,                                    \
       "Adapter that trains while the model's weights stay frozen.")                                \
     K(adapter, r, INT, "8", "[1, 8192]", ADAPTED, "Rank.")                                         \
     K(adapter, lora_alpha, REAL, "16.0", "(0, 1e6]", ADAPTED,                                      \
@@ -172,7 +234,8 @@
 
 #define DATA_KEYS(K)                                                                               \
     K(data, format, CHOICE(DataFormat), "text", "", ALWAYS,                                        \
-      "text: bytes as tokens; jsonl: a sample a line; tokens: shards; synthetic: drawn.")          \
+      "text: bytes as tokens; jsonl: a sample a line; tokens: shards; synthetic: drawn; idx: "     \
+      "images and labels as MNIST's; image_folder: a folder a class.")                             \
     K(data, train, STRINGS, "[]", "", FROM_FILES, "Files or patterns to train on.")                \
     K(data, validation, STRINGS, "[]", "", FROM_FILES,                                             \
       "Files or patterns held out; without them eval_fraction of train is.")                       \
@@ -183,8 +246,25 @@
     K(data, shuffle, BOOL, "true", "", FROM_FILES, "Whether every epoch has its own order.")       \
     K(data, pin_memory, BOOL, "true", "", ALWAYS, "Whether host buffers are page-locked.")         \
     K(data, prefetch_batches, INT, "2", "[1, 64]", ALWAYS, "Micro-batches prepared ahead.")        \
+    K(data, num_workers, INT, "1", "[1, 256]", ALWAYS, "Threads that prepare micro-batches.")      \
     K(data, max_target_tokens, INT, "0", "[0, 2147483647]", SKIPPING,                              \
-      "Most tokens with a target in a micro-batch; 0 means every token may have one.")
+      "Most tokens with a target in a micro-batch; 0 means every token may have one.")             \
+    K(data, image_height, INT, DERIVED, "[1, 16384]", IMAGES,                                      \
+      "Rows of a stored image, in pixels; model.image_size by default.")                           \
+    K(data, image_width, INT, DERIVED, "[1, 16384]", IMAGES,                                       \
+      "Columns of a stored image, in pixels; model.image_size by default.")                        \
+    K(data, image_channels, INT, DERIVED, "[1, 3]", IMAGES,                                        \
+      "Channels of a stored image, 1 or 3; model.image_channels by default, 1 with idx.")          \
+    K(data, image_mean, REALS, "[0.0]", "[-1000, 1000]", IMAGES,                                   \
+      "Subtracted from pixels in [0, 1]: a number a channel of the model, or one for all.")        \
+    K(data, image_std, REALS, "[1.0]", "(0, 1000]", IMAGES,                                        \
+      "Pixels are divided by it, after image_mean is subtracted: a number a channel, or one.")     \
+    K(data, decode, CHOICE(Decode), "device", "", IMAGES,                                          \
+      "Who resizes and normalises: the device, in the step, from bytes; or the host.")             \
+    K(data, device_resident, BOOL, "false", "", RESIDENT,                                          \
+      "Whether the device holds the whole training set.")                                          \
+    K(data, skip_broken, BOOL, "false", "", FOLDERS,                                               \
+      "Whether images that cannot be decoded are left out; otherwise the first one is an error.")
 
 #define CHECKPOINT_KEYS(K)                                                                         \
     K(checkpoint, interval, INT, "0", "[0, 1000000000]", ALWAYS,                                   \
@@ -196,10 +276,11 @@
 #define COMPILE_KEYS(K)                                                                            \
     K(compile, fusion, BOOL, "true", "", ALWAYS, "Fuse neighbouring ops into one kernel.")         \
     K(compile, cuda_graph, BOOL, "true", "", ALWAYS, "Launch a micro-step as one CUDA graph.")     \
-    K(compile, bordered, BOOL, "true", "", ALWAYS,                                                 \
+    K(compile, bordered, BOOL, "true", "", LANGUAGE,                                               \
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
-    K(compile, chunked_head, BOOL, "true", "", ALWAYS, "Never hold the logits of a whole batch.")  \
-    K(compile, skip_ignored_rows, BOOL, "true", "", ALWAYS,                                        \
+    K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
+      "Never hold the logits of a whole batch.")                                                   \
+    K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \
       "Leave tokens without a target out of the head.")                                            \
     K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED,                            \
       "Tokens in a chunk of the head.")                                                            \

@@ -40,5 +40,7 @@ void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
 
 /* Derived defaults, missing keys, and everything that concerns several keys. */
 void spec_check(Arena *arena, Spec *spec);
+/* The part of spec_check that concerns image models. */
+void check_images(Arena *arena, Spec *spec);
 /* The hash of every resolved value that has an effect. */
 void spec_hash(Spec *spec);

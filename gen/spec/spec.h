@@ -22,6 +22,11 @@ typedef struct {
     Pos *at; /* [count] where each was written */
 } Strings;
 
+typedef struct {
+    int count;
+    const double *items;
+} Reals;
+
 /* Identifiers of keys: KEY_model_hidden_size, ... Lower case because they are made of the names
  * that a spec writes. */
 #define KEY_ID(table, leaf, ...) KEY_##table##_##leaf,
@@ -50,6 +55,7 @@ typedef struct {
 #define FIELD_BOOL bool
 #define FIELD_STRING const char *
 #define FIELD_STRINGS Strings
+#define FIELD_REALS Reals
 #define FIELD_CHOICE(Enum) Enum
 #define FIELD(table, leaf, TYPE, ...) FIELD_##TYPE leaf;
 #define TABLE_FIELDS(table, KEYS) \
@@ -75,6 +81,7 @@ typedef struct Spec {
 #undef FIELD
 #undef FIELD_CHOICE
 #undef FIELD_STRINGS
+#undef FIELD_REALS
 #undef FIELD_STRING
 #undef FIELD_BOOL
 #undef FIELD_REAL

@@ -5,7 +5,8 @@
 
 static void require_keys(Arena *arena, const Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
-        if (key_info[key].fallback == REQUIRED && spec->origin[key].kind == ORIGIN_DEFAULT)
+        if (key_info[key].fallback == REQUIRED && spec->origin[key].kind == ORIGIN_DEFAULT &&
+            spec_effective(spec, (Key)key))
             user_error(spec_pos(spec, (Key)key), key_hint(arena, (Key)key), "%s is missing",
                        key_info[key].name);
 }
@@ -87,6 +88,12 @@ static void check_data(Arena *arena, const Spec *spec) {
                 user_error(lists[i]->at[j], key_hint(arena, KEY_data_train), "an empty file name");
 }
 
+/* AdamW's and SGD's defaults in PyTorch. */
+static void derive_weight_decay(Spec *spec) {
+    if (spec->origin[KEY_optimizer_weight_decay].kind == ORIGIN_DEFAULT)
+        spec->optimizer.weight_decay = spec->optimizer.name == OPTIMIZER_ADAMW ? 0.01 : 0;
+}
+
 static void check_adapter(Arena *arena, const Spec *spec) {
     static const char *const linears[] = {
         "all-linear", "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
@@ -127,14 +134,39 @@ static void mark_in_vain(Spec *spec) {
                              !spec_effective(spec, (Key)key);
 }
 
-void spec_check(Arena *arena, Spec *spec) {
-    require_keys(arena, spec);
+static void check_words(const Spec *spec) {
+    if (spec->training.task == TASK_CLASSIFY)
+        user_error(spec_pos(spec, KEY_training_task),
+                   "name an image model: model.family = \"mlp\", \"cnn\", \"mobilenet_v2\" or "
+                   "\"resnet\"",
+                   "training.task = \"classify\" needs an image model, and model.family is \"%s\"",
+                   choice_name(KEY_model_family, (int)spec->model.family));
+    if (spec->data.format == DATA_IDX || spec->data.format == DATA_IMAGE_FOLDER)
+        user_error(spec_pos(spec, KEY_data_format),
+                   "use data.format = \"text\", \"jsonl\", \"tokens\" or \"synthetic\"",
+                   "data.format = \"%s\" holds images, and model.family is \"%s\"",
+                   choice_name(KEY_data_format, (int)spec->data.format),
+                   choice_name(KEY_model_family, (int)spec->model.family));
+}
+
+static void check_language(Arena *arena, Spec *spec) {
+    check_words(spec);
     derive_heads(arena, spec);
     check_heads(arena, spec);
     check_rope(spec);
     check_lengths(spec);
-    check_data(arena, spec);
     check_adapter(arena, spec);
+}
+
+/* The family alone says what a missing or needless key would be, so it goes first. */
+void spec_check(Arena *arena, Spec *spec) {
+    require_keys(arena, spec);
+    if (spec_effective(spec, KEY_model_vocab_size))
+        check_language(arena, spec);
+    else
+        check_images(arena, spec);
+    derive_weight_decay(spec);
+    check_data(arena, spec);
     check_profiling(spec);
     mark_in_vain(spec);
 }

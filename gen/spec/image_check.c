@@ -1,0 +1,110 @@
+/* What concerns several keys of an image model at once: derived defaults, and combinations that
+ * make no sense. One short function a subject. */
+#include "spec/cnn_layers.h"
+#include "spec/key_info.h"
+#include "spec/resolve.h"
+
+static void derive_stored_size(Spec *spec) {
+    if (!spec->data.image_height)
+        spec->data.image_height = spec->model.image_size;
+    if (!spec->data.image_width)
+        spec->data.image_width = spec->model.image_size;
+    if (!spec->data.image_channels)
+        spec->data.image_channels = spec->data.format == DATA_IDX ? 1 : spec->model.image_channels;
+}
+
+static void check_channels(Arena *arena, const Spec *spec) {
+    int64_t stored = spec->data.image_channels, seen = spec->model.image_channels;
+    if (seen == 2)
+        user_error(spec_pos(spec, KEY_model_image_channels),
+                   key_hint(arena, KEY_model_image_channels), "images have 1 or 3 channels, not 2");
+    if (stored == 2)
+        user_error(spec_pos(spec, KEY_data_image_channels),
+                   key_hint(arena, KEY_data_image_channels), "images have 1 or 3 channels, not 2");
+    if (spec->data.format == DATA_IDX && stored != 1)
+        user_error(spec_pos(spec, KEY_data_image_channels), "remove the key",
+                   "IDX files hold one channel, not %lld", (long long)stored);
+    if (stored > seen)
+        user_error(spec_pos(spec, KEY_model_image_channels), "set model.image_channels = 3",
+                   "stored images have 3 channels, and the model sees 1");
+}
+
+static void check_normalisation(const Spec *spec) {
+    const struct {
+        Key key;
+        int count;
+    } lists[] = {{KEY_data_image_mean, spec->data.image_mean.count},
+                 {KEY_data_image_std, spec->data.image_std.count}};
+    for (int i = 0; i < 2; i++)
+        if (lists[i].count != 1 && lists[i].count != spec->model.image_channels)
+            user_error(spec_pos(spec, lists[i].key), "give one number for all, or one a channel",
+                       "%s has %d numbers for %lld channel%s", key_name(lists[i].key),
+                       lists[i].count, (long long)spec->model.image_channels,
+                       spec->model.image_channels == 1 ? "" : "s");
+}
+
+static void check_batch(const Spec *spec) {
+    int64_t batch = spec->training.per_device_train_batch_size, size = spec->model.image_size;
+    int64_t stored = spec->data.image_height * spec->data.image_width;
+    int64_t pixels = size * size > stored ? size * size : stored;
+    if (batch * pixels > INT32_MAX)
+        user_error(spec_pos(spec, KEY_training_per_device_train_batch_size),
+                   "use gradient_accumulation_steps for large batches",
+                   "a micro-batch of %lld pixels is larger than 2^31 - 1",
+                   (long long)(batch * pixels));
+}
+
+/* Both families divide an image's side by two five times, rounding up. */
+static void check_statistics(const Spec *spec) {
+    bool normalises =
+        spec->model.family == FAMILY_MOBILENET_V2 || spec->model.family == FAMILY_RESNET;
+    if (normalises && spec->model.image_size <= 32 &&
+        spec->training.per_device_train_batch_size == 1)
+        user_error(spec_pos(spec, KEY_training_per_device_train_batch_size),
+                   "use a larger batch, or images of more than 32 pixels a side",
+                   "batch norm cannot work on the one pixel that is left of one image");
+}
+
+static void check_depth(Arena *arena, const Spec *spec) {
+    int64_t depth = spec->model.depth;
+    if (spec->model.family == FAMILY_RESNET && depth != 18 && depth != 34 && depth != 50)
+        user_error(spec_pos(spec, KEY_model_depth), key_hint(arena, KEY_model_depth),
+                   "there is no ResNet of %lld layers here", (long long)depth);
+}
+
+static void check_task(const Spec *spec) {
+    if (spec->training.task != TASK_CLASSIFY)
+        user_error(spec_pos(spec, KEY_training_task), "set training.task = \"classify\"",
+                   "model.family = \"%s\" classifies images, and training.task is \"%s\"",
+                   choice_name(KEY_model_family, (int)spec->model.family),
+                   choice_name(KEY_training_task, (int)spec->training.task));
+    if (spec->adapter.type != ADAPTER_NONE)
+        user_error(spec_pos(spec, KEY_adapter_type), "remove the adapter",
+                   "adapters are for language models, and model.family is \"%s\"",
+                   choice_name(KEY_model_family, (int)spec->model.family));
+}
+
+static void check_format(const Spec *spec) {
+    DataFormat format = spec->data.format;
+    if (format == DATA_TEXT || format == DATA_JSONL || format == DATA_TOKENS)
+        user_error(spec_pos(spec, KEY_data_format),
+                   "use data.format = \"idx\", \"image_folder\" or \"synthetic\"",
+                   "data.format = \"%s\" holds no images for model.family = \"%s\"",
+                   choice_name(KEY_data_format, (int)format),
+                   choice_name(KEY_model_family, (int)spec->model.family));
+}
+
+void check_images(Arena *arena, Spec *spec) {
+    int count;
+    check_task(spec);
+    check_format(spec);
+    derive_stored_size(spec);
+    spec->training.seq_len = 1; /* a row of the loss is an image */
+    check_channels(arena, spec);
+    check_normalisation(spec);
+    check_batch(spec);
+    check_statistics(spec);
+    check_depth(arena, spec);
+    if (spec->model.family == FAMILY_CNN)
+        cnn_layers(arena, spec, &count);
+}
