@@ -195,6 +195,24 @@ static void test_nearest(void **state) {
     assert_null(nearest_name("gradient", names, 3));
 }
 
+/* ---- lists of numbers ---- */
+
+static void test_reals(void **state) {
+    (void)state;
+    Spec spec = {0}, copy = {0};
+    Pos pos = {"--set", 1, 1};
+    Origin origin = {.kind = ORIGIN_SET, .pos = pos};
+    Key key = KEY_data_image_mean;
+    key_assign(&arena, &spec, key, key_parse(&arena, key, "[0.485, 1]", pos), origin);
+    assert_int_equal(spec.data.image_mean.count, 2);
+    assert_true(spec.data.image_mean.items[0] == 0.485 && spec.data.image_mean.items[1] == 1);
+    key_copy(&copy, &spec, key);
+    assert_true(key_same(&copy, &spec, key));
+    key_assign(&arena, &copy, key, key_parse(&arena, key, "0.5", pos), origin);
+    assert_int_equal(copy.data.image_mean.count, 1);
+    assert_false(key_same(&copy, &spec, key));
+}
+
 /* ---- the key table ---- */
 
 static void test_keys_are_sound(void **state) {
@@ -203,8 +221,9 @@ static void test_keys_are_sound(void **state) {
         const KeyInfo *info = &key_info[key];
         size_t length = strlen(info->help);
         assert_true(length > 0 && info->help[length - 1] == '.');
-        bool number = info->kind == KIND_INT || info->kind == KIND_REAL;
-        assert_true(number == (info->range[0] != 0));
+        bool numbers =
+            info->kind == KIND_INT || info->kind == KIND_REAL || info->kind == KIND_REALS;
+        assert_true(numbers == (info->range[0] != 0));
         assert_int_equal(key_find(info->table, info->leaf), key);
         assert_int_equal(key_lookup(&arena, info->name, (Pos){0}), key);
     }
