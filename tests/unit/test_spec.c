@@ -509,6 +509,7 @@ int main(void) {
         TEST(test_file_write_keeps_same),
         TEST(test_file_read_limits),
         TEST(test_nearest),
+        TEST(test_reals),
         TEST(test_keys_are_sound),
         TEST(test_defaults),
         TEST(test_sets_win),
