@@ -1,10 +1,13 @@
-/* Batches for training and evaluation, from text, JSON lines, token shards or a seeded generator.
+/* Batches for training and evaluation, ready to be copied to the device.
  *
- * Every format becomes rows of seq_len places (data_rows.h). Row number r of the training stream is
- * a pure function of (seed, r): the rows of an epoch in file order or in a seeded permutation,
- * epoch after epoch. Micro-step i takes rows i*batch up to (i+1)*batch. So a loader has no position
- * to save: resuming at micro-step i needs only i, and the fingerprint that says the data is the
- * same.
+ * Every kind of data is rows: a row fills one entry of a batch (data_kind.h). Row number r of the
+ * training stream is a pure function of (seed, r): the rows of an epoch in file order or in a seeded
+ * permutation, epoch after epoch. Micro-step i takes rows i*batch up to (i+1)*batch. So a loader has
+ * no position to save: resuming at micro-step i needs only i, and the fingerprint that says the data
+ * is the same.
+ *
+ * A batch is written where it is copied from: into host memory that is laid out like one slot of
+ * the INPUT arena, each of the program's inputs at its offset (runtime.h says what they hold).
  *
  * Errors: functions that take `error` leave one sentence there (file, line or offset, fact, remedy)
  * and return NULL or false. */
@@ -15,17 +18,14 @@
 
 typedef struct Loader Loader;
 
-/* One micro-batch on the host. The caller owns the arrays, [batch * seq_len] each; fill writes all
- * of them. Padding has id 0, label -100 and position 0 (a sample of its own, so it attends to
- * itself only). */
+typedef enum { LOADER_TRAIN, LOADER_EVAL, LOADER_SPLITS } LoaderSplit;
+
+/* Micro-step `index` since the start of training; or held-out batch `index`, in file order, the
+ * last one filled up with padding: 0 <= index < loader_eval_batches(). */
 typedef struct {
-    int32_t *input_ids;
-    int32_t *labels;    /* shifted: the token that follows in the same sample; -100: ignored */
-    int32_t *positions; /* restart at 0 where a sample starts */
-    double loss_weight; /* 1 / targets of the whole step; 0 where it has none. Evaluation: 1 */
-    int32_t first_row;  /* tokens of the step before this micro-batch */
-    int64_t targets;    /* labels of this micro-batch that are not -100 */
-} RtHostBatch;
+    LoaderSplit split;
+    int64_t index;
+} LoaderBatch;
 
 /* What the loader found, for the first lines of a run and the report. Rows and samples of text and
  * token shards: windows. */
@@ -36,22 +36,34 @@ typedef struct {
     uint64_t fingerprint; /* of rows and contents: equal when a resumed run sees the same data */
 } LoaderFacts;
 
-/* Reads or maps every file and checks every token against data->vocab_size. `data` must outlive the
- * loader. */
-Loader *loader_open(const RtData *data, int64_t batch, int64_t seq_len, int64_t micro_steps,
-                    int64_t seed, char *error, size_t error_size);
+/* Reads or maps every file and checks its contents against program->data. `program` must outlive
+ * the loader. */
+Loader *loader_open(const RtProgram *program, int64_t seed, char *error, size_t error_size);
 void loader_close(Loader *loader); /* NULL is allowed */
 
 const LoaderFacts *loader_facts(const Loader *loader);
-
-/* Micro-step `micro_index`, counted from 0 since the start of training. Any order works; the next
- * index after the last one asked for is what prefetching has ready. Cannot fail. */
-void loader_fill(Loader *loader, int64_t micro_index, RtHostBatch *out);
-
-/* Held-out batches there are: data->eval_batches, or fewer where the held-out rows end. */
+/* Held-out batches there are: data.eval_batches, or fewer where the held-out rows end. */
 int64_t loader_eval_batches(const Loader *loader);
-/* Held-out batch 0 <= `eval_batch` < loader_eval_batches(), in file order; the last one is filled
- * up with padding. */
-void loader_fill_eval(Loader *loader, int64_t eval_batch, RtHostBatch *out);
+
+/* Writes one batch into `slot` and counts its targets: labels that are not -100. Any batch at any
+ * time, from any thread. */
+bool loader_fill(const Loader *loader, LoaderBatch which, void *slot, int64_t *targets, char *error,
+                 size_t error_size);
+
+/* Batches filled ahead of time in a ring of host buffers, each as large as a slot, which the caller
+ * owns and keeps until loader_stop(). They are data.prefetch_batches and RT_SLOTS, filled by
+ * data.num_workers threads; with 0 threads each batch is filled when it is taken. */
+int loader_ring_size(const Loader *loader);
+void loader_start(Loader *loader, void *const *buffers);
+void loader_stop(Loader *loader);
+
+/* The buffer that holds a batch, to be read until the second next call: by then nobody may read it
+ * any more, for it is filled anew. What is prepared ahead is the batches after the last one taken.
+ * NULL where a file could not be read or decoded. */
+void *loader_take(Loader *loader, LoaderBatch which, int64_t *targets, char *error,
+                  size_t error_size);
+
+/* The program's input of that name, or NULL. */
+const RtInput *program_input(const RtProgram *program, const char *name);
 
 #endif

@@ -6,34 +6,6 @@
 
 #include "runtime/rt.h"
 
-/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over both words. */
-uint64_t mix64(uint64_t a, uint64_t b) {
-    uint64_t x = a * 0x9e3779b97f4a7c15u + b + 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
-/* A Feistel network permutes the smallest square of a power of two that holds `count`; what falls
- * outside is sent through again until it falls inside. So a shuffle needs no memory and no state.
- */
-int64_t permute(int64_t index, int64_t count, uint64_t key) {
-    int half = 1;
-    while ((uint64_t)1 << (2 * half) < (uint64_t)count)
-        half++;
-    uint64_t mask = ((uint64_t)1 << half) - 1, x = (uint64_t)index;
-    do {
-        uint64_t left = x >> half, right = x & mask;
-        for (uint64_t round = 0; round < 6; round++) {
-            uint64_t mixed = left ^ (mix64(key + round, right) & mask);
-            left = right;
-            right = mixed;
-        }
-        x = left << half | right;
-    } while (x >= (uint64_t)count);
-    return (int64_t)x;
-}
-
 void rows_of_stream(Rows *rows, const Stream *stream, int64_t first, int64_t end, int64_t seq_len) {
     int64_t tokens = end - first;
     *rows = (Rows){.count = tokens > 0 ? (tokens - 1) / seq_len : 0,
@@ -87,53 +59,71 @@ int64_t row_targets(const Rows *rows, int64_t row) {
     return targets;
 }
 
-void row_pad(int64_t places, int32_t *ids, int32_t *labels, int32_t *positions) {
-    for (int64_t i = 0; i < places; i++) {
-        ids[i] = 0;
-        labels[i] = IGNORED;
-        positions[i] = 0;
-    }
+static void put_all(int32_t *places, int64_t count, int32_t value) {
+    for (int64_t i = 0; places && i < count; i++)
+        places[i] = value;
 }
 
-static int64_t samples_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels,
-                             int32_t *positions) {
-    int64_t place = 0, targets = 0;
+void row_pad(int64_t count, int32_t *ids, int32_t *labels, int32_t *positions) {
+    put_all(ids, count, 0);
+    put_all(labels, count, IGNORED);
+    put_all(positions, count, 0);
+}
+
+static void put_positions(int32_t *positions, int64_t count) {
+    for (int64_t i = 0; positions && i < count; i++)
+        positions[i] = (int32_t)i;
+}
+
+/* A place of an array that may not be there. */
+static int32_t *at(int32_t *array, int64_t place) { return array ? array + place : NULL; }
+
+static void put_sample(const Samples *samples, const Sample *sample, int32_t *ids, int32_t *labels,
+                       int32_t *positions) {
+    int64_t length = sample->length, start = sample->start;
+    if (ids)
+        memcpy(ids, samples->ids + start, sizeof *ids * (size_t)length);
+    if (labels)
+        memcpy(labels, samples->labels + start + 1, sizeof *labels * (size_t)(length - 1));
+    put_all(at(labels, length - 1), 1, IGNORED);
+    put_positions(positions, length);
+}
+
+static void samples_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels,
+                          int32_t *positions) {
+    int64_t place = 0;
     for (int64_t s = rows->first_sample[row]; s < rows->first_sample[row + 1]; s++) {
         const Sample *sample = &rows->samples->items[s];
-        const int32_t *from = rows->samples->labels + sample->start;
-        memcpy(ids + place, rows->samples->ids + sample->start,
-               sizeof(int32_t) * (size_t)sample->length);
-        for (int32_t i = 0; i < sample->length; i++) {
-            labels[place + i] = i + 1 < sample->length ? from[i + 1] : IGNORED;
-            positions[place + i] = i;
-        }
+        put_sample(rows->samples, sample, at(ids, place), at(labels, place), at(positions, place));
         place += sample->length;
-        targets += sample->targets;
     }
-    row_pad(rows->seq_len - place, ids + place, labels + place, positions + place);
-    return targets;
+    row_pad(rows->seq_len - place, at(ids, place), at(labels, place), at(positions, place));
 }
 
-static int32_t random_token(const Rows *rows, int64_t row, int64_t place) {
-    uint64_t bits = mix64(mix64(rows->seed, (uint64_t)row), (uint64_t)place);
-    return (int32_t)(bits % (uint64_t)rows->vocab_size);
+/* Tokens of row `row` from its place `first` on. */
+static void put_random(const Rows *rows, int64_t row, int64_t first, int32_t *tokens) {
+    uint64_t of_row = mix64(rows->seed, (uint64_t)row);
+    for (int64_t i = 0; tokens && i < rows->seq_len; i++)
+        tokens[i] = (int32_t)(mix64(of_row, (uint64_t)(first + i)) % (uint64_t)rows->vocab_size);
 }
 
-int64_t row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels,
-                  int32_t *positions) {
-    if (rows->samples)
-        return samples_write(rows, row, ids, labels, positions);
-    int64_t n = rows->seq_len, first = rows->first_token + row * n;
+static void put_stream(const Rows *rows, int64_t first, int32_t *tokens) {
+    if (tokens)
+        stream_read(rows->stream, first, rows->seq_len, tokens);
+}
+
+void row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int32_t *positions) {
+    if (rows->samples) {
+        samples_write(rows, row, ids, labels, positions);
+        return;
+    }
+    int64_t first = rows->first_token + row * rows->seq_len;
     if (rows->stream) {
-        stream_read(rows->stream, first, n, ids);
-        stream_read(rows->stream, first + 1, n, labels);
+        put_stream(rows, first, ids);
+        put_stream(rows, first + 1, labels);
     } else {
-        for (int64_t i = 0; i < n; i++)
-            ids[i] = random_token(rows, row, i);
-        for (int64_t i = 0; i < n; i++)
-            labels[i] = random_token(rows, row, i + 1);
+        put_random(rows, row, 0, ids);
+        put_random(rows, row, 1, labels);
     }
-    for (int64_t i = 0; i < n; i++)
-        positions[i] = (int32_t)i;
-    return n;
+    put_positions(positions, rows->seq_len);
 }

@@ -1,26 +1,14 @@
-/* Inside the loader: from files to rows.
+/* Tokens, from files to rows (data_tokens.c puts them together).
  *
  *     files (data_files.c) -> tokens (data_stream.c) ----------------> rows (data_rows.c)
  *                          -> samples of JSON lines (data_jsonl.c) --> rows
  *
  * A row is seq_len places of one batch entry. Everything here is constant once it is built, so that
- * a prefetching thread may read it without a lock. */
+ * any thread may read it without a lock. */
 #ifndef GPUOPT_DATA_ROWS_H
 #define GPUOPT_DATA_ROWS_H
 
-#include "runtime/data.h"
-
-enum { IGNORED = -100 }; /* a label that is no target */
-
-/* ---- errors ---------------------------------------------------------------------------------- */
-
-typedef struct {
-    char *text;
-    size_t size;
-} DataError;
-
-/* Leaves the sentence and returns false, so that callers can return it. */
-bool data_fail(DataError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#include "runtime/data_kind.h"
 
 /* ---- files (data_files.c) -------------------------------------------------------------------- */
 
@@ -115,24 +103,10 @@ bool rows_of_samples(Rows *rows, const Samples *samples, int64_t first, int64_t 
 void rows_free(Rows *rows);
 
 int64_t row_targets(const Rows *rows, int64_t row);
-/* Writes seq_len places of each array; returns the row's targets. */
-int64_t row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int32_t *positions);
-/* A row of padding. */
+/* Writes seq_len places of each array that is not NULL. */
+void row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int32_t *positions);
+/* A row of padding: id 0, label -100 and position 0 (a sample of its own, so it attends to itself
+ * only). */
 void row_pad(int64_t places, int32_t *ids, int32_t *labels, int32_t *positions);
-
-/* A well-mixed function of both, for seeds and permutations. */
-uint64_t mix64(uint64_t a, uint64_t b);
-/* Where `index` goes in a permutation of 0..count-1 that `key` chooses. */
-int64_t permute(int64_t index, int64_t count, uint64_t key);
-
-/* ---- prefetching (data_prefetch.c) ----------------------------------------------------------- */
-
-typedef struct Prefetch Prefetch;
-typedef void FillBatch(const Loader *loader, int64_t micro_index, RtHostBatch *out);
-
-/* A thread that keeps the `depth` batches after the last one taken ready; tokens of a batch. */
-Prefetch *prefetch_open(FillBatch *fill, const Loader *loader, int64_t depth, int64_t tokens);
-void prefetch_take(Prefetch *prefetch, int64_t micro_index, RtHostBatch *out);
-void prefetch_close(Prefetch *prefetch);
 
 #endif

@@ -201,13 +201,8 @@ static void allocate_arenas(Rt *rt) {
 }
 
 static void open_slots(Rt *rt) {
-    size_t bytes = slot_bytes(rt->program);
     for (int i = 0; i < RT_SLOTS; i++) {
         RtSlot *slot = &rt->slots[i];
-        if (rt->program->data.pin_memory)
-            CU(MemHostAlloc, &slot->host, bytes, 0);
-        else
-            slot->host = rt_alloc(bytes);
         CU(EventCreate, &slot->copied, CU_EVENT_DISABLE_TIMING);
         CU(EventCreate, &slot->free, CU_EVENT_DISABLE_TIMING);
     }
@@ -236,10 +231,6 @@ void device_open(Rt *rt) {
 void device_close(Rt *rt) {
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
     for (int i = 0; i < RT_SLOTS; i++) {
-        if (rt->program->data.pin_memory)
-            CU(MemFreeHost, rt->slots[i].host);
-        else
-            free(rt->slots[i].host);
         CU(EventDestroy, rt->slots[i].copied);
         CU(EventDestroy, rt->slots[i].free);
     }

@@ -1,97 +1,79 @@
 /* Batches on their way to the device, double buffered.
  *
- * While the device works on one slot, the host fills the other and the copy stream carries it over.
- * The host waits only for its own buffer (the copy out of it two batches ago); that the device's
- * slot is free is waited for on the copy stream. */
+ * While the device works on one slot, the copy stream fills the other from a buffer of the loader's
+ * ring. The host waits for two things: a batch that is not prepared yet, and the copy two batches
+ * ago, whose buffer is to be filled again; that the device's slot is free is waited for on the copy
+ * stream. */
 #include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/rt.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct RtInputs {
-    RtHostBatch batches[RT_SLOTS]; /* views of the slots' buffers */
-    int32_t *unused;               /* takes what the program does not read */
-    const RtInput *loss_weight, *first_row;
+    void **buffers; /* [count], page-locked where data.pin_memory */
+    int count;
     int64_t sent;
 };
 
-static const RtInput *find(const RtProgram *program, const char *name) {
-    for (int i = 0; i < program->input_count; i++)
-        if (strcmp(program->inputs[i].name, name) == 0)
-            return &program->inputs[i];
-    return NULL;
-}
-
-const void *input_host(const Rt *rt, int slot, const char *name) {
-    const RtInput *input = find(rt->program, name);
-    return input ? (const char *)rt->slots[slot].host + input->offset : NULL;
-}
-
-static int32_t *place(Rt *rt, int slot, const char *name) {
-    const RtInput *input = find(rt->program, name);
-    return input ? (int32_t *)((char *)rt->slots[slot].host + input->offset) : rt->inputs->unused;
+static void *buffer_alloc(const RtProgram *program) {
+    void *buffer;
+    size_t bytes = program->arena_bytes[RT_INPUT];
+    if (!program->data.pin_memory)
+        return rt_alloc(bytes);
+    CU(MemHostAlloc, &buffer, bytes, 0);
+    return buffer;
 }
 
 void inputs_open(Rt *rt) {
-    const RtProgram *program = rt->program;
     struct RtInputs *inputs = rt->inputs = rt_alloc(sizeof *inputs);
-    int64_t tokens = program->training.batch * program->training.seq_len;
-    inputs->unused = rt_alloc((size_t)tokens * sizeof *inputs->unused);
-    inputs->loss_weight = find(program, "loss_weight");
-    inputs->first_row = find(program, "first_row");
-    for (int slot = 0; slot < RT_SLOTS; slot++)
-        inputs->batches[slot] = (RtHostBatch){.input_ids = place(rt, slot, "input_ids"),
-                                              .labels = place(rt, slot, "labels"),
-                                              .positions = place(rt, slot, "positions")};
+    inputs->count = loader_ring_size(rt->loader);
+    inputs->buffers = rt_alloc(sizeof *inputs->buffers * (size_t)inputs->count);
+    for (int i = 0; i < inputs->count; i++)
+        inputs->buffers[i] = buffer_alloc(rt->program);
+    loader_start(rt->loader, inputs->buffers);
 }
 
 void inputs_close(Rt *rt) {
-    free(rt->inputs->unused);
-    free(rt->inputs);
+    struct RtInputs *inputs = rt->inputs;
+    loader_stop(rt->loader);
+    driver_check(cu.CtxSynchronize(), "cuCtxSynchronize"); /* copies may still read the buffers */
+    for (int i = 0; i < inputs->count; i++) {
+        if (rt->program->data.pin_memory)
+            CU(MemFreeHost, inputs->buffers[i]);
+        else
+            free(inputs->buffers[i]);
+    }
+    free(inputs->buffers);
+    free(inputs);
     rt->inputs = NULL;
 }
 
-static int next_slot(Rt *rt) {
+const void *input_host(const Rt *rt, int slot, const char *name) {
+    const RtInput *input = program_input(rt->program, name);
+    return input ? (const char *)rt->slots[slot].host + input->offset : NULL;
+}
+
+/* The slot whose turn it is, with a batch on the host. */
+static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
+    char error[1024];
     int index = (int)(rt->inputs->sent++ % RT_SLOTS);
-    if (rt->slots[index].used)
-        rt_wait(rt, rt->slots[index].copied);
+    RtSlot *slot = &rt->slots[index];
+    if (slot->used)
+        rt_wait(rt, slot->copied);
+    double start = rt_now_ms();
+    slot->host = loader_take(rt->loader, which, targets, error, sizeof error);
+    rt->measured.data_wait_ms += rt_now_ms() - start;
+    if (!slot->host)
+        rt_fail("%s", error);
     return index;
-}
-
-static void put_scalar(const Rt *rt, int slot, const RtInput *input, double value) {
-    if (input)
-        rt_set(input->dtype, (char *)rt->slots[slot].host + input->offset, 0, value);
-}
-
-/* Which places have a target, and where each of them went. */
-static void put_targets(Rt *rt, int slot) {
-    const RtInput *rows = find(rt->program, "target_rows");
-    const RtInput *places = find(rt->program, "target_places");
-    if (!rows || !places)
-        return;
-    const int32_t *labels = rt->inputs->batches[slot].labels;
-    int32_t *row = place(rt, slot, "target_rows"), *at = place(rt, slot, "target_places");
-    int32_t count = 0;
-    for (int32_t t = 0; t < places->count; t++) {
-        at[t] = labels[t] >= 0 ? count : -1;
-        if (labels[t] >= 0 && count < rows->count)
-            row[count++] = t;
-    }
-    for (int64_t i = count; i < rows->count; i++)
-        row[i] = -1;
 }
 
 static void send(Rt *rt, int index) {
     RtSlot *slot = &rt->slots[index];
-    const RtHostBatch *batch = &rt->inputs->batches[index];
     bool overlap = rt->program->training.overlap;
     CUstream copy = rt->streams[overlap ? RT_STREAM_COPY : RT_STREAM_COMPUTE];
     size_t bytes = rt->program->arena_bytes[RT_INPUT];
-    put_targets(rt, index);
-    put_scalar(rt, index, rt->inputs->loss_weight, batch->loss_weight);
-    put_scalar(rt, index, rt->inputs->first_row, batch->first_row);
     rt_select_slot(rt, index);
     if (slot->used)
         CU(StreamWaitEvent, copy, slot->free, 0);
@@ -106,16 +88,14 @@ static void send(Rt *rt, int index) {
 }
 
 int input_send(Rt *rt, int64_t micro_index) {
-    int slot = next_slot(rt);
-    loader_fill(rt->loader, micro_index, &rt->inputs->batches[slot]);
+    int64_t targets;
+    int slot = next_slot(rt, (LoaderBatch){LOADER_TRAIN, micro_index}, &targets);
     send(rt, slot);
     return slot;
 }
 
 int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets) {
-    int slot = next_slot(rt);
-    loader_fill_eval(rt->loader, eval_batch, &rt->inputs->batches[slot]);
-    *targets = rt->inputs->batches[slot].targets;
+    int slot = next_slot(rt, (LoaderBatch){LOADER_EVAL, eval_batch}, targets);
     send(rt, slot);
     return slot;
 }

@@ -7,10 +7,8 @@
 #include <stdio.h>
 
 static void open_loader(Rt *rt) {
-    const RtTraining *t = &rt->program->training;
     char error[1024];
-    rt->loader = loader_open(&rt->program->data, t->batch, t->seq_len, t->micro_steps,
-                             rt->options.seed, error, sizeof error);
+    rt->loader = loader_open(rt->program, rt->options.seed, error, sizeof error);
     if (!rt->loader)
         rt_fail("%s", error);
 }

@@ -72,6 +72,7 @@ typedef struct {
     double sync_ms;
     int64_t waits; /* waits for an event of an earlier step: a free slot, an old loss */
     double wait_ms;
+    double data_wait_ms; /* the loop's wait for batches that were not prepared yet */
     double heldout_before, heldout_after; /* NAN where not measured */
     double train_ms;                      /* wall time of the loop, evaluation excluded */
     size_t process_peak_bytes; /* by NVML, less what was used before the context; 0: unknown */
@@ -103,10 +104,9 @@ typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COPY, RT_STREAMS } RtStream;
 
 enum { RT_SLOTS = 2 };
 
-/* The host's side of one input slot: a buffer as large as the INPUT arena of one slot, laid out by
- * the same offsets (RtInput.offset). */
+/* The host's side of one input slot. */
 typedef struct {
-    void *host;
+    void *host;     /* the batch in it: the loader's buffer, laid out like the slot */
     CUevent copied; /* recorded on the copy stream: input is on the device */
     CUevent free;   /* recorded on the compute stream: nobody reads the device's slot any more */
     bool used;      /* both were recorded at least once */
@@ -224,8 +224,7 @@ void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtD
 
 void inputs_open(Rt *rt);
 void inputs_close(Rt *rt);
-/* Takes the next slot, fills it with a micro-step's batch (or a held-out one) and copies it to the
- * device on the copy stream, which waits until the slot's former reader is done; the compute stream
+/* Takes the next slot and a micro-step's batch (or a held-out one) and copies it to the device on the copy stream, which waits until the slot's former reader is done; the compute stream
  * waits for the copy. Gives the slot. */
 int input_send(Rt *rt, int64_t micro_index);
 int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets);

@@ -116,14 +116,18 @@ typedef struct {
     const double *values;
 } RtConstant;
 
-/* One input of a batch, filled by the loader under its name:
+/* One input of a batch, filled by the loader under its name; tokens: rows of the loss:
  *   input_ids   I32 [tokens]
  *   labels      I32 [tokens]  the token to predict at each place (already shifted); -100: ignored
  *   positions   I32 [tokens]  restart at 0 where a sample starts; attention never crosses a start
  *   loss_weight F32 or F64 [1]  1 / (target tokens of the whole step, all micro-steps and ranks)
  *   target_rows   I32 [max_target_tokens]  the places that have a target, in order; then -1
  *   target_places I32 [tokens]  the inverse: index in target_rows, -1 without a target
- *   first_row   I32 [1]  index in the step's global batch of this batch's first token */
+ *   first_row   I32 [1]  index in the step's global batch of this batch's first token
+ * with images, where a row is one image (seq_len 1) and labels are its class, -100: padding:
+ *   pixels      U8 [tokens * height * width * channels], or a float [tokens * out_size * out_size *
+ *               out_channels] where the host decodes; channels last
+ *   indices     I32 [tokens]  the image's place in `dataset`, instead of pixels */
 typedef struct {
     const char *name;
     RtDtype dtype;
@@ -200,7 +204,28 @@ typedef struct {
     bool overlap;       /* copy batches on a stream of their own; else between the steps */
 } RtTraining;
 
-typedef enum { RT_DATA_TEXT, RT_DATA_JSONL, RT_DATA_TOKENS, RT_DATA_SYNTHETIC } RtDataFormat;
+typedef enum {
+    RT_DATA_TEXT,
+    RT_DATA_JSONL,
+    RT_DATA_TOKENS,
+    RT_DATA_SYNTHETIC, /* random images where RtData.images is set, else tokens */
+    RT_DATA_IDX,
+    RT_DATA_IMAGE_FOLDER
+} RtDataFormat;
+
+/* A raw image is bytes [height, width, channels]: as IDX files have it; what a folder's files are
+ * resized to. The model sees out_size x out_size x out_channels of (value / 255 - mean) / std, resized
+ * bilinearly; one channel is repeated where it wants three. */
+typedef struct {
+    int64_t height, width, channels;
+    int64_t out_size, out_channels;
+    int64_t classes;
+    const double *mean, *std; /* [out_channels] */
+    bool decode_on_host;      /* `pixels` is what the model sees; else raw images */
+    bool skip_broken;         /* images that cannot be decoded are left out; else an error */
+    int64_t dataset_images;   /* data.device_resident: room in `dataset`, 0: not resident */
+    size_t dataset;           /* U8 [dataset_images, height, width, channels] in STATE */
+} RtImages;
 
 typedef struct {
     RtDataFormat format;
@@ -213,7 +238,9 @@ typedef struct {
     int64_t vocab_size;
     int64_t max_target_tokens; /* a micro-step never has more; 0: no limit */
     int64_t prefetch_batches;
+    int64_t num_workers; /* threads that prepare them; 0: the loop itself, none ahead */
     bool packing, shuffle, pin_memory;
+    const RtImages *images; /* NULL: tokens */
 } RtData;
 
 typedef struct {

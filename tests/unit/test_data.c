@@ -53,9 +53,46 @@ static RtData data_of(RtDataFormat format, const char *const *path) {
         .format = format, .train = path, .train_count = 1, .eval_batches = 8, .vocab_size = 256};
 }
 
+enum { MAX_PLACES = 64 };
+
+/* A slot with all inputs of a language model. */
+typedef struct {
+    int32_t ids[MAX_PLACES], labels[MAX_PLACES], positions[MAX_PLACES];
+    int32_t target_rows[MAX_PLACES], target_places[MAX_PLACES];
+    double loss_weight;
+    int32_t first_row;
+    int64_t targets; /* what the loader says */
+} Batch;
+
+static RtInput inputs[] = {
+    {"input_ids", RT_I32, MAX_PLACES, offsetof(Batch, ids)},
+    {"labels", RT_I32, MAX_PLACES, offsetof(Batch, labels)},
+    {"positions", RT_I32, MAX_PLACES, offsetof(Batch, positions)},
+    {"target_rows", RT_I32, MAX_PLACES, offsetof(Batch, target_rows)},
+    {"target_places", RT_I32, MAX_PLACES, offsetof(Batch, target_places)},
+    {"loss_weight", RT_F64, 1, offsetof(Batch, loss_weight)},
+    {"first_row", RT_I32, 1, offsetof(Batch, first_row)},
+};
+enum { INPUTS = sizeof inputs / sizeof *inputs };
+
+/* One of four, in turn; its loader must be closed before the fourth next. */
+static RtProgram *program_of(const RtData *data, int64_t batch, int64_t seq_len,
+                             int64_t micro_steps) {
+    static RtProgram programs[4];
+    static int next;
+    RtProgram *program = &programs[next++ % 4];
+    *program = (RtProgram){.data = *data, .inputs = inputs, .input_count = INPUTS};
+    program->training =
+        (RtTraining){.batch = batch, .seq_len = seq_len, .micro_steps = micro_steps};
+    for (int i = 0; i < 5; i++)
+        inputs[i].count = batch * seq_len;
+    return program;
+}
+
 static Loader *open_with(const RtData *data, int64_t batch, int64_t seq_len, int64_t micro_steps,
                          int64_t seed) {
-    Loader *loader = loader_open(data, batch, seq_len, micro_steps, seed, message, sizeof message);
+    const RtProgram *program = program_of(data, batch, seq_len, micro_steps);
+    Loader *loader = loader_open(program, seed, message, sizeof message);
     if (!loader)
         print_error("%s\n", message);
     assert_non_null(loader);
@@ -64,28 +101,21 @@ static Loader *open_with(const RtData *data, int64_t batch, int64_t seq_len, int
 
 static void assert_refused(const RtData *data, int64_t seq_len, const char *expected) {
     message[0] = '\0';
-    assert_null(loader_open(data, 2, seq_len, 1, 0, message, sizeof message));
+    assert_null(loader_open(program_of(data, 2, seq_len, 1), 0, message, sizeof message));
     if (!strstr(message, expected))
         fail_msg("expected \"%s\" in \"%s\"", expected, message);
 }
 
-enum { MAX_PLACES = 64 };
-
-typedef struct {
-    int32_t ids[MAX_PLACES], labels[MAX_PLACES], positions[MAX_PLACES];
-    RtHostBatch batch;
-} Batch;
-
-static RtHostBatch *batch_in(Batch *b) {
-    memset(b->ids, 0x55, 3 * sizeof b->ids);
-    b->batch = (RtHostBatch){b->ids, b->labels, b->positions, -1, -1, -1};
-    return &b->batch;
+static void fill(const Loader *loader, LoaderSplit split, int64_t index, Batch *b) {
+    memset(b, 0x55, sizeof *b);
+    assert_true(
+        loader_fill(loader, (LoaderBatch){split, index}, b, &b->targets, message, sizeof message));
 }
 
 static void assert_ints(const int32_t *got, const int32_t *expected, size_t count) {
     assert_memory_equal(got, expected, count * sizeof *got);
 }
-#define ASSERT_INTS(got, ...)                                                                      \
+#define ASSERT_INTS(got, ...) \
     assert_ints(got, (int32_t[]){__VA_ARGS__}, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -98,13 +128,13 @@ static void text_is_windows_of_bytes(void **state) {
     assert_int_equal(loader_facts(loader)->train_rows, 2);
     assert_int_equal(loader_eval_batches(loader), 0);
     Batch b;
-    loader_fill(loader, 0, batch_in(&b));
+    fill(loader, LOADER_TRAIN, 0, &b);
     ASSERT_INTS(b.ids, 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
     ASSERT_INTS(b.labels, 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i');
     ASSERT_INTS(b.positions, 0, 1, 2, 3, 0, 1, 2, 3);
-    assert_int_equal(b.batch.targets, 8);
-    assert_true(b.batch.loss_weight == 1.0 / 8);
-    assert_int_equal(b.batch.first_row, 0);
+    assert_int_equal(b.targets, 8);
+    assert_true(b.loss_weight == 1.0 / 8);
+    assert_int_equal(b.first_row, 0);
     loader_close(loader);
 }
 
@@ -124,7 +154,7 @@ static void text_joins_files_in_sorted_order(void **state) {
     data.train_count = 2;
     Loader *loader = open_with(&data, 1, 9, 1, 0);
     Batch b;
-    loader_fill(loader, 0, batch_in(&b));
+    fill(loader, LOADER_TRAIN, 0, &b);
     ASSERT_INTS(b.ids, 'z', 'a', 'a', 'B', 'B', 'z', 'a', 'a', 'B');
     assert_int_equal(b.labels[8], 'B');
     loader_close(loader);
@@ -145,18 +175,18 @@ static void held_out_text_is_the_end(void **state) {
     assert_int_equal(loader_eval_batches(loader), 4);
     Batch b;
     for (int64_t i = 0; i < 40; i++) {
-        loader_fill(loader, i, batch_in(&b));
+        fill(loader, LOADER_TRAIN, i, &b);
         for (int k = 0; k < 8; k++)
             assert_true(b.labels[k] == b.ids[k] + 1 && b.labels[k] < 70);
     }
-    loader_fill_eval(loader, 0, batch_in(&b));
+    fill(loader, LOADER_EVAL, 0, &b);
     ASSERT_INTS(b.ids, 70, 71, 72, 73, 74, 75, 76, 77);
-    assert_true(b.batch.loss_weight == 1.0);
-    loader_fill_eval(loader, 3, batch_in(&b)); /* row 6, then padding */
+    assert_true(b.loss_weight == 1.0);
+    fill(loader, LOADER_EVAL, 3, &b); /* row 6, then padding */
     ASSERT_INTS(b.ids, 94, 95, 96, 97, 0, 0, 0, 0);
     ASSERT_INTS(b.labels, 95, 96, 97, 98, -100, -100, -100, -100);
     ASSERT_INTS(b.positions, 0, 1, 2, 3, 0, 0, 0, 0);
-    assert_int_equal(b.batch.targets, 4);
+    assert_int_equal(b.targets, 4);
     loader_close(loader);
 }
 
@@ -172,7 +202,7 @@ static void every_epoch_is_another_permutation(void **state) {
     int32_t orders[3][11];
     Batch b;
     for (int i = 0; i < 33; i++) {
-        loader_fill(loader, i, batch_in(&b));
+        fill(loader, LOADER_TRAIN, i, &b);
         orders[i / 11][i % 11] = b.ids[0];
     }
     for (int e = 0; e < 3; e++) {
@@ -212,12 +242,12 @@ static void a_sample_a_row(void **state) {
     assert_int_equal(loader_facts(loader)->train_samples, 3);
     assert_int_equal(loader_facts(loader)->truncated, 1);
     Batch b;
-    loader_fill(loader, 0, batch_in(&b));
+    fill(loader, LOADER_TRAIN, 0, &b);
     ASSERT_INTS(b.ids, 5, 6, 7, 0, 'x', 'y', 'z', 'x', 'a', 'b', 'c', 0);
     ASSERT_INTS(b.labels, -100, 9, -100, -100, 'y', 'z', 'x', -100, -100, 'c', 0, -100);
     ASSERT_INTS(b.positions, 0, 1, 2, 0, 0, 1, 2, 3, 0, 1, 2, 3);
-    assert_int_equal(b.batch.targets, 1 + 3 + 2);
-    assert_true(b.batch.loss_weight == 1.0 / 6);
+    assert_int_equal(b.targets, 1 + 3 + 2);
+    assert_true(b.loss_weight == 1.0 / 6);
     loader_close(loader);
 }
 
@@ -230,11 +260,11 @@ static void packing_starts_a_row_when_a_sample_does_not_fit(void **state) {
     Loader *loader = open_with(&data, 2, 6, 1, 0);
     assert_int_equal(loader_facts(loader)->train_rows, 2);
     Batch b;
-    loader_fill(loader, 0, batch_in(&b));
+    fill(loader, LOADER_TRAIN, 0, &b);
     ASSERT_INTS(b.ids, 'a', 'b', 'c', 'd', 'e', 0, 'f', 'g', 'h', 'i', 0, 0);
     ASSERT_INTS(b.labels, 'b', -100, 'd', 'e', -100, -100, 'g', 'h', -100, -100, -100, -100);
     ASSERT_INTS(b.positions, 0, 1, 0, 1, 2, 0, 0, 1, 2, 0, 0, 0);
-    assert_int_equal(b.batch.targets, 5);
+    assert_int_equal(b.targets, 5);
     loader_close(loader);
 }
 
@@ -247,10 +277,10 @@ static void packing_keeps_the_target_limit(void **state) {
     data.max_target_tokens = 6; /* three a row of a batch of two */
     Loader *loader = open_with(&data, 2, 20, 1, 0);
     Batch b;
-    loader_fill(loader, 0, batch_in(&b)); /* abc | def ghij */
+    fill(loader, LOADER_TRAIN, 0, &b); /* abc | def ghij */
     ASSERT_INTS(b.ids, 'a', 'b', 'c', 0);
     ASSERT_INTS(b.ids + 20, 'd', 'e', 'f', 'g', 'h', 'i', 'j', 0);
-    assert_int_equal(b.batch.targets, 2 + 3);
+    assert_int_equal(b.targets, 2 + 3);
     loader_close(loader);
     data.max_target_tokens = 2;
     assert_refused(&data, 20,
@@ -269,10 +299,10 @@ static void micro_steps_share_the_steps_targets(void **state) {
     const double weights[] = {1.0 / 4, 1.0 / 4, 1.0 / 4, 1.0 / 3, 1.0 / 3, 1.0 / 3};
     for (int i = 0; i < 6; i++) {
         Batch b;
-        loader_fill(loader, i, batch_in(&b));
-        assert_int_equal(b.batch.targets, targets[i]);
-        assert_true(b.batch.loss_weight == weights[i]);
-        assert_int_equal(b.batch.first_row, i % 3 * 4);
+        fill(loader, LOADER_TRAIN, i, &b);
+        assert_int_equal(b.targets, targets[i]);
+        assert_true(b.loss_weight == weights[i]);
+        assert_int_equal(b.first_row, i % 3 * 4);
     }
     loader_close(loader);
     assert_refused(&data, 1, "no sample has a target token"); /* each was cut to one token */
@@ -284,9 +314,9 @@ static void a_step_without_targets_weighs_nothing(void **state) {
     RtData data = data_of(RT_DATA_JSONL, &path);
     Loader *loader = open_with(&data, 1, 4, 1, 0);
     Batch b;
-    loader_fill(loader, 0, batch_in(&b));
-    assert_true(b.batch.loss_weight == 0.0);
-    assert_int_equal(b.batch.targets, 0);
+    fill(loader, LOADER_TRAIN, 0, &b);
+    assert_true(b.loss_weight == 0.0);
+    assert_int_equal(b.targets, 0);
     loader_close(loader);
 }
 
@@ -313,7 +343,7 @@ static void shards_are_one_stream(void **state) {
     data.vocab_size = 70001;
     Loader *loader = open_with(&data, 1, 6, 1, 0);
     Batch b;
-    loader_fill(loader, 0, batch_in(&b));
+    fill(loader, LOADER_TRAIN, 0, &b);
     ASSERT_INTS(b.ids, 1000, 1001, 1002, 1003, 1004, 70000);
     ASSERT_INTS(b.labels, 1001, 1002, 1003, 1004, 70000, 5);
     loader_close(loader);
@@ -332,12 +362,12 @@ static void random_tokens_follow_the_seed(void **state) {
     Loader *one = open_with(&data, 2, 8, 1, 1), *two = open_with(&data, 2, 8, 1, 2);
     assert_int_equal(loader_eval_batches(one), 2);
     Batch a, b;
-    loader_fill(one, 1000000, batch_in(&a));
-    loader_fill(one, 1000000, batch_in(&b));
+    fill(one, LOADER_TRAIN, 1000000, &a);
+    fill(one, LOADER_TRAIN, 1000000, &b);
     assert_memory_equal(a.ids, b.ids, sizeof a.ids);
-    loader_fill(two, 1000000, batch_in(&b));
+    fill(two, LOADER_TRAIN, 1000000, &b);
     assert_memory_not_equal(a.ids, b.ids, sizeof a.ids);
-    loader_fill_eval(one, 0, batch_in(&b));
+    fill(one, LOADER_EVAL, 0, &b);
     assert_memory_not_equal(a.ids, b.ids, sizeof a.ids);
     for (int i = 0; i < 16; i++)
         assert_true(a.ids[i] >= 0 && a.ids[i] < 50 && (i % 8 == 7 || a.labels[i] == a.ids[i + 1]));
@@ -345,52 +375,119 @@ static void random_tokens_follow_the_seed(void **state) {
     loader_close(two);
 }
 
-/* ---- prefetching ----------------------------------------------------------------------------- */
+/* ---- the ring -------------------------------------------------------------------------------- */
 
-static void prefetching_changes_nothing(void **state) {
+/* What comes out of a ring is what is filled at once, in whatever order it is asked for, and stays
+ * as it is while the next batch is taken. */
+static void compare_with_ring(const RtData *data, const Loader *plain) {
+    enum { RING = 16, BATCH = 4 };
+    static Batch memory[RING];
+    void *buffers[RING];
+    Loader *loader = open_with(data, BATCH, 8, 2, 5);
+    assert_true(loader_facts(plain)->fingerprint == loader_facts(loader)->fingerprint);
+    assert_true(loader_ring_size(loader) <= RING);
+    for (int i = 0; i < RING; i++)
+        buffers[i] = &memory[i];
+    memset(memory, 0x55, sizeof memory);
+    loader_start(loader, buffers);
+    const LoaderBatch order[] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4},  {0, 90}, {0, 91},
+                                 {0, 5}, {1, 0}, {1, 1}, {1, 2}, {0, 92}, {0, 93}, {0, 5},
+                                 {0, 5}, {0, 7}, {0, 0}, {1, 2}, {1, 1},  {0, 1},  {0, 2}};
+    Batch expected[2];
+    const Batch *taken[2];
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        Batch *b = &expected[i % 2];
+        int64_t targets;
+        fill(plain, order[i].split, order[i].index, b);
+        taken[i % 2] = loader_take(loader, order[i], &targets, message, sizeof message);
+        assert_non_null(taken[i % 2]);
+        assert_int_equal(targets, b->targets);
+        for (size_t k = 0; k < 2 && k <= i; k++)
+            assert_memory_equal(taken[k], &expected[k], offsetof(Batch, targets));
+    }
+    loader_close(loader);
+}
+
+static void a_ring_changes_nothing(void **state) {
     (void)state;
     char text[997];
     for (int i = 0; i < (int)sizeof text; i++)
         text[i] = (char)(i * 31);
     const char *path = file_with("t.txt", text, sizeof text);
-    RtData plain = data_of(RT_DATA_TEXT, &path), ahead;
-    plain.shuffle = true;
-    ahead = plain;
-    ahead.prefetch_batches = 3;
-    Loader *one = open_with(&plain, 2, 8, 2, 5), *two = open_with(&ahead, 2, 8, 2, 5);
-    assert_true(loader_facts(one)->fingerprint == loader_facts(two)->fingerprint);
-    const int64_t order[] = {0, 1, 2, 3, 4, 90, 91, 92, 5, 6, 5, 5, 7, 0};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        Batch a, b;
-        loader_fill(one, order[i], batch_in(&a));
-        loader_fill(two, order[i], batch_in(&b));
-        assert_memory_equal(a.ids, b.ids, 3 * sizeof a.ids);
-        assert_true(a.batch.loss_weight == b.batch.loss_weight);
-        assert_int_equal(a.batch.first_row, b.batch.first_row);
-        assert_int_equal(a.batch.targets, b.batch.targets);
-    }
-    loader_close(one);
-    loader_close(two);
+    RtData data = data_of(RT_DATA_TEXT, &path);
+    data.shuffle = true;
+    data.eval_fraction = 0.1;
+    Loader *plain = open_with(&data, 4, 8, 2, 5);
+    for (data.num_workers = 0; data.num_workers <= 6; data.num_workers += 3)
+        for (data.prefetch_batches = 1; data.prefetch_batches <= 9; data.prefetch_batches += 4)
+            compare_with_ring(&data, plain);
+    loader_close(plain);
 }
 
 /* Its first batch is still being filled when another one is asked for. */
-static void fill_slowly(const Loader *loader, int64_t micro_index, RtHostBatch *out) {
-    (void)loader;
-    if (micro_index == 0)
+static bool fill_slowly(const void *context, LoaderBatch which, int64_t part, int64_t parts,
+                        void *slot, DataError *error) {
+    (void)context, (void)parts, (void)error;
+    if (which.index < 3)
         usleep(20000);
-    out->input_ids[0] = (int32_t)micro_index;
+    ((int64_t *)slot)[part] = which.index;
+    return true;
 }
 
-static void a_jump_drops_the_batch_being_filled(void **state) {
+static void a_jump_drops_what_is_being_filled(void **state) {
     (void)state;
-    Prefetch *prefetch = prefetch_open(fill_slowly, NULL, 2, 1);
-    usleep(5000); /* the thread has begun batch 0, unless the machine is busy */
-    for (int64_t i = 51; i < 54; i++) {
-        Batch b;
-        prefetch_take(prefetch, i, batch_in(&b));
-        assert_int_equal(b.ids[0], i);
+    enum { PARTS = 3 };
+    int64_t memory[4][PARTS];
+    void *buffers[] = {memory[0], memory[1], memory[2], memory[3]};
+    RingJob job = {fill_slowly, NULL, PARTS, .ahead = 2, .workers = 3};
+    assert_int_equal(ring_buffers(&job), 4);
+    Ring *ring = ring_open(&job, buffers);
+    for (int64_t i = 0; i < 12; i++) {
+        int64_t index = i % 4 ? 50 + i : 0;
+        const int64_t *batch = ring_take(ring, (LoaderBatch){LOADER_TRAIN, index}, NULL);
+        for (int part = 0; part < PARTS; part++)
+            assert_int_equal(batch[part], index);
     }
-    prefetch_close(prefetch);
+    ring_close(ring);
+}
+
+static bool fail_at_two(const void *context, LoaderBatch which, int64_t part, int64_t parts,
+                        void *slot, DataError *error) {
+    (void)context, (void)parts, (void)slot;
+    return which.index != 2 || part == 0 || data_fail(error, "batch 2 is bad");
+}
+
+/* It is told where it is taken, not before; other batches are none the worse for it. */
+static void a_bad_batch_fails_when_it_is_taken(void **state) {
+    (void)state;
+    for (int64_t workers = 0; workers <= 2; workers += 2) {
+        char memory[4];
+        void *buffers[] = {memory, memory + 1, memory + 2, memory + 3};
+        RingJob job = {fail_at_two, NULL, 2, .ahead = workers, .workers = workers};
+        Ring *ring = ring_open(&job, buffers);
+        DataError error = {message, sizeof message};
+        message[0] = '\0';
+        assert_non_null(ring_take(ring, (LoaderBatch){LOADER_TRAIN, 0}, &error));
+        assert_non_null(ring_take(ring, (LoaderBatch){LOADER_TRAIN, 1}, &error));
+        assert_null(ring_take(ring, (LoaderBatch){LOADER_TRAIN, 2}, &error));
+        assert_string_equal(message, "batch 2 is bad");
+        assert_non_null(ring_take(ring, (LoaderBatch){LOADER_TRAIN, 3}, &error));
+        ring_close(ring);
+    }
+}
+
+static void targets_are_listed_and_found_again(void **state) {
+    (void)state;
+    const char *path = text_file("l.jsonl", "{\"input_ids\":[5,6,7],\"labels\":[-100,-100,9]}\n"
+                                            "{\"text\":\"xyz\"}\n");
+    RtData data = data_of(RT_DATA_JSONL, &path);
+    Loader *loader = open_with(&data, 2, 4, 1, 0);
+    Batch b;
+    fill(loader, LOADER_TRAIN, 0, &b);
+    ASSERT_INTS(b.labels, -100, 9, -100, -100, 'y', 'z', -100, -100);
+    ASSERT_INTS(b.target_rows, 1, 4, 5, -1, -1, -1, -1, -1);
+    ASSERT_INTS(b.target_places, -1, 0, -1, -1, 1, 2, -1, -1);
+    loader_close(loader);
 }
 
 static void the_fingerprint_tells_other_data(void **state) {
@@ -517,8 +614,10 @@ int main(void) {
         cmocka_unit_test(a_step_without_targets_weighs_nothing),
         cmocka_unit_test(shards_are_one_stream),
         cmocka_unit_test(random_tokens_follow_the_seed),
-        cmocka_unit_test(prefetching_changes_nothing),
-        cmocka_unit_test(a_jump_drops_the_batch_being_filled),
+        cmocka_unit_test(a_ring_changes_nothing),
+        cmocka_unit_test(a_jump_drops_what_is_being_filled),
+        cmocka_unit_test(a_bad_batch_fails_when_it_is_taken),
+        cmocka_unit_test(targets_are_listed_and_found_again),
         cmocka_unit_test(the_fingerprint_tells_other_data),
         cmocka_unit_test(bad_files_are_refused),
         cmocka_unit_test(unreadable_files_are_refused),

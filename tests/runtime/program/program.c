@@ -214,6 +214,7 @@ static const RtProgram program = {
              .eval_batches = 4,
              .vocab_size = VOCAB,
              .prefetch_batches = 2,
+             .num_workers = 2,
              .shuffle = true,
              .pin_memory = PIN_MEMORY},
     .checkpoint = {.interval = INTERVAL,

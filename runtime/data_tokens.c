@@ -1,0 +1,233 @@
+/* Tokens as a kind of data: files, or a seed, become rows of seq_len places. */
+#include "runtime/data_rows.h"
+
+#include <stdlib.h>
+
+#include "runtime/rt.h"
+
+/* The files of one split, and what was read from them. */
+typedef struct {
+    FileList files;
+    Stream stream;
+    Samples samples;
+} Source;
+
+typedef struct {
+    const RtData *data;
+    int64_t batch, seq_len;
+    Source sources[LOADER_SPLITS]; /* LOADER_EVAL's is empty where train's end is held out */
+    Rows rows[LOADER_SPLITS];
+    const RtInput *input_ids, *labels, *positions; /* NULL: the program does not read it */
+} TokenSet;
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static const char *file_suffix(RtDataFormat format) {
+    return format == RT_DATA_JSONL ? ".jsonl" : format == RT_DATA_TOKENS ? ".bin" : "";
+}
+
+static bool samples_open(Source *source, const RtData *data, int64_t seq_len, DataError *error) {
+    source->samples.seq_len = seq_len;
+    source->samples.vocab_size = data->vocab_size;
+    bool ok = true;
+    for (int i = 0; ok && i < source->files.count; i++) {
+        uint8_t *bytes;
+        size_t size;
+        if (!file_read(source->files.paths[i], &bytes, &size, error))
+            return false;
+        ok = samples_read(&source->samples, source->files.paths[i], bytes, size, error);
+        free(bytes);
+    }
+    if (ok && !source->samples.count)
+        ok = data_fail(error, "%s: is empty; a run needs samples", source->files.paths[0]);
+    return ok;
+}
+
+static bool source_open(Source *source, const RtData *data, const char *const *paths, int count,
+                        int64_t seq_len, DataError *error) {
+    if (!files_expand(paths, count, file_suffix(data->format), &source->files, error))
+        return false;
+    if (data->format == RT_DATA_JSONL)
+        return samples_open(source, data, seq_len, error);
+    return data->format == RT_DATA_TEXT
+               ? stream_open_text(&source->stream, &source->files, data->vocab_size, error)
+               : stream_open_shards(&source->stream, &source->files, data->vocab_size, error);
+}
+
+static void source_close(Source *source) {
+    stream_close(&source->stream);
+    samples_free(&source->samples);
+    files_free(&source->files);
+}
+
+/* Rows of the share [from, to) of a source, in tokens or samples. */
+static bool split_rows(const TokenSet *set, const Source *source, int64_t from, int64_t to,
+                       Rows *rows, DataError *error) {
+    const RtData *data = set->data;
+    int64_t row_limit = data->max_target_tokens / set->batch;
+    if (data->format == RT_DATA_JSONL)
+        return rows_of_samples(rows, &source->samples, from, to, set->seq_len, data->packing,
+                               row_limit, error);
+    rows_of_stream(rows, &source->stream, from, to, set->seq_len);
+    return true;
+}
+
+static int64_t source_size(const TokenSet *set, const Source *source) {
+    return set->data->format == RT_DATA_JSONL ? source->samples.count : source->stream.tokens;
+}
+
+static bool require_rows(const TokenSet *set, const Rows *rows, const char *path, int64_t size,
+                         DataError *error) {
+    if (rows->count)
+        return true;
+    return data_fail(error,
+                     "%s: %lld %s are left for this split, too few for one row of "
+                     "training.seq_len = %lld",
+                     path, (long long)size,
+                     set->data->format == RT_DATA_JSONL ? "samples" : "tokens",
+                     (long long)set->seq_len);
+}
+
+static bool files_open(TokenSet *set, DataError *error) {
+    const RtData *data = set->data;
+    Source *train = &set->sources[LOADER_TRAIN], *eval = &set->sources[LOADER_EVAL];
+    if (!source_open(train, data, data->train, data->train_count, set->seq_len, error))
+        return false;
+    int64_t size = source_size(set, train), kept = size;
+    if (data->validation_count) {
+        if (!source_open(eval, data, data->validation, data->validation_count, set->seq_len, error))
+            return false;
+        int64_t eval_size = source_size(set, eval);
+        if (!split_rows(set, eval, 0, eval_size, &set->rows[LOADER_EVAL], error) ||
+            !require_rows(set, &set->rows[LOADER_EVAL], eval->files.paths[0], eval_size, error))
+            return false;
+    } else {
+        kept = size - (int64_t)((double)size * data->eval_fraction);
+        if (!split_rows(set, train, kept, size, &set->rows[LOADER_EVAL], error))
+            return false;
+    }
+    return split_rows(set, train, 0, kept, &set->rows[LOADER_TRAIN], error) &&
+           require_rows(set, &set->rows[LOADER_TRAIN], train->files.paths[0], kept, error);
+}
+
+/* A row's share of the limit must hold what the format puts into every row. */
+static bool check_target_limit(const TokenSet *set, DataError *error) {
+    int64_t limit = set->data->max_target_tokens;
+    int64_t least = set->data->format == RT_DATA_JSONL ? 1 : set->seq_len;
+    if (!limit || limit / set->batch >= least)
+        return true;
+    return data_fail(error,
+                     "data.max_target_tokens = %lld leaves %lld target tokens for each of the "
+                     "%lld rows of a batch, but this data.format needs %lld; raise it",
+                     (long long)limit, (long long)(limit / set->batch), (long long)set->batch,
+                     (long long)least);
+}
+
+static bool check_some_target(const TokenSet *set, DataError *error) {
+    for (int64_t row = 0; row < set->rows[LOADER_TRAIN].count; row++)
+        if (row_targets(&set->rows[LOADER_TRAIN], row))
+            return true;
+    return data_fail(error,
+                     "%s: no sample has a target token: all labels are -100, or samples have "
+                     "a single token",
+                     set->sources[LOADER_TRAIN].files.paths[0]);
+}
+
+static bool open_rows(TokenSet *set, uint64_t seed, DataError *error) {
+    const RtData *data = set->data;
+    if (!check_target_limit(set, error))
+        return false;
+    if (data->format == RT_DATA_SYNTHETIC) {
+        rows_of_random(&set->rows[LOADER_TRAIN], 0, data->vocab_size, mix64(seed, 1), set->seq_len);
+        rows_of_random(&set->rows[LOADER_EVAL], data->eval_batches * set->batch, data->vocab_size,
+                       mix64(seed, 2), set->seq_len);
+        return true;
+    }
+    return files_open(set, error) && check_some_target(set, error);
+}
+
+static void tokens_close(void *context) {
+    TokenSet *set = context;
+    for (int split = 0; split < LOADER_SPLITS; split++) {
+        rows_free(&set->rows[split]);
+        source_close(&set->sources[split]);
+    }
+    free(set);
+}
+
+static void *tokens_open(const RtProgram *program, uint64_t seed, DataError *error) {
+    TokenSet *set = rt_alloc(sizeof *set);
+    *set = (TokenSet){.data = &program->data,
+                      .batch = program->training.batch,
+                      .seq_len = program->training.seq_len,
+                      .input_ids = program_input(program, "input_ids"),
+                      .labels = program_input(program, "labels"),
+                      .positions = program_input(program, "positions")};
+    if (open_rows(set, seed, error))
+        return set;
+    tokens_close(set);
+    return NULL;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int64_t tokens_rows(const void *context, LoaderSplit split) {
+    return ((const TokenSet *)context)->rows[split].count;
+}
+
+static int64_t tokens_targets(const void *context, LoaderSplit split, int64_t row) {
+    return row_targets(&((const TokenSet *)context)->rows[split], row);
+}
+
+static int32_t *places(const TokenSet *set, const RtInput *input, int64_t entry, void *slot) {
+    return input ? (int32_t *)((char *)slot + input->offset) + entry * set->seq_len : NULL;
+}
+
+static bool tokens_write(const void *context, LoaderSplit split, int64_t row, int64_t entry,
+                         void *slot, DataError *error) {
+    (void)error;
+    const TokenSet *set = context;
+    int32_t *ids = places(set, set->input_ids, entry, slot);
+    int32_t *labels = places(set, set->labels, entry, slot);
+    int32_t *positions = places(set, set->positions, entry, slot);
+    if (row < 0)
+        row_pad(set->seq_len, ids, labels, positions);
+    else
+        row_write(&set->rows[split], row, ids, labels, positions);
+    return true;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static uint64_t rows_fingerprint(const Rows *rows) {
+    enum { PROBES = 64 };
+    uint64_t hash = mix64((uint64_t)rows->count, (uint64_t)rows->seq_len);
+    int32_t *row = rt_alloc(3 * sizeof(int32_t) * (size_t)rows->seq_len);
+    for (int64_t i = 0; rows->count && i < PROBES; i++) {
+        row_write(rows, (rows->count - 1) * i / (PROBES - 1), row, row + rows->seq_len,
+                  row + 2 * rows->seq_len);
+        for (int64_t k = 0; k < 3 * rows->seq_len; k++)
+            hash = mix64(hash, (uint64_t)(int64_t)row[k]);
+    }
+    free(row);
+    return hash;
+}
+
+static uint64_t tokens_fingerprint(const void *context) {
+    return rows_fingerprint(&((const TokenSet *)context)->rows[LOADER_TRAIN]);
+}
+
+static int64_t row_samples(const Rows *rows) {
+    return rows->samples ? rows->first_sample[rows->count] - rows->first_sample[0] : rows->count;
+}
+
+static void tokens_facts(const void *context, LoaderFacts *facts) {
+    const TokenSet *set = context;
+    facts->train_samples = row_samples(&set->rows[LOADER_TRAIN]);
+    facts->eval_samples = row_samples(&set->rows[LOADER_EVAL]);
+    for (int split = 0; split < LOADER_SPLITS; split++)
+        facts->truncated += set->sources[split].samples.truncated;
+}
+
+const DataKind token_data = {tokens_open,  tokens_close, tokens_rows,       tokens_targets,
+                             tokens_write, tokens_facts, tokens_fingerprint};
