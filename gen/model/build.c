@@ -1,5 +1,5 @@
 /* The part of every model that is the same: precision, counters, batch, loss, the two graphs. */
-#include "model/model.h"
+#include "model/image.h"
 
 /* The precision policy: which dtype activations and GEMM operands have. Losses, norms, weight
  * gradients and the optimizer are in `real`. */
@@ -39,7 +39,8 @@ static void make_counters(Program *p) {
     c->grad_norm = value_2d(p, "grad_norm", ROLE_COUNTER, p->real, steps, 1, none);
 }
 
-static Batch make_batch(Program *p) {
+static Batch token_batch(Program *p, const Spec *spec) {
+    (void)spec;
     Pos none = {0};
     return (Batch){
         .input_ids = value_2d(p, "input_ids", ROLE_INPUT, DT_I32, p->tokens, 1, none),
@@ -50,17 +51,60 @@ static Batch make_batch(Program *p) {
     };
 }
 
-/* Mean loss over the step's targets; its value goes to `total`, which the host reads. */
-static Value *add_loss(Builder *b, Value *logits, Value *total) {
-    Pos pos = spec_pos(b->spec, KEY_training_task);
-    Value *in[] = {logits, b->batch.labels, b->batch.loss_weight};
-    Value *rows = builder_op(b, OP_cross_entropy, "loss.rows", in, 3, (Attr){0}, pos);
-    Value *loss = builder_op(b, OP_sum, "loss", &rows, 1, (Attr){0}, pos);
-    Value *sum = value_alias(b->program, total, total->name);
-    op_add_into(b->program, b->graph, OP_add, total->name, (Value *[]){total, loss}, 2, &sum, 1,
-                (Attr){0}, pos);
-    return loss;
+static Batch image_batch(Program *p, const Spec *spec) {
+    Pos none = {0};
+    p->unit = "images";
+    return (Batch){
+        .pixels = image_input(p, spec),
+        .labels = value_2d(p, "labels", ROLE_INPUT, DT_I32, p->tokens, 1, none),
+        .loss_weight = value_1d(p, "loss_weight", ROLE_INPUT, p->real, 1, none),
+        .first_row = value_1d(p, "first_row", ROLE_INPUT, DT_I32, 1, none),
+    };
 }
+
+/* Adds the sum of rows [R,1] to `total`, which the host reads; returns the sum alone. */
+static Value *add_sum(Builder *b, Value *rows, const char *name, Value *total) {
+    Pos pos = spec_pos(b->spec, KEY_training_task);
+    Value *sum = builder_op(b, OP_sum, name, &rows, 1, (Attr){0}, pos);
+    Value *new_total = value_alias(b->program, total, total->name);
+    op_add_into(b->program, b->graph, OP_add, total->name, (Value *[]){total, sum}, 2, &new_total,
+                1, (Attr){0}, pos);
+    return sum;
+}
+
+/* Mean loss over the step's targets. */
+static Value *add_loss(Builder *b, Value *logits, Value *total) {
+    Value *in[] = {logits, b->batch.labels, b->batch.loss_weight};
+    Attr attr = {.rate = b->spec->training.label_smoothing};
+    Value *rows = builder_op(b, OP_cross_entropy, "loss.rows", in, 3, attr,
+                             spec_pos(b->spec, KEY_training_task));
+    return add_sum(b, rows, "loss", total);
+}
+
+/* How many targets are the largest logit, and among the five largest. */
+static void add_hits(Builder *b, Value *logits) {
+    static const char *const names[] = {"top1", "top5"};
+    Program *p = b->program;
+    Pos pos = spec_pos(b->spec, KEY_training_task);
+    Value *in[] = {logits, b->batch.labels};
+    Op *hits = op_add(p, b->graph, OP_topk_hits, "hits", in, 2, (Attr){0}, pos);
+    for (int i = 0; i < 2; i++) {
+        Value *sum =
+            value_1d(p, arena_printf(p->arena, "eval_%s", names[i]), ROLE_COUNTER, p->real, 1, pos);
+        p->counters.metrics[p->counters.metric_count++] = (Metric){names[i], sum};
+        add_sum(b, hits->out[i], names[i], sum);
+    }
+}
+
+/* What a family of models makes of a batch. */
+static const struct {
+    Batch (*batch)(Program *, const Spec *);
+    Value *(*forward)(Builder *);
+    void (*figures)(Builder *, Value *logits); /* beside the held-out loss; or NULL */
+} families[] = {
+    [FAMILY_LLAMA] = {token_batch, llama_forward, NULL},
+    [FAMILY_MLP] = {image_batch, mlp_forward, add_hits},
+};
 
 Program *model_build(Arena *arena, const Spec *spec) {
     Program *p = program_new(arena);
@@ -71,15 +115,21 @@ Program *model_build(Arena *arena, const Spec *spec) {
     p->steps = spec->training.steps;
     p->config_json = hf_config(arena, spec, p->real);
     make_counters(p);
+    Family family = spec->model.family;
     Builder b = {.program = p,
                  .graph = &p->entry[ENTRY_MICRO_STEP],
                  .spec = spec,
-                 .batch = make_batch(p),
-                 .scope = ""};
-    Value *logits = llama_forward(&b);
+                 .batch = families[family].batch(p, spec),
+                 .scope = "",
+                 .training = true};
+    Value *logits = families[family].forward(&b);
     graph_producer(b.graph, logits)->observe = "logits";
     p->loss_of_micro_step = add_loss(&b, logits, p->counters.step_loss);
     b.graph = &p->entry[ENTRY_EVALUATE];
-    add_loss(&b, llama_forward(&b), p->counters.eval_loss);
+    b.training = false;
+    logits = families[family].forward(&b);
+    add_loss(&b, logits, p->counters.eval_loss);
+    if (families[family].figures)
+        families[family].figures(&b, logits);
     return p;
 }

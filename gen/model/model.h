@@ -6,11 +6,15 @@
 #include "graph/graph.h"
 #include "spec/spec.h"
 
-/* What the loader sends with a micro-step; see RtInput in the runtime for each one's meaning. */
+/* What the loader sends with a micro-step; see RtInput in the runtime for each one's meaning. A row
+ * is a token, or an image. */
 typedef struct {
-    Value *input_ids, *labels, *positions; /* I32 [tokens,1] */
-    Value *loss_weight;                    /* real [1] */
-    Value *first_row;                      /* I32 [1] */
+    Value *input_ids;   /* tokens: I32 [rows,1] */
+    Value *pixels;      /* images: see image_input in image.h */
+    Value *labels;      /* I32 [rows,1] */
+    Value *positions;   /* tokens: I32 [rows,1] */
+    Value *loss_weight; /* real [1] */
+    Value *first_row;   /* I32 [1] */
 } Batch;
 
 /* A new Program with the spec's precision, its counters, and the forward graphs of micro_step and
@@ -27,9 +31,25 @@ typedef struct {
     const Spec *spec;
     Batch batch;
     const char *scope; /* dotted prefix of names, "" or "model.layers.3." */
+    bool training;     /* whether dropout drops and statistics are the batch's */
 } Builder;
 
-/* A parameter under its Hugging Face name: made at its first use, shared afterwards. */
+/* What a parameter is made of beside its name; see Param. */
+typedef struct {
+    int rank;
+    int64_t dim[MAX_RANK]; /* in memory */
+    int init;
+    double scale;
+    int file_rank; /* with split and order: where the file's order is another */
+    int64_t split[MAX_RANK];
+    int order[MAX_RANK];
+    bool real;   /* kept in `real` whatever the precision, as a norm's */
+    bool buffer; /* written by micro_step, not trained */
+} ParamShape;
+
+/* A parameter under its file's name: made at its first use, shared afterwards. */
+Value *builder_param_as(Builder *, const char *name, const ParamShape *, Pos);
+/* One that lies in memory as in the file. */
 Value *builder_param(Builder *, const char *name, int rank, const int64_t *dim, int init,
                      double scale, Pos);
 /* One op with one result that matters, named scope + name. */
@@ -41,7 +61,8 @@ const char *builder_name(Builder *, const char *name);
 /* config.json as text, for weights of the given dtype. */
 const char *hf_config(Arena *, const Spec *, DType weights);
 
-/* Writes the graph up to the logits [tokens, vocabulary]. */
+/* Each writes its graph up to the logits [rows, vocabulary or classes]. */
 Value *llama_forward(Builder *);
+Value *mlp_forward(Builder *);
 
 #endif
