@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,6 +349,26 @@ static void restore_counters(Rt *rt, const CheckpointMeta *meta) {
     rt->step = rt->step_at_start = rt->known_steps = meta->step;
 }
 
+static double value_of(const json_t *row, size_t i) {
+    const json_t *value = json_array_get(row, i);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void restore_evaluations(Rt *rt, const CheckpointMeta *meta) {
+    size_t count = json_array_size(meta->evaluations);
+    free(rt->evaluations);
+    rt->evaluations = rt_alloc(count * sizeof *rt->evaluations);
+    rt->evaluation_count = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(meta->evaluations, i);
+        RtEvaluation *found = &rt->evaluations[i];
+        *found = (RtEvaluation){.step = json_integer_value(json_array_get(row, 0)),
+                                .loss = value_of(row, 1)};
+        for (int k = 0; k < rt->program->metric_count; k++)
+            found->metrics[k] = value_of(row, 2 + (size_t)k);
+    }
+}
+
 void checkpoint_load(Rt *rt, const char *given) {
     char dir[RT_MAX_PATH], state[RT_MAX_PATH], error[ERROR_SIZE], strings[2][24];
     CheckpointMeta saved, now;
@@ -361,6 +382,7 @@ void checkpoint_load(Rt *rt, const char *given) {
     check_run(rt, dir, &saved, &now);
     restore_tensors(rt, state, saved.step);
     restore_counters(rt, &saved);
+    restore_evaluations(rt, &saved);
     warn_differences(dir, &saved, &now);
     meta_free(&saved);
     meta_free(&now);

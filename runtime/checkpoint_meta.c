@@ -2,6 +2,7 @@
 #include "runtime/checkpoint_meta.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,20 @@ static int64_t read_counter(Rt *rt, size_t offset) {
     return value;
 }
 
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *evaluations_json(const Rt *rt) {
+    json_t *all = json_array();
+    for (int i = 0; i < rt->evaluation_count; i++) {
+        const RtEvaluation *found = &rt->evaluations[i];
+        json_t *row = json_pack("[I, o]", (json_int_t)found->step, number(found->loss));
+        for (int k = 0; k < rt->program->metric_count; k++)
+            json_array_append_new(row, number(found->metrics[k]));
+        json_array_append_new(all, row);
+    }
+    return all;
+}
+
 void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]) {
     const RtProgram *program = rt->program;
     snprintf(strings[0], sizeof strings[0], "%08x", frozen_crc32(rt));
@@ -79,10 +94,12 @@ void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]) {
         .driver_version = rt->device.driver_version,
         .cublaslt_version = (int64_t)rt->device.cublaslt_version,
         .gemm_algorithms = json_array(),
+        .evaluations = evaluations_json(rt),
     };
     for (int i = 0; rt->gemms && i < program->gemm_count; i++)
         json_array_append_new(meta->gemm_algorithms, json_integer(gemm_algorithm(rt, i)));
-    meta->root = json_pack("{s:o}", "gemm_algorithms", meta->gemm_algorithms);
+    meta->root = json_pack("{s:o, s:o}", "gemm_algorithms", meta->gemm_algorithms, "evaluations",
+                           meta->evaluations);
 }
 
 /* ---- writing and reading --------------------------------------------------------------------- */
@@ -103,6 +120,7 @@ bool meta_write(const CheckpointMeta *meta, const char *dir, char *error, size_t
     if (!object)
         rt_internal("a member of meta.json has no value");
     char crc[9];
+    json_object_set(object, "evaluations", meta->evaluations);
     object_crc32(object, crc);
     json_object_set_new(object, "crc32", json_string(crc));
     char *text = json_dumps(object, JSON_INDENT(2));
@@ -135,6 +153,7 @@ static bool meta_unpack(CheckpointMeta *meta, const char *path, char *error, siz
     int status = json_unpack_ex(meta->root, &reason, 0, "{" META_MEMBERS(X) "}" META_MEMBERS(Y));
 #undef X
 #undef Y
+    meta->evaluations = json_object_get(meta->root, "evaluations");
     if (!status)
         json_decref(meta->gemm_algorithms); /* root owns it */
     return status ? fail(error, error_size, path, reason.text) : true;

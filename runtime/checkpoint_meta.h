@@ -25,6 +25,7 @@ typedef struct {
     const char *experiment, *spec_sha256, *generator, *device;
     int64_t driver_version, cublaslt_version;
     json_t *gemm_algorithms; /* ids in the order of the program's table */
+    json_t *evaluations;     /* [step, loss, metrics...] each; NULL: there were none */
 } CheckpointMeta;
 
 /* Everything but the members of the state file, which the caller sets. */

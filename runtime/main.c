@@ -5,6 +5,7 @@
 #include "runtime/profile.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static void open_loader(Rt *rt) {
     char error[1024];
@@ -56,6 +57,7 @@ static void close_all(Rt *rt) {
     inputs_close(rt);
     device_close(rt);
     loader_close(rt->loader);
+    free(rt->evaluations);
 }
 
 int rt_main(const RtProgram *program, int argc, char **argv) {

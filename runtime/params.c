@@ -150,6 +150,8 @@ double rt_learning_rate(const RtTraining *t, int64_t step) {
         factor = 1.0 - progress;
     else if (t->schedule == RT_SCHEDULE_COSINE)
         factor = 0.5 * (1.0 + cos(M_PI * progress));
+    else if (t->schedule == RT_SCHEDULE_STEP)
+        factor = pow(t->gamma, (double)((step - t->warmup_steps) / t->step_size));
     return t->lr * (t->min_lr_factor + (1.0 - t->min_lr_factor) * factor);
 }
 
@@ -161,6 +163,19 @@ static void write_table(Rt *rt, size_t offset, RtDtype dtype, const double *valu
     free(table);
 }
 
+/* `values` has room for the steps. */
+static void bias_corrections(Rt *rt, double *values) {
+    const RtTraining *t = &rt->program->training;
+    const RtCounters *at = &rt->program->counters;
+    RtDtype real = rt->program->real;
+    for (int64_t i = 0; i < t->steps; i++)
+        values[i] = 1.0 - pow(t->beta1, (double)(i + 1));
+    write_table(rt, at->bias_correction1, real, values, t->steps);
+    for (int64_t i = 0; i < t->steps; i++)
+        values[i] = sqrt(1.0 - pow(t->beta2, (double)(i + 1)));
+    write_table(rt, at->bias_correction2, real, values, t->steps);
+}
+
 void params_tables(Rt *rt) {
     const RtTraining *t = &rt->program->training;
     const RtCounters *at = &rt->program->counters;
@@ -169,12 +184,8 @@ void params_tables(Rt *rt) {
     for (int64_t i = 0; i < t->steps; i++)
         values[i] = rt_learning_rate(t, i);
     write_table(rt, at->lr, real, values, t->steps);
-    for (int64_t i = 0; i < t->steps; i++)
-        values[i] = 1.0 - pow(t->beta1, (double)(i + 1));
-    write_table(rt, at->bias_correction1, real, values, t->steps);
-    for (int64_t i = 0; i < t->steps; i++)
-        values[i] = sqrt(1.0 - pow(t->beta2, (double)(i + 1)));
-    write_table(rt, at->bias_correction2, real, values, t->steps);
+    if (at->bias_correction1 != RT_NOWHERE)
+        bias_corrections(rt, values);
     free(values);
     rt_write_state(rt, at->seed, sizeof rt->options.seed, &rt->options.seed);
 }

@@ -42,11 +42,12 @@ static void print_speed(const Rt *rt, double now, char *text, size_t size) {
     if (steps <= 0 || now <= shown.since_ms)
         return;
     double seconds = (now - shown.since_ms) * 1e-3 / (double)steps;
-    double tokens = (double)(t->batch * t->seq_len * t->micro_steps);
+    double amount = (double)(t->batch * t->seq_len * t->micro_steps);
     char rate[48], left[32];
-    print_grouped(rate, sizeof rate, tokens / seconds);
+    print_grouped(rate, sizeof rate, amount / seconds);
     print_duration(left, sizeof left, seconds * (double)(rt->options.steps - rt->known_steps));
-    snprintf(text, size, "  %s tok/s  eta %s", rate, left);
+    bool tokens = strcmp(rt_unit(t), "tokens") == 0;
+    snprintf(text, size, "  %s %s/s  eta %s", rate, tokens ? "tok" : rt_unit(t), left);
 }
 
 void progress_show(Rt *rt) {

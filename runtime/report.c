@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/data.h"
 #include "runtime/outfile.h"
@@ -12,7 +13,7 @@
 /* What has to be worked out of what was counted; NAN: not measured. */
 typedef struct {
     double median, p10, p90, first; /* ms a step, outside the profiling window */
-    double tokens_per_s;
+    double units_per_s;             /* tokens, or what else the program counts */
     double first_loss, last_loss;
     double share_of_peak;
     double arena_bytes;
@@ -60,8 +61,8 @@ static Figures work_out(const Rt *rt) {
     const RtTraining *training = &program->training;
     Figures figures;
     work_out_times(&rt->measured, &figures);
-    double tokens = (double)(training->batch * training->seq_len * training->micro_steps);
-    figures.tokens_per_s = 1e3 * tokens / figures.median;
+    double units = (double)(training->batch * training->seq_len * training->micro_steps);
+    figures.units_per_s = 1e3 * units / figures.median;
     figures.first_loss = history(rt, rt->losses, 0);
     figures.last_loss = history(rt, rt->losses, rt->known_steps - 1);
     double rate = 1e3 * program->predicted.flops / figures.median;
@@ -147,7 +148,8 @@ static void set_times(json_t *report, const Rt *rt, const Figures *f) {
                         json_pack("{s:o, s:o, s:o, s:o}", "median", number(f->median), "p10",
                                   number(f->p10), "p90", number(f->p90), "first",
                                   number(f->first)));
-    json_object_set_new(report, "tokens_per_s", number(f->tokens_per_s));
+    bool tokens = strcmp(rt_unit(&rt->program->training), "tokens") == 0;
+    json_object_set_new(report, tokens ? "tokens_per_s" : "samples_per_s", number(f->units_per_s));
     json_object_set_new(report, "kernels",
                         json_pack("{s:I, s:o, s:o}", "launches", (json_int_t)m->launches,
                                   "launch_ms", number(m->launch_ms), "ms",
@@ -165,6 +167,31 @@ static void set_times(json_t *report, const Rt *rt, const Figures *f) {
         report, "waits",
         json_pack("{s:I, s:o}", "count", (json_int_t)m->waits, "ms", number(m->wait_ms)));
     json_object_set_new(report, "collectives", json_object());
+}
+
+/* Empty where there was no such evaluation. */
+static json_t *metrics_json(const Rt *rt, const RtEvaluation *found) {
+    json_t *metrics = json_object();
+    for (int i = 0; i < rt->program->metric_count && !isnan(found->loss); i++)
+        json_object_set_new(metrics, rt->program->metrics[i].name, number(found->metrics[i]));
+    return metrics;
+}
+
+static void set_evaluations(json_t *report, const Rt *rt) {
+    json_t *all = json_array();
+    for (int i = 0; i < rt->evaluation_count; i++) {
+        const RtEvaluation *found = &rt->evaluations[i];
+        json_t *one = metrics_json(rt, found);
+        json_object_set_new(one, "step", json_integer(found->step));
+        json_object_set_new(one, "loss", number(found->loss));
+        json_array_append_new(all, one);
+    }
+    json_object_set_new(report, "evaluations", all);
+    if (rt->program->metric_count > 0)
+        json_object_set_new(report, "accuracy",
+                            json_pack("{s:o, s:o}", "before",
+                                      metrics_json(rt, &rt->measured.before), "after",
+                                      metrics_json(rt, &rt->measured.after)));
 }
 
 static json_t *report_json(const Rt *rt, const Figures *f) {
@@ -187,8 +214,9 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
                                   "process_peak_bytes", known((double)m->process_peak_bytes)));
     json_object_set_new(report, "loss",
                         json_pack("{s:o, s:o, s:o, s:o}", "first", number(f->first_loss), "last",
-                                  number(f->last_loss), "heldout_before", number(m->heldout_before),
-                                  "heldout_after", number(m->heldout_after)));
+                                  number(f->last_loss), "heldout_before", number(m->before.loss),
+                                  "heldout_after", number(m->after.loss)));
+    set_evaluations(report, rt);
     json_object_set_new(report, "flops",
                         json_pack("{s:o, s:o}", "per_step", number(program->predicted.flops),
                                   "share_of_peak", number(f->share_of_peak)));
@@ -219,13 +247,14 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     const RtPredicted *p = &rt->program->predicted;
     /* a prediction is for a real device: never beside a simulated time */
     bool comparable = !rt->device.simulated;
-    double tokens = f->tokens_per_s * f->median;
+    double units = f->units_per_s * f->median;
+    char rate[48];
+    snprintf(rate, sizeof rate, "%s a second", rt_unit(&rt->program->training));
     line(out, "iteration, median ms", "%.3f", f->median, comparable ? p->iteration_ms : NAN);
     line(out, "iteration, p10 ms", "%.3f", f->p10, NAN);
     line(out, "iteration, p90 ms", "%.3f", f->p90, NAN);
     line(out, "iteration, first ms", "%.3f", f->first, NAN);
-    line(out, "tokens a second", "%.0f", f->tokens_per_s,
-         comparable ? tokens / p->iteration_ms : NAN);
+    line(out, rate, "%.0f", f->units_per_s, comparable ? units / p->iteration_ms : NAN);
     line(out, "FLOPs a step, 1e9", "%.3f", NAN, p->flops * 1e-9);
     line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
 }
@@ -249,6 +278,16 @@ static void print_a_step(FILE *out, const Rt *rt) {
          profile_copy_ms(rt->profile, RT_H2D) / window, NAN);
 }
 
+static void print_heldout(FILE *out, const Rt *rt, const char *when, const RtEvaluation *found) {
+    char name[64];
+    snprintf(name, sizeof name, "held-out loss %s", when);
+    line(out, name, "%.6f", found->loss, NAN);
+    for (int i = 0; i < rt->program->metric_count; i++) {
+        snprintf(name, sizeof name, "held-out %s %s", rt->program->metrics[i].name, when);
+        line(out, name, "%.6f", isnan(found->loss) ? NAN : found->metrics[i], NAN);
+    }
+}
+
 static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
@@ -265,8 +304,8 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
          program->predicted.process_bytes ? (double)program->predicted.process_bytes : NAN);
     line(out, "loss, first step", "%.6f", f->first_loss, NAN);
     line(out, "loss, last step", "%.6f", f->last_loss, NAN);
-    line(out, "held-out loss before", "%.6f", m->heldout_before, NAN);
-    line(out, "held-out loss after", "%.6f", m->heldout_after, NAN);
+    print_heldout(out, rt, "before", &m->before);
+    print_heldout(out, rt, "after", &m->after);
     if (rt->profile)
         fprintf(out, "\n* from a profiled window of %lld steps, apart from the iteration times\n",
                 (long long)profile_steps(rt->profile));
@@ -298,18 +337,37 @@ static void print_json(FILE *out, const Rt *rt, const Figures *figures) {
     json_decref(report);
 }
 
+static void print_evaluations(FILE *out, const Rt *rt, const Figures *figures) {
+    (void)figures;
+    const RtProgram *program = rt->program;
+    int digits = program->real == RT_F64 ? 17 : 9;
+    fputs("step,loss", out);
+    for (int k = 0; k < program->metric_count; k++)
+        fprintf(out, ",%s", program->metrics[k].name);
+    fputc('\n', out);
+    for (int i = 0; i < rt->evaluation_count; i++) {
+        const RtEvaluation *found = &rt->evaluations[i];
+        fprintf(out, "%lld,%.*g", (long long)found->step, digits, found->loss);
+        for (int k = 0; k < program->metric_count; k++)
+            fprintf(out, ",%.*g", digits, found->metrics[k]);
+        fputc('\n', out);
+    }
+}
+
 void report_write(Rt *rt) {
     static const struct {
         const char *name;
         void (*print)(FILE *out, const Rt *rt, const Figures *figures);
-    } files[] = {
-        {"report.json", print_json}, {"report.txt", print_report}, {"loss.csv", print_losses}};
+    } files[] = {{"report.json", print_json},
+                 {"report.txt", print_report},
+                 {"loss.csv", print_losses},
+                 {"eval.csv", print_evaluations}};
     char error[RT_MAX_PATH + 256];
     Figures figures = work_out(rt);
     if (!rt_make_folder(rt->options.out_dir))
         rt_fail("%s: the folder cannot be made; choose another one with --out",
                 rt->options.out_dir);
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         OutFile file;
         if (!outfile_open(&file, rt->options.out_dir, files[i].name, error, sizeof error))
             rt_fail("%s; choose another folder with --out", error);

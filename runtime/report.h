@@ -4,8 +4,8 @@
 
 #include "runtime/rt.h"
 
-/* Writes OUT/report.json, OUT/report.txt and OUT/loss.csv from rt->measured, the histories and,
- * where there was a profiling window, rt->profile. What was not measured is null. runtime/README.md
+/* Writes OUT/report.json, OUT/report.txt, OUT/loss.csv and OUT/eval.csv from rt->measured, the
+ * histories, the evaluations and, where there was a profiling window, rt->profile. What was not measured is null. runtime/README.md
  * says what each figure is. Creates OUT. Ends the process with one line when a file cannot be
  * written. */
 void report_write(Rt *rt);

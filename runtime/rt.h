@@ -29,6 +29,9 @@ const char *rt_dtype_name(RtDtype dtype); /* as in safetensors: "F32", "BF16", .
 double rt_get(RtDtype dtype, const void *values, int64_t i);
 void rt_set(RtDtype dtype, void *values, int64_t i, double value); /* to nearest, ties to even */
 
+/* What a batch has batch * seq_len of: "tokens", ... */
+const char *rt_unit(const RtTraining *training);
+
 /* mkdir -p; false with errno set where it fails. */
 bool rt_make_folder(const char *path);
 
@@ -58,6 +61,15 @@ typedef struct {
     int64_t pinned; /* of count: how many had pinned host memory; D2D: 0 */
 } RtCopies;
 
+enum { RT_MAX_METRICS = 4 };
+
+/* Means over the held-out targets, after `step` steps. */
+typedef struct {
+    int64_t step;
+    double loss;
+    double metrics[RT_MAX_METRICS]; /* as program->metrics */
+} RtEvaluation;
+
 /* Counted by the runtime in the training steps of this process: not in loading, evaluation, dump
  * or checkpoints. Times are host milliseconds; what CUPTI knows is in profile.h. */
 typedef struct {
@@ -72,10 +84,10 @@ typedef struct {
     double sync_ms;
     int64_t waits; /* waits for an event of an earlier step: a free slot, an old loss */
     double wait_ms;
-    double data_wait_ms; /* the loop's wait for batches that were not prepared yet */
-    double heldout_before, heldout_after; /* NAN where not measured */
-    double train_ms;                      /* wall time of the loop, evaluation excluded */
-    size_t process_peak_bytes; /* by NVML, less what was used before the context; 0: unknown */
+    double data_wait_ms;        /* the loop's wait for batches that were not prepared yet */
+    RtEvaluation before, after; /* of training; loss NAN where not measured */
+    double train_ms;            /* wall time of the loop, evaluation excluded */
+    size_t process_peak_bytes;  /* by NVML, less what was used before the context; 0: unknown */
 } RtMeasured;
 
 /* ---- device (device.c) ----------------------------------------------------------------------- */
@@ -148,6 +160,8 @@ struct Rt {
     int64_t step_at_start;     /* 0, or the step that was resumed from */
     void *losses, *grad_norms; /* host copies of the histories, real [steps]; up to `known_steps` */
     int64_t known_steps;       /* steps whose loss has arrived */
+    RtEvaluation *evaluations; /* all of the run, a resumed one's earlier ones too */
+    int evaluation_count;
     RtMeasured measured;
 };
 
@@ -259,9 +273,13 @@ void clock_step(Rt *rt, bool profiled);
 /* Reads what is not read yet into measured.iteration_ms; the compute stream is idle. */
 void clock_collect(Rt *rt);
 
-/* ---- loop and signals (train.c, bad_step.c, progress.c, signals.c) --------------------------- */
+/* ---- loop and signals (train.c, evaluate.c, bad_step.c, progress.c, signals.c) --------------- */
 
 int train(Rt *rt); /* exit code */
+
+/* Runs the held-out batches, keeps what was found and prints it; `when` is "before", "after" or
+ * NULL for in between. The loss is NAN where there is nothing to evaluate. */
+RtEvaluation evaluate(Rt *rt, const char *when);
 
 /* Replays the step launch by launch and ends the process, naming the first tensor that went bad. */
 _Noreturn void bad_step_explain(Rt *rt, int64_t step);

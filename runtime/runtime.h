@@ -165,7 +165,8 @@ typedef struct {
     size_t applied;          /* I32 [1] updates applied */
     size_t bad_step;         /* I32 [1] */
     size_t lr;               /* real [steps] */
-    size_t bias_correction1; /* real [steps]  1 - beta1^(applied+1) */
+    size_t bias_correction1; /* real [steps]  1 - beta1^(applied+1); RT_NOWHERE, as the next one,
+                              * where the update has none */
     size_t bias_correction2; /* real [steps]  sqrt(1 - beta2^(applied+1)) */
     size_t loss;             /* real [steps]  mean over the step's target tokens */
     size_t grad_norm;        /* real [steps]  before clipping */

@@ -1,11 +1,10 @@
 /* The training loop.
  *
- *     held-out loss -> steps -> checkpoint, held-out loss, export, report
+ *     evaluation -> steps -> checkpoint, evaluation, export, report
  *
  * A step is enqueued and left alone: the host goes on to the next batch while the device works, and
  * is held back only where it would overtake the two input slots. */
 #include "runtime/checkpoint.h"
-#include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/export.h"
 #include "runtime/profile.h"
@@ -20,43 +19,6 @@
 #include <unistd.h>
 
 enum { EXIT_RESUMABLE = 75 };
-
-/* ---- held-out loss --------------------------------------------------------------------------- */
-
-static double heldout_sum(Rt *rt, int64_t batches, int64_t *targets) {
-    size_t at = rt->program->counters.eval_loss;
-    unsigned char sum[sizeof(double)] = {0};
-    rt_write_state(rt, at, rt_dtype_bytes(rt->program->real), sum);
-    *targets = 0;
-    for (int64_t i = 0; i < batches; i++) {
-        int64_t more;
-        int slot = input_send_eval(rt, i, &more);
-        rt_run_evaluate(rt, slot);
-        input_release(rt, slot);
-        *targets += more;
-    }
-    rt_read_state(rt, at, rt_dtype_bytes(rt->program->real), sum);
-    return rt_get(rt->program->real, sum, 0);
-}
-
-/* Mean over the held-out batches' targets; NAN where there is nothing to measure. Leaves what was
- * measured of the training steps as it was. */
-static double heldout_loss(Rt *rt) {
-    int64_t batches = loader_eval_batches(rt->loader), targets = 0;
-    if (!rt->program->evaluate.enqueue || batches == 0)
-        return NAN;
-    RtMeasured training = rt->measured;
-    profile_range_push("evaluate");
-    double sum = heldout_sum(rt, batches, &targets);
-    profile_range_pop();
-    rt->measured = training;
-    return targets > 0 ? sum / (double)targets : NAN;
-}
-
-static void show_heldout(double loss, const char *when) {
-    if (!isnan(loss))
-        printf("held-out loss %s: %.6f\n", when, loss);
-}
 
 /* ---- one step -------------------------------------------------------------------------------- */
 
@@ -121,8 +83,18 @@ static void save(Rt *rt) {
     progress_start(rt);
 }
 
-static bool save_is_due(const Rt *rt) {
-    int64_t interval = rt->program->checkpoint.interval;
+static void evaluate_between(Rt *rt) {
+    settle(rt);
+    progress_end();
+    double start = rt_now_ms();
+    evaluate(rt, NULL);
+    rt->measured.train_ms -= rt_now_ms() - start;
+    clock_restart(rt);
+    progress_start(rt);
+}
+
+/* Every so many steps, but not after the last one: what is due then is done in any case. */
+static bool is_due(const Rt *rt, int64_t interval) {
     return interval > 0 && rt->step % interval == 0 && rt->step < rt->options.steps;
 }
 
@@ -162,19 +134,29 @@ static void window_end(Rt *rt, Window *window) {
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
+/* A resumed run may have saved this step without evaluating it, as its last one. */
+static bool was_evaluated(const Rt *rt) {
+    int count = rt->evaluation_count;
+    return count > 0 && rt->evaluations[count - 1].step == rt->step;
+}
+
 /* Gives the signal that ended it, or 0. */
 static int run_steps(Rt *rt) {
     Window window = window_of(rt);
     double start = rt_now_ms();
     clock_restart(rt);
     progress_start(rt);
+    if (is_due(rt, rt->program->training.eval_every) && rt->step > 0 && !was_evaluated(rt))
+        evaluate_between(rt);
     while (rt->step < rt->options.steps && !signals_caught()) {
         window_begin(rt, &window);
         run_step(rt);
         clock_step(rt, window.open);
         window_end(rt, &window);
         log_step(rt);
-        if (save_is_due(rt))
+        if (is_due(rt, rt->program->training.eval_every))
+            evaluate_between(rt);
+        if (is_due(rt, rt->program->checkpoint.interval))
             save(rt);
     }
     if (window.open) {
@@ -191,8 +173,7 @@ static int run_steps(Rt *rt) {
 static void finish(Rt *rt) {
     if (rt->step > rt->step_at_start) {
         checkpoint_save(rt);
-        rt->measured.heldout_after = heldout_loss(rt);
-        show_heldout(rt->measured.heldout_after, "after");
+        rt->measured.after = evaluate(rt, "after");
         export_run(rt);
     }
     process_memory_measure(rt);
@@ -217,10 +198,9 @@ static void take_out_folder(const Rt *rt) {
 
 int train(Rt *rt) {
     take_out_folder(rt);
-    rt->measured.heldout_before = rt->measured.heldout_after = NAN;
+    rt->measured.before = rt->measured.after = (RtEvaluation){.loss = NAN};
     if (rt->step == 0)
-        rt->measured.heldout_before = heldout_loss(rt);
-    show_heldout(rt->measured.heldout_before, "before");
+        rt->measured.before = evaluate(rt, "before");
     if (rt->options.dump_file && rt->step == 0)
         dump_first_step(rt);
     int signal = run_steps(rt);

@@ -268,7 +268,7 @@ static void put_counters(const Emit *e) {
     sb_puts(e->out, "    .counters = {\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         sb_printf(e->out, "        .%s = %s,\n", rows[i].field,
-                  offset_text(e->arena, e->symbols, rows[i].value));
+                  rows[i].value ? offset_text(e->arena, e->symbols, rows[i].value) : "RT_NOWHERE");
     sb_puts(e->out, "    },\n");
 }
 

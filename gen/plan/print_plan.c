@@ -196,10 +196,10 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
     print_entries(plan, out);
     print_shares(plan, out);
     sb_printf(out,
-              "step: micro_step x %lld and update: %.3f ms predicted, %.0f tokens/s, %.2f TFLOP/s "
+              "step: micro_step x %lld and update: %.3f ms predicted, %.0f %s/s, %.2f TFLOP/s "
               "(%.1f %% of peak)\n",
               (long long)plan->program->micro_steps, plan->step.ms,
-              per_second(tokens_per_step(plan), plan->step.ms), rate / 1e12,
+              per_second(tokens_per_step(plan), plan->step.ms), plan->program->unit, rate / 1e12,
               100 * ratio(rate, peak));
 }
 

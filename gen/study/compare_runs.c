@@ -13,6 +13,7 @@ const Figure figures[] = {
     {"iteration_ms.p10", 0},
     {"iteration_ms.p90", 0},
     {"tokens_per_s", 0},
+    {"samples_per_s", 0},
     {"predicted.iteration_ms.median", 0},
     {"steps", 1},
     {"kernels.launches", 1},
@@ -33,6 +34,9 @@ const Figure figures[] = {
     {"loss.last", 5},
     {"loss.heldout_before", 5},
     {"loss.heldout_after", 5},
+    {"accuracy.before.top1", 5},
+    {"accuracy.after.top1", 5},
+    {"accuracy.after.top5", 5},
 };
 const int figure_count = sizeof figures / sizeof *figures;
 

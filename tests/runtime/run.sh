@@ -118,6 +118,16 @@ test_init_continues() {
         exit !((a - b) / b < 2e-3 && (b - a) / b < 2e-3) }'
 }
 
+test_evaluates_between() {
+    local eval=$WORK/often_whole/eval.csv
+    run often often_whole && same_results learns often_whole &&
+        says often_whole "held-out top1 at step 16: 0" &&
+        run often often_parts --steps 16 && run often often_parts --resume &&
+        same_results learns often_parts && cmp -s "$eval" "$WORK/often_parts/eval.csv" || return 1
+    [ "$(cut -d, -f1 "$eval" | tr '\n' ' ')" = "step 0 8 16 24 32 40 " ] &&
+        awk -F, 'NR == 2 { before = $3 } END { exit !($3 > before && $3 < 1) }' "$eval"
+}
+
 test_resume_is_exact() {
     run plain resumed --steps 20 && run plain resumed --resume && same_results learns resumed
 }
@@ -311,7 +321,7 @@ test_no_sync_in_a_step() {
 }
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
-evaluates_only init_continues resume_is_exact resume_is_exact_with_micro_steps signal_then_resume
+evaluates_only evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps signal_then_resume
 keeps_latest flipped_bit truncated_checkpoint full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
@@ -321,6 +331,7 @@ program plain
 program uncaptured -DCUDA_GRAPH=false
 program pageable -DPIN_MEMORY=false
 program micro -DMICRO_STEPS=3
+program often -DEVAL_EVERY=8
 program narrow -DHIDDEN=8
 program adapted -DADAPTER=true
 program profiled -DPROFILING=true

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +75,21 @@ static RtParam params[] = {
      .adapter = true},
     {"norm", DENSE(5), RT_F32, RT_F32, 320, RT_NOWHERE, .gradient = 384, .exp_avg = 448,
      .exp_avg_sq = 512, .trained = true, .adapter = true},
-    {"conv", 4, {3, 2, 1, 2}, 2, RT_F32, RT_F32, 576, RT_NOWHERE, .gradient = 640, .exp_avg = 704,
-     .exp_avg_sq = 768, .trained = true, .split = {3, 2, 1, 2}, .order = {0, 2, 3, 1}, .cols = 2},
+    {"conv",
+     4,
+     {3, 2, 1, 2},
+     2,
+     RT_F32,
+     RT_F32,
+     576,
+     RT_NOWHERE,
+     .gradient = 640,
+     .exp_avg = 704,
+     .exp_avg_sq = 768,
+     .trained = true,
+     .split = {3, 2, 1, 2},
+     .order = {0, 2, 3, 1},
+     .cols = 2},
     {"mean", DENSE(5), RT_F32, RT_F32, 832, RT_NOWHERE, NONE, .buffer = true},
 };
 
@@ -238,9 +252,8 @@ static void a_checkpoint_restores_every_bit(void **state) {
     assert_true(losses[4] == 2.0f && grad_norms[4] == 4.0f);
     static const struct {
         size_t at, bytes;
-    } live[] = {{0, 36},   {64, 24},  {192, 24},  {256, 24},  {320, 20},
-                {448, 20}, {512, 20}, {576, 48},  {704, 48},  {768, 48},
-                {832, 20}, {1024, 12}, {1100, 20}, {1200, 20}};
+    } live[] = {{0, 36},   {64, 24},  {192, 24}, {256, 24}, {320, 20},  {448, 20},  {512, 20},
+                {576, 48}, {704, 48}, {768, 48}, {832, 20}, {1024, 12}, {1100, 20}, {1200, 20}};
     for (size_t i = 0; i < sizeof live / sizeof *live; i++)
         assert_memory_equal(device_state + live[i].at, before + live[i].at, live[i].bytes);
 }
@@ -270,6 +283,28 @@ static void a_checkpoint_has_the_order_of_the_file(void **state) {
                 }
     }
     st_close(file);
+}
+
+static void evaluations_come_back(void **state) {
+    (void)state;
+    static const RtMetric metrics[] = {{"top1", 0}, {"top5", 4}};
+    RtEvaluation done[] = {{0, 2.302585092994046, {0.1, 0.5}}, {4, 1.0 / 3.0, {0.7, (double)NAN}}};
+    program.metrics = metrics;
+    program.metric_count = 2;
+    rt.evaluations = done;
+    rt.evaluation_count = 2;
+    train_to(5);
+    checkpoint_save(&rt);
+    rt.evaluations = NULL;
+    rt.evaluation_count = 0;
+    checkpoint_load(&rt, NULL);
+    assert_int_equal(rt.evaluation_count, 2);
+    assert_int_equal(rt.evaluations[1].step, 4);
+    assert_true(rt.evaluations[0].loss == done[0].loss && rt.evaluations[1].loss == done[1].loss);
+    assert_true(rt.evaluations[0].metrics[1] == 0.5 && rt.evaluations[1].metrics[0] == 0.7);
+    assert_true(isnan(rt.evaluations[1].metrics[1]));
+    free(rt.evaluations);
+    program.metric_count = 0;
 }
 
 static int saved_step(void) {
@@ -495,6 +530,7 @@ int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
         T(a_checkpoint_restores_every_bit),
         T(a_checkpoint_has_the_order_of_the_file),
+        T(evaluations_come_back),
         T(the_latest_saves_are_kept),
         T(the_same_step_is_replaced),
         T(a_flipped_bit_is_refused),

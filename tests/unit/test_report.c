@@ -231,8 +231,8 @@ static int setup(void **state) {
                                .launch_ms = 0.25,
                                .copies = {{.count = 21, .bytes = 448, .pinned = 21}},
                                .syncs = 1,
-                               .heldout_before = 5.5,
-                               .heldout_after = NAN};
+                               .before = {.loss = 5.5},
+                               .after = {.loss = NAN}};
     has_cupti = true;
     enabled = next_activity = activity_count = 0;
     unsetenv("NSYS_PROFILING_SESSION_ID");
@@ -346,7 +346,7 @@ static void what_was_not_measured_is_null(void **state) {
 
 static void a_run_without_steps_has_no_times(void **state) {
     (void)state;
-    rt.measured = (RtMeasured){.heldout_before = 5.5, .heldout_after = NAN};
+    rt.measured = (RtMeasured){.before = {.loss = 5.5}, .after = {.loss = NAN}};
     rt.known_steps = 0;
     report_write(&rt);
     json_t *r = json_of("report.json");
@@ -367,6 +367,35 @@ static void a_simulated_run_says_so(void **state) {
     assert_text("report.txt", "its times say nothing about a GPU");
     assert_text("report.txt", "iteration, median ms                            3.000"
                               "                  -\n"); /* no prediction beside it */
+}
+
+static void evaluations_are_reported(void **state) {
+    (void)state;
+    static const RtMetric metrics[] = {{"top1", 0}, {"top5", 4}};
+    RtEvaluation done[] = {{0, 5.5, {0.125, 0.5}}, {4, 2.5, {0.25, 0.75}}, {7, 1.5, {0.5, 1}}};
+    program.metrics = metrics;
+    program.metric_count = 2;
+    program.training.unit = "images";
+    rt.evaluations = done;
+    rt.evaluation_count = 3;
+    rt.measured.before = done[0];
+    rt.measured.after = done[2];
+    report_write(&rt);
+    json_t *r = json_of("report.json");
+    assert_number(r, "accuracy.before.top1", 0.125);
+    assert_number(r, "accuracy.after.top5", 1);
+    assert_number(r, "loss.heldout_after", 1.5);
+    assert_number(r, "samples_per_s", 20000);
+    assert_null(json_object_get(r, "tokens_per_s"));
+    const json_t *second = json_array_get(at(r, "evaluations"), 1);
+    assert_number(second, "step", 4);
+    assert_number(second, "loss", 2.5);
+    assert_number(second, "top1", 0.25);
+    json_decref(r);
+    assert_text("eval.csv", "step,loss,top1,top5\n0,5.5,0.125,0.5\n4,2.5,0.25,0.75\n7,1.5,0.5,1\n");
+    assert_text("report.txt", "held-out top1 before                         0.125000");
+    assert_text("report.txt", "held-out top5 after                          1.000000");
+    assert_text("report.txt", "images a second                                 20000");
 }
 
 static void losses_are_listed_by_step(void **state) {
@@ -463,6 +492,7 @@ int main(void) {
         T(what_was_not_measured_is_null),
         T(a_run_without_steps_has_no_times),
         T(a_simulated_run_says_so),
+        T(evaluations_are_reported),
         T(losses_are_listed_by_step),
         T(kernel_times_agree_everywhere),
         T(events_lie_on_one_clock),

@@ -74,6 +74,16 @@ static void test_learning_rates(void **state) {
     assert_near(rt_learning_rate(&t, 4), 2.0);
     assert_near(rt_learning_rate(&t, 9), 2.0 * (0.1 + 0.9 * 0.5));
     assert_near(rt_learning_rate(&t, 13), 2.0 * (0.1 + 0.9 * 0.1));
+    t.schedule = RT_SCHEDULE_STEP;
+    t.min_lr_factor = 0.0;
+    t.step_size = 3;
+    t.gamma = 0.1;
+    assert_near(rt_learning_rate(&t, 3), 2.0);
+    assert_near(rt_learning_rate(&t, 6), 2.0);
+    assert_near(rt_learning_rate(&t, 7), 2.0 * 0.1);
+    assert_near(rt_learning_rate(&t, 12), 2.0 * pow(0.1, 2));
+    assert_near(rt_learning_rate(&t, 13), 2.0 * pow(0.1, 3));
+    t.min_lr_factor = 0.1;
     t.schedule = RT_SCHEDULE_COSINE;
     assert_near(rt_learning_rate(&t, 4), 2.0);
     assert_near(rt_learning_rate(&t, 9), 2.0 * (0.1 + 0.9 * 0.5 * (1.0 + cos(M_PI * 0.5))));

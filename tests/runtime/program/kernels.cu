@@ -57,6 +57,23 @@ extern "C" __global__ void add_loss(float *total, const float *losses) {
     total[0] += sum;
 }
 
+// A running mean of the micro-steps' losses: what a buffer is for.
+extern "C" __global__ void keep_mean(float *mean, const float *losses) {
+    float sum = 0.0f;
+    for (int t = 0; t < TOKENS; t++)
+        sum += losses[t];
+    mean[0] = 0.9f * mean[0] + 0.1f * sum;
+}
+
+extern "C" __global__ void count_hits(float *hits, const float *logits, const int *labels) {
+    for (int t = 0; t < TOKENS; t++) {
+        int best = 0;
+        for (int v = 1; v < VOCAB; v++)
+            best = logits[t * VOCAB + v] > logits[t * VOCAB + best] ? v : best;
+        hits[0] += best == labels[t] ? 1.0f : 0.0f;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(64)
     grad_norm(float *norm, int *bad_step, const int *step, const float *a, const float *b) {
     float sum = 0.0f;

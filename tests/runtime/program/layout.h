@@ -4,7 +4,8 @@
  *     x[t, :] = E[id[t], :]     logits = x W^T     loss = cross-entropy
  *
  * It is what tests of the runtime run. It has one of each thing that the runtime must handle: a
- * 16-bit strided weight with a master, GEMMs, accumulation, a `load` entry, an evaluation. */
+ * 16-bit strided weight with a master, a buffer, GEMMs, accumulation, a `load` entry, an evaluation
+ * with a figure beside its loss. */
 #ifndef LAYOUT_H
 #define LAYOUT_H
 
@@ -38,7 +39,8 @@ typedef struct {
     int step, applied, bad_step, pad;
     float lr[STEPS], bias_correction1[STEPS], bias_correction2[STEPS];
     float loss[STEPS], grad_norm[STEPS];
-    float step_loss[4], eval_loss[4];
+    float step_loss[4], eval_loss[4], hits[4];
+    float mean[4]; /* a buffer; element 0 is in use */
 } State;
 
 typedef struct {

@@ -14,6 +14,9 @@
 #ifndef INTERVAL
 #define INTERVAL 10
 #endif
+#ifndef EVAL_EVERY
+#define EVAL_EVERY 0
+#endif
 #ifndef ADAPTER
 #define ADAPTER false
 #endif
@@ -25,11 +28,23 @@
 #define T(member) offsetof(Scratch, member)
 #define I(member) offsetof(Input, member)
 
-enum { LOAD_SCALE, GATHER, TOKEN_LOSS, EMBED_GRAD, ADD_LOSS, GRAD_NORM, ADAM, ADVANCE };
+enum {
+    LOAD_SCALE,
+    GATHER,
+    TOKEN_LOSS,
+    EMBED_GRAD,
+    ADD_LOSS,
+    GRAD_NORM,
+    ADAM,
+    ADVANCE,
+    KEEP_MEAN,
+    COUNT_HITS
+};
 
 static const RtKernel kernels[] = {
     {"load_scale", 1, 0}, {"gather", 64, 0},    {"token_loss", 64, 0}, {"embed_grad", 64, 0},
     {"add_loss", 1, 0},   {"grad_norm", 64, 0}, {"adam", 64, 0},       {"advance", 1, 0},
+    {"keep_mean", 1, 0},  {"count_hits", 1, 0},
 };
 
 enum { LOGITS, DX, DW };
@@ -72,13 +87,18 @@ static void micro_step(Rt *rt) {
     rt_gemm(rt, DX, dlogits, rt_state(rt, S(head)), dx);
     rt_gemm(rt, DW, dlogits, x, rt_state(rt, S(head_grad)));
     RT_LAUNCH(rt, EMBED_GRAD, RT_GRID(VOCAB * HIDDEN / 64, 1, 1), &grad, &dx, &ids);
+    RtPtr mean = rt_state(rt, S(mean));
     RT_LAUNCH(rt, ADD_LOSS, RT_GRID(1, 1, 1), &total, &losses);
+    RT_LAUNCH(rt, KEEP_MEAN, RT_GRID(1, 1, 1), &mean, &losses);
 }
 
 static void evaluate(Rt *rt) {
     RtPtr total = rt_state(rt, S(eval_loss)), losses = rt_scratch(rt, T(losses));
+    RtPtr hits = rt_state(rt, S(hits)), logits = rt_scratch(rt, T(logits));
+    RtPtr labels = rt_input(rt, I(labels));
     forward(rt);
     RT_LAUNCH(rt, ADD_LOSS, RT_GRID(1, 1, 1), &total, &losses);
+    RT_LAUNCH(rt, COUNT_HITS, RT_GRID(1, 1, 1), &hits, &logits, &labels);
 }
 
 static void adam(Rt *rt, size_t value, size_t grad, size_t m, size_t v, RtPtr weight16) {
@@ -153,6 +173,18 @@ static const RtParam params[] = {
      .exp_avg = RT_NOWHERE,
      .exp_avg_sq = RT_NOWHERE,
      .init = RT_INIT_ONES},
+    {.name = "mean",
+     .rank = 1,
+     .shape = {4},
+     .row_stride = 4,
+     .dtype = RT_F32,
+     .master_dtype = RT_F32,
+     .weight = S(mean),
+     .master = RT_NOWHERE,
+     .gradient = RT_NOWHERE,
+     .exp_avg = RT_NOWHERE,
+     .exp_avg_sq = RT_NOWHERE,
+     .buffer = true},
 };
 
 static const double factor[] = {2.0, 0.0, 0.0, 0.0};
@@ -188,11 +220,13 @@ static const RtProgram program = {
     .input_count = sizeof inputs / sizeof *inputs,
     .counters = {S(seed), S(step), S(applied), S(bad_step), S(lr), S(bias_correction1),
                  S(bias_correction2), S(loss), S(grad_norm), S(step_loss), S(eval_loss)},
+    .metrics = (const RtMetric[]){{"top1", S(hits)}},
+    .metric_count = 1,
     .load = {load, NULL, 0, 2},
     .micro_step = {micro_step, micro_step_outputs,
-                   sizeof micro_step_outputs / sizeof *micro_step_outputs, 7},
+                   sizeof micro_step_outputs / sizeof *micro_step_outputs, 8},
     .update = {update, NULL, 0, 5},
-    .evaluate = {evaluate, NULL, 0, 4},
+    .evaluate = {evaluate, NULL, 0, 5},
     .training = {.batch = BATCH,
                  .seq_len = SEQ,
                  .micro_steps = MICRO_STEPS,
@@ -205,6 +239,7 @@ static const RtProgram program = {
                  .schedule = RT_SCHEDULE_COSINE,
                  .warmup_steps = 4,
                  .min_lr_factor = 0.1,
+                 .eval_every = EVAL_EVERY,
                  .cuda_graph = CUDA_GRAPH,
                  .overlap = true},
     .data = {.format = RT_DATA_TEXT,

@@ -1,0 +1,80 @@
+/* Held-out figures: the loss, and what the program counts beside it. */
+#include "runtime/data.h"
+#include "runtime/driver.h"
+#include "runtime/profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void zero(Rt *rt, size_t at) {
+    const double nothing = 0;
+    rt_write_state(rt, at, rt_dtype_bytes(rt->program->real), &nothing);
+}
+
+static double read_mean(Rt *rt, size_t at, int64_t targets) {
+    double sum = 0;
+    rt_read_state(rt, at, rt_dtype_bytes(rt->program->real), &sum);
+    return targets > 0 ? rt_get(rt->program->real, &sum, 0) / (double)targets : NAN;
+}
+
+static int64_t run_batches(Rt *rt, int64_t batches) {
+    int64_t targets = 0;
+    for (int64_t i = 0; i < batches; i++) {
+        int64_t more;
+        int slot = input_send_eval(rt, i, &more);
+        rt_run_evaluate(rt, slot);
+        input_release(rt, slot);
+        targets += more;
+    }
+    return targets;
+}
+
+static RtEvaluation measure(Rt *rt, int64_t batches) {
+    const RtProgram *program = rt->program;
+    RtEvaluation found = {.step = rt->step};
+    zero(rt, program->counters.eval_loss);
+    for (int i = 0; i < program->metric_count; i++)
+        zero(rt, program->metrics[i].offset);
+    int64_t targets = run_batches(rt, batches);
+    found.loss = read_mean(rt, program->counters.eval_loss, targets);
+    for (int i = 0; i < program->metric_count; i++)
+        found.metrics[i] = read_mean(rt, program->metrics[i].offset, targets);
+    return found;
+}
+
+static void show(const Rt *rt, const RtEvaluation *found, const char *when) {
+    char at_step[32];
+    if (!when)
+        snprintf(at_step, sizeof at_step, "at step %lld", (long long)found->step);
+    printf("held-out loss %s: %.6f\n", when ? when : at_step, found->loss);
+    for (int i = 0; i < rt->program->metric_count; i++)
+        printf("held-out %s %s: %.6f\n", rt->program->metrics[i].name, when ? when : at_step,
+               found->metrics[i]);
+    fflush(stdout);
+}
+
+static void keep(Rt *rt, const RtEvaluation *found) {
+    size_t count = (size_t)rt->evaluation_count + 1;
+    rt->evaluations = realloc(rt->evaluations, count * sizeof *rt->evaluations);
+    if (!rt->evaluations)
+        rt_fail("the host has no memory left for another evaluation");
+    rt->evaluations[rt->evaluation_count++] = *found;
+}
+
+/* Leaves what was measured of the training steps as it was. */
+RtEvaluation evaluate(Rt *rt, const char *when) {
+    int64_t batches = loader_eval_batches(rt->loader);
+    if (!rt->program->evaluate.enqueue || batches == 0)
+        return (RtEvaluation){.step = rt->step, .loss = NAN};
+    RtMeasured training = rt->measured;
+    profile_range_push("evaluate");
+    RtEvaluation found = measure(rt, batches);
+    profile_range_pop();
+    rt->measured = training;
+    if (isnan(found.loss))
+        return found;
+    keep(rt, &found);
+    show(rt, &found, when);
+    return found;
+}
