@@ -133,7 +133,8 @@ static void put_bool(const Emit *e, const char *field, bool value) {
 static void put_training(const Emit *e) {
     static const char *const schedules[] = {[SCHEDULE_CONSTANT] = "RT_SCHEDULE_CONSTANT",
                                             [SCHEDULE_LINEAR] = "RT_SCHEDULE_LINEAR",
-                                            [SCHEDULE_COSINE] = "RT_SCHEDULE_COSINE"};
+                                            [SCHEDULE_COSINE] = "RT_SCHEDULE_COSINE",
+                                            [SCHEDULE_STEP] = "RT_SCHEDULE_STEP"};
     const Spec *s = e->spec;
     const Program *program = e->plan->program;
     sb_puts(e->out, "    .training = {\n");
@@ -149,6 +150,12 @@ static void put_training(const Emit *e) {
     sb_printf(e->out, "        .schedule = %s,\n", schedules[s->lr_scheduler.type]);
     put_int(e, "warmup_steps", s->lr_scheduler.warmup_steps);
     put_real(e, "min_lr_factor", s->lr_scheduler.min_lr_factor);
+    if (s->lr_scheduler.type == SCHEDULE_STEP) {
+        put_int(e, "step_size", s->lr_scheduler.step_size);
+        put_real(e, "gamma", s->lr_scheduler.gamma);
+    }
+    if (s->training.eval_every > 0)
+        put_int(e, "eval_every", s->training.eval_every);
     if (strcmp(program->unit, "tokens"))
         put_string(e, "unit", program->unit);
     put_bool(e, "cuda_graph", s->compile.cuda_graph);
