@@ -116,6 +116,7 @@ typedef struct {
     Window window;                 /* convolutions and pools */
     int64_t rows;                  /* reshape: of the result */
     bool transpose_a, transpose_b; /* matmul */
+    bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */
 } Attr;

@@ -1,4 +1,4 @@
-/* The update: gradient norm, clipping, AdamW and the step's counters. All trained tensors are one
+/* The update: gradient norm, clipping, AdamW or SGD, and the step's counters. All trained tensors are one
  * run of memory seen as [R,1024], so the number of layers changes only R.
  *
  * sum_squares  (g[R,C]) -> [C] sums over rows of g^2
@@ -8,6 +8,9 @@
  * adamw        (p, g, m, v, factor, lr[steps,1], bias1[steps,1], bias2[steps,1], step, applied)
  *              -> p, m, v [, copy of p in another dtype]; as torch.optim.AdamW (Loshchilov and
  *              Hutter, arXiv 1711.05101)
+ * sgd          (p, g, factor, lr[steps,1], step [, momentum buffer])
+ *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD, with
+ *              attr.beta1 its momentum: the buffer is there where that is not 0
  * advance_step (factor, step, applied, bad_step, step_loss, loss[steps,1])
  *              -> step, applied, bad_step, step_loss, loss */
 #include "graph/op_table.h"
@@ -97,6 +100,49 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
     step_store(body, op->out[2], step_select(body, apply, new_v, v));
     if (op->out_count == 4)
         step_store(body, op->out[3], new_p);
+}
+
+void shape_sgd(Program *p, Op *op) {
+    (void)p;
+    bool momentum = op->attr.beta1 > 0;
+    op_expect(op, op->in_count == 5 + momentum && op->out_count >= 1 + momentum, "operands");
+    op_expect(op,
+              value_same_place(op->in[0], op->out[0]) &&
+                  (!momentum || value_same_place(op->in[5], op->out[1])),
+              "a state is not updated in place");
+}
+
+/* The direction of the step, and the momentum buffer where there is one. */
+static int sgd_direction(const Op *op, Body *body, int g, int apply) {
+    if (op->attr.beta1 == 0)
+        return g;
+    int share = step_const(body, op->attr.beta1), buffer = step_load(body, op->in[5]);
+    int kept = step_binary(body, STEP_MUL, share, buffer);
+    int new_buffer = step_binary(body, STEP_ADD, kept, g);
+    step_store(body, op->out[1], step_select(body, apply, new_buffer, buffer));
+    if (!op->attr.nesterov)
+        return new_buffer;
+    return step_binary(body, STEP_ADD, g, step_binary(body, STEP_MUL, share, new_buffer));
+}
+
+void expand_sgd(const Program *program, const Op *op, Body *body) {
+    (void)program;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
+    int factor = step_load(body, op->in[2]), apply = applies(body, factor);
+    int lr = step_load_mapped(body, op->in[3], step_load(body, op->in[4]), COL_SAME, 0);
+    g = step_binary(body, STEP_MUL, g, factor);
+    if (op->attr.weight_decay > 0) {
+        int decay = step_binary(body, STEP_MUL, step_const(body, op->attr.weight_decay), p);
+        g = step_binary(body, STEP_ADD, g, decay);
+    }
+    int way = step_binary(body, STEP_MUL, lr, sgd_direction(op, body, g, apply));
+    int new_p = step_select(body, apply, step_binary(body, STEP_SUB, p, way), p);
+    step_store(body, op->out[0], new_p);
+    int copy = 1 + (op->attr.beta1 > 0);
+    if (op->out_count > copy)
+        step_store(body, op->out[copy], new_p);
 }
 
 void shape_advance_step(Program *p, Op *op) {

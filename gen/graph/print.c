@@ -49,6 +49,8 @@ static void print_attr(const Attr *a, StrBuf *out) {
         sb_puts(out, " transpose_b");
     if (a->accumulate)
         sb_puts(out, " accumulate");
+    if (a->nesterov)
+        sb_puts(out, " nesterov");
 }
 
 static void print_op(const Op *op, StrBuf *out) {

@@ -1,5 +1,5 @@
-/* Builds the update graph: gradient norm, clipping factor, AdamW, counters, and zeroed gradients
- * where the next step's micro-steps add to them. Requires the train state. */
+/* Builds the update graph: gradient norm, clipping factor, AdamW or SGD, counters, and zeroed
+ * gradients where the next step's micro-steps add to them. Requires the train state. */
 #include "pass/pass.h"
 
 static Value *clip(Program *p, Graph *graph, const Spec *spec) {
@@ -37,6 +37,24 @@ static void adamw(Program *p, Graph *graph, const Spec *spec, Value *factor) {
                 spec_pos(spec, KEY_optimizer_name));
 }
 
+static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor) {
+    Counters *c = &p->counters;
+    TrainState *s = &p->train;
+    bool momentum = s->exp_avg != NULL;
+    Attr attr = {.beta1 = spec->optimizer.momentum,
+                 .weight_decay = spec->optimizer.weight_decay,
+                 .nesterov = momentum && spec->optimizer.nesterov};
+    Value *in[] = {s->master, s->gradient, factor, c->lr, c->step, s->exp_avg};
+    Value *out[3] = {value_alias(p, s->master, "new.master")};
+    int out_count = 1;
+    if (momentum)
+        out[out_count++] = value_alias(p, s->exp_avg, "new.exp_avg");
+    if (s->master != s->weight)
+        out[out_count++] = value_alias(p, s->weight, "new.weight");
+    op_add_into(p, graph, OP_sgd, "sgd", in, 5 + momentum, out, out_count, attr,
+                spec_pos(spec, KEY_optimizer_name));
+}
+
 static void advance(Program *p, Graph *graph, Value *factor, Pos pos) {
     Counters *c = &p->counters;
     Value *in[] = {factor, c->step, c->applied, c->bad_step, c->step_loss, c->loss};
@@ -51,7 +69,10 @@ void pass_optimizer(Program *p, const Spec *spec) {
     if (!p->train.gradient)
         return;
     Value *factor = clip(p, graph, spec);
-    adamw(p, graph, spec, factor);
+    if (spec->optimizer.name == OPTIMIZER_ADAMW)
+        adamw(p, graph, spec, factor);
+    else
+        sgd(p, graph, spec, factor);
     Pos pos = spec_pos(spec, KEY_training_gradient_accumulation_steps);
     advance(p, graph, factor, pos);
     if (p->micro_steps == 1)

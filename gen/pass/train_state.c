@@ -1,4 +1,5 @@
-/* Gives what trains its masters, gradients and moments.
+/* Gives what trains its masters, gradients and moments: two for AdamW, the buffer for SGD with
+ * momentum.
  *
  * Requires roles to be settled. Each kind is one run of memory seen as [R, TRAIN_COLS], with the
  * tensors in the order in which backward reaches them (last first), so that norm and update are one
@@ -25,8 +26,11 @@ static Role role_of_run(const Program *p) {
     return ROLE_ADAPTER;
 }
 
+/* NULL: of a run that is not there. */
 static Value *part(Program *p, Value *run, int64_t offset, const Value *weight,
                    const char *suffix) {
+    if (!run)
+        return NULL;
     const char *name = arena_printf(p->arena, "%s%s", weight->name, suffix);
     return value_at(p, run, offset, weight->rank, weight->dim, name);
 }
@@ -38,20 +42,24 @@ void pass_train_state(Program *p, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_optimizer_name);
     int64_t rows = n / TRAIN_COLS, offset = 0;
     bool apart = p->activation != p->real; /* 16-bit weights have a master of their own */
+    bool adamw = spec->optimizer.name == OPTIMIZER_ADAMW;
     TrainState *s = &p->train;
     s->weight = value_2d(p, "trained", role_of_run(p), p->activation, rows, TRAIN_COLS, pos);
     s->master =
         apart ? value_2d(p, "master", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos) : s->weight;
     s->gradient = value_2d(p, "gradient", ROLE_GRADIENT, p->real, rows, TRAIN_COLS, pos);
-    s->exp_avg = value_2d(p, "exp_avg", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
-    s->exp_avg_sq = value_2d(p, "exp_avg_sq", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
+    if (adamw || spec->optimizer.momentum > 0)
+        s->exp_avg = value_2d(p, "exp_avg", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
+    if (adamw)
+        s->exp_avg_sq = value_2d(p, "exp_avg_sq", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
     for (int i = p->param_count - 1; i >= 0; i--) {
         Param *param = &p->params[i];
         if (!value_trains(param->weight))
             continue;
-        value_move(param->weight, part(p, s->weight, offset, param->weight, ""));
-        param->master =
-            apart ? part(p, s->master, offset, param->weight, ".master") : param->weight;
+        /* One of `real` in a 16-bit program is its own master; its 16-bit copy is never read. */
+        bool own = param->weight->dtype == p->real;
+        value_move(param->weight, part(p, own ? s->master : s->weight, offset, param->weight, ""));
+        param->master = own ? param->weight : part(p, s->master, offset, param->weight, ".master");
         param->gradient = part(p, s->gradient, offset, param->weight, ".grad");
         param->exp_avg = part(p, s->exp_avg, offset, param->weight, ".exp_avg");
         param->exp_avg_sq = part(p, s->exp_avg_sq, offset, param->weight, ".exp_avg_sq");
