@@ -129,7 +129,7 @@ $(unit_rt:tests/%.c=build/%): tested_lib := $(RT_LIB)
 build/unit/%: tested_lib := $(LIBGEN)
 build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< build/libshared.a $(tested_lib) -lcmocka -ljansson -ldl -lm -lpthread
+	$(CXX) $(LDFLAGS) -o $@ $< build/libshared.a $(tested_lib) -lcmocka -ljansson -lz -ldl -lm -lpthread
 
 -include $(wildcard $(OBJ)/runtime/*.d $(OBJ)/tests/*/*.d)
 

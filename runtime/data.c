@@ -25,7 +25,7 @@ const RtInput *program_input(const RtProgram *program, const char *name) {
 /* ---- opening --------------------------------------------------------------------------------- */
 
 Loader *loader_open(const RtProgram *program, int64_t seed, char *error, size_t error_size) {
-    const DataKind *kind = &token_data;
+    const DataKind *kind = program->data.images ? &image_data : &token_data;
     void *set = kind->open(program, (uint64_t)seed, &(DataError){error, error_size});
     if (!set)
         return NULL;

@@ -1,5 +1,5 @@
 /* Which files a data key means, and their bytes. */
-#include "runtime/data_rows.h"
+#include "runtime/data_files.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,16 +3,9 @@
 #define GPUOPT_DATA_KIND_H
 
 #include "runtime/data.h"
+#include "runtime/data_files.h"
 
 enum { IGNORED = -100 }; /* a label that is no target */
-
-typedef struct {
-    char *text;
-    size_t size;
-} DataError;
-
-/* Leaves the sentence and returns false, so that callers can return it. */
-bool data_fail(DataError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Everything but open and close is called from any thread. */
 typedef struct {
@@ -30,6 +23,7 @@ typedef struct {
 } DataKind;
 
 extern const DataKind token_data; /* data_tokens.c */
+extern const DataKind image_data; /* data_images.c */
 
 /* A well-mixed function of both, for seeds and permutations (data.c). */
 uint64_t mix64(uint64_t a, uint64_t b);

@@ -8,24 +8,8 @@
 #ifndef GPUOPT_DATA_ROWS_H
 #define GPUOPT_DATA_ROWS_H
 
+#include "runtime/data_files.h"
 #include "runtime/data_kind.h"
-
-/* ---- files (data_files.c) -------------------------------------------------------------------- */
-
-typedef struct {
-    char **paths;
-    int count;
-} FileList;
-
-/* Files, folders (all files below whose name ends in `suffix`, hidden ones left out) and globs, in
- * the order given; what a folder or glob stands for is sorted bytewise, so that no locale and no
- * file system changes the data. A pattern that matches nothing is an error. */
-bool files_expand(const char *const *patterns, int count, const char *suffix, FileList *files,
-                  DataError *error);
-void files_free(FileList *files);
-
-/* The whole file, to be freed by the caller; empty files give size 0 and a non-NULL pointer. */
-bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error);
 
 /* ---- token streams (data_stream.c) ----------------------------------------------------------- */
 

@@ -45,12 +45,13 @@ includes := -I. -I$(RT) -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extr
 # Where the program finds the simulated device, and runtime/kernel.cuh for NVRTC.
 obj/runtime/device.o: defines := -DGPUOPT_SIM_DIR='"$(abspath $(SIM_OUT))"'
 obj/runtime/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(if $(filter .,$(RT)),.,$(abspath $(RT)))"'
-jansson  := $(shell $(CC) -print-file-name=libjansson.a)
+# Linked into the program where the machine has them so, that it runs on one that has them not.
+static    = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
 sources  := $(if $(RTLIB),,$(wildcard $(RT)/runtime/*.c))
 objects  := obj/program.o obj/values.o $(patsubst $(RT)/runtime/%.c,obj/runtime/%.o,$(sources))
 
 $(CURDIR)/run: $(objects) $(RTLIB)
-	$(CC) $(LDFLAGS) -o $@ $^ $(if $(filter /%,$(jansson)),$(jansson),-ljansson) -ldl -lm -lpthread
+	$(CC) $(LDFLAGS) -o $@ $^ $(call static,jansson) $(call static,z) -ldl -lm -lpthread
 
 obj/%.o: %.c | need_host
 	@mkdir -p $(@D)
@@ -66,6 +67,8 @@ need_host:
 	@$(need_toolkit)
 	@echo '#include <jansson.h>' | $(CC) -E -o /dev/null - 2>/dev/null || \
 	    { echo "error: jansson.h is not there: install jansson (Debian: libjansson-dev)"; exit 1; } >&2
+	@echo '#include <zlib.h>' | $(CC) -E -o /dev/null - 2>/dev/null || \
+	    { echo "error: zlib.h is not there: install zlib (Debian: zlib1g-dev)"; exit 1; } >&2
 
 # ---- the kernels -------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ needs() {
 compiler  g++                  command:g++
 compiler  libtomlplusplus-dev  c++:toml++/toml.h
 compiler  libjansson-dev       c:jansson.h
+compiler  zlib1g-dev           c:zlib.h
 sim       g++                  command:g++
 sim       libopenblas-dev      c:cblas.h
 text      perl-doc             file:/usr/share/perl/*/pod/perlfunc.pod

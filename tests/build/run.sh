@@ -30,7 +30,7 @@ attempt() {
 rm -rf $work
 mkdir -p $work
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -I. -isystem "$cuda/include" -o $work/jit \
-    tests/runtime/program/jit.c "${RTLIB:-build/libruntime.a}" -ljansson -ldl -lm -lpthread || exit 1
+    tests/runtime/program/jit.c "${RTLIB:-build/libruntime.a}" -ljansson -lz -ldl -lm -lpthread || exit 1
 known=$("$cuda/bin/nvcc" --list-gpu-code) || exit 1
 
 for spec in specs/*.toml specs/*/*.toml; do

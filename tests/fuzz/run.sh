@@ -49,7 +49,7 @@ fuzz() {
 fuzz fuzz_spec "tests/error/*.toml specs/*.toml tests/error/parts/*/config.json" \
     $work/libgen.a -ljansson -lm
 fuzz fuzz_jsonl "tests/oracle/cases/*/data.jsonl" \
-    runtime/data_*.c runtime/data.c runtime/rt.c -ljansson -lm -lpthread
+    runtime/data_*.c runtime/data.c runtime/rt.c -ljansson -lz -lm -lpthread
 fuzz fuzz_safetensors "tests/oracle/cases/*/adapter/*.safetensors" \
     runtime/safetensors.c -ljansson -lm
 exit $failed

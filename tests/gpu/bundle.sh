@@ -1,6 +1,6 @@
 #!/bin/sh
 # make gpu-bundle: build/gpu, a folder to copy to a machine with a GPU, the CUDA toolkit and a
-# Python with PyTorch, transformers and PEFT. It needs nothing else: jansson is linked statically.
+# Python with PyTorch, transformers and PEFT. It needs nothing else: jansson and zlib are linked statically.
 #
 #     check-gpu            kernels against the simulated device, steps against PyTorch's numbers, memory
 #     bench                Llama 3.2 1B beside PyTorch and PEFT

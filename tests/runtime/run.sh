@@ -44,7 +44,7 @@ program() {
     done
     # shellcheck disable=SC2086
     $CC $FLAGS -include "$dir/layout.h" -I. tests/runtime/program/program.c "$WORK/libruntime.a" \
-        -ljansson -ldl -lm -lpthread -o "$dir/run" || exit 1
+        -ljansson -lz -ldl -lm -lpthread -o "$dir/run" || exit 1
     "$SIM/simcc" -I"$ROOT" "$dir/kernels.cu" -o "$dir/kernels.sim" || exit 1
     write_text 40 > "$dir/train.txt"
 }
@@ -253,7 +253,7 @@ test_real_nvrtc() {
     cp "$WORK/plain/layout.h" "$WORK/plain/kernels.cu" "$WORK/real"
     # shellcheck disable=SC2086
     $CC $FLAGS -I. -isystem "$CUDA_HOME/include" tests/runtime/program/jit.c \
-        "$WORK/libruntime.a" -ljansson -ldl -lm -lpthread -o "$WORK/real/jit" || return 1
+        "$WORK/libruntime.a" -ljansson -lz -ldl -lm -lpthread -o "$WORK/real/jit" || return 1
     "$WORK/real/jit" "$WORK/real" > "$WORK/real.log" 2>&1 && says real "kernels.nvrtc.cubin" &&
         [ "$(od -An -tx1 -N4 "$WORK/real/kernels.nvrtc.cubin")" = " 7f 45 4c 46" ] || return 1
     echo "broken" >> "$WORK/real/kernels.cu"

@@ -1,0 +1,32 @@
+/* Which files a data key means, their bytes, and how a reader says what is wrong with them. */
+#ifndef GPUOPT_DATA_FILES_H
+#define GPUOPT_DATA_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    char *text;
+    size_t size;
+} DataError;
+
+/* Leaves the sentence and returns false, so that callers can return it. */
+bool data_fail(DataError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+typedef struct {
+    char **paths;
+    int count;
+} FileList;
+
+/* Files, folders (all files below whose name ends in `suffix`, hidden ones left out) and globs, in
+ * the order given; what a folder or glob stands for is sorted bytewise, so that no locale and no
+ * file system changes the data. A pattern that matches nothing is an error. */
+bool files_expand(const char *const *patterns, int count, const char *suffix, FileList *files,
+                  DataError *error);
+void files_free(FileList *files);
+
+/* The whole file, to be freed by the caller; empty files give size 0 and a non-NULL pointer. */
+bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error);
+
+#endif

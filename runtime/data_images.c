@@ -1,0 +1,217 @@
+/* Images as a kind of data: a row is one image with its class. */
+#include "runtime/data_images.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/data_files.h"
+#include "runtime/rt.h"
+
+/* What was read for one of the spec's two lists of files. */
+typedef struct {
+    IdxSet idx;
+    int64_t count;
+} Source;
+
+/* Rows [0, train_rows) and [0, eval_rows); where there is no list of its own the held-out ones are
+ * drawn from the training files, the same whatever the seed. */
+typedef struct {
+    const RtData *data;
+    const RtImages *shape;
+    uint64_t seed;
+    Source sources[LOADER_SPLITS];
+    int64_t rows[LOADER_SPLITS];
+    const RtInput *pixels, *labels, *indices; /* NULL: the program does not read it */
+} ImageSet;
+
+enum { HELD_OUT_KEY = 1 };
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static bool source_open(const ImageSet *set, Source *source, const char *const *paths, int count,
+                        DataError *error) {
+    FileList files;
+    if (!files_expand(paths, count, "", &files, error))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < files.count; i++)
+        ok = idx_read(&source->idx, files.paths[i], set->shape, error);
+    source->count = source->idx.count;
+    files_free(&files);
+    return ok;
+}
+
+static bool files_open(ImageSet *set, DataError *error) {
+    const RtData *data = set->data;
+    Source *train = &set->sources[LOADER_TRAIN], *eval = &set->sources[LOADER_EVAL];
+    if (!source_open(set, train, data->train, data->train_count, error) ||
+        (data->validation_count &&
+         !source_open(set, eval, data->validation, data->validation_count, error)))
+        return false;
+    int64_t held_out =
+        data->validation_count ? 0 : (int64_t)((double)train->count * data->eval_fraction);
+    set->rows[LOADER_TRAIN] = train->count - held_out;
+    set->rows[LOADER_EVAL] = data->validation_count ? eval->count : held_out;
+    return true;
+}
+
+static bool open_rows(ImageSet *set, int64_t batch, DataError *error) {
+    if (set->data->format != RT_DATA_SYNTHETIC)
+        return files_open(set, error);
+    set->rows[LOADER_EVAL] = set->data->eval_batches * batch;
+    return true;
+}
+
+static void images_close(void *context) {
+    ImageSet *set = context;
+    for (int split = 0; split < LOADER_SPLITS; split++)
+        idx_free(&set->sources[split].idx);
+    free(set);
+}
+
+static void *images_open(const RtProgram *program, uint64_t seed, DataError *error) {
+    ImageSet *set = rt_alloc(sizeof *set);
+    *set = (ImageSet){.data = &program->data,
+                      .shape = program->data.images,
+                      .seed = seed,
+                      .pixels = program_input(program, "pixels"),
+                      .labels = program_input(program, "labels"),
+                      .indices = program_input(program, "indices")};
+    if (open_rows(set, program->training.batch, error))
+        return set;
+    images_close(set);
+    return NULL;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int64_t images_rows(const void *context, LoaderSplit split) {
+    return ((const ImageSet *)context)->rows[split];
+}
+
+static int64_t images_targets(const void *context, LoaderSplit split, int64_t row) {
+    (void)context, (void)split, (void)row;
+    return 1;
+}
+
+/* Where a row's image is: in which source, at which place. */
+static const Source *source_of(const ImageSet *set, LoaderSplit split, int64_t row, int64_t *at) {
+    const Source *train = &set->sources[LOADER_TRAIN];
+    *at = row;
+    if (set->data->validation_count)
+        return &set->sources[split];
+    if (set->rows[LOADER_EVAL] > 0)
+        *at = permute(split == LOADER_TRAIN ? row : set->rows[LOADER_TRAIN] + row, train->count,
+                      HELD_OUT_KEY);
+    return train;
+}
+
+static uint64_t random_of(const ImageSet *set, LoaderSplit split, int64_t row) {
+    return mix64(mix64(set->seed, (uint64_t)split), (uint64_t)row);
+}
+
+static void random_image(const ImageSet *set, uint64_t seed, uint8_t *raw) {
+    size_t bytes = raw_bytes(set->shape);
+    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+        uint64_t more = mix64(seed, i);
+        size_t left = bytes - i;
+        memcpy(raw + i, &more, left < sizeof more ? left : sizeof more);
+    }
+}
+
+static int32_t label_of(const ImageSet *set, LoaderSplit split, int64_t row) {
+    int64_t at;
+    if (set->data->format == RT_DATA_SYNTHETIC)
+        return (int32_t)(mix64(random_of(set, split, row), 0) % (uint64_t)set->shape->classes);
+    const Source *source = source_of(set, split, row, &at);
+    return source->idx.labels[at];
+}
+
+/* Where the row's raw image lies in memory, or `room` where it was put. */
+static const uint8_t *raw_image(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *room,
+                                DataError *error) {
+    (void)error;
+    int64_t at;
+    if (set->data->format == RT_DATA_SYNTHETIC) {
+        random_image(set, random_of(set, split, row) + 1, room);
+        return room;
+    }
+    const Source *source = source_of(set, split, row, &at);
+    return source->idx.pixels + (size_t)at * raw_bytes(set->shape);
+}
+
+static bool put_raw(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *to,
+                    DataError *error) {
+    const uint8_t *raw = raw_image(set, split, row, to, error);
+    if (raw && raw != to)
+        memcpy(to, raw, raw_bytes(set->shape));
+    return raw != NULL;
+}
+
+static bool put_presented(const ImageSet *set, LoaderSplit split, int64_t row, void *to,
+                          DataError *error) {
+    uint8_t *room = rt_alloc(raw_bytes(set->shape));
+    const uint8_t *raw = raw_image(set, split, row, room, error);
+    if (raw)
+        image_present(set->shape, raw, set->pixels->dtype, to);
+    free(room);
+    return raw != NULL;
+}
+
+static bool put_pixels(const ImageSet *set, LoaderSplit split, int64_t row, int64_t entry,
+                       void *slot, DataError *error) {
+    const RtImages *shape = set->shape;
+    int64_t seen = shape->out_size * shape->out_size * shape->out_channels;
+    size_t bytes = shape->decode_on_host ? (size_t)seen * rt_dtype_bytes(set->pixels->dtype)
+                                         : raw_bytes(shape);
+    char *to = (char *)slot + set->pixels->offset + (size_t)entry * bytes;
+    if (row < 0) {
+        memset(to, 0, bytes);
+        return true;
+    }
+    return shape->decode_on_host ? put_presented(set, split, row, to, error)
+                                 : put_raw(set, split, row, (uint8_t *)to, error);
+}
+
+static void put_int(void *slot, const RtInput *input, int64_t entry, int64_t value) {
+    if (input)
+        ((int32_t *)((char *)slot + input->offset))[entry] = (int32_t)value;
+}
+
+static bool images_write(const void *context, LoaderSplit split, int64_t row, int64_t entry,
+                         void *slot, DataError *error) {
+    const ImageSet *set = context;
+    put_int(slot, set->labels, entry, row < 0 ? IGNORED : label_of(set, split, row));
+    return !set->pixels || put_pixels(set, split, row, entry, slot, error);
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static void images_facts(const void *context, LoaderFacts *facts) {
+    const ImageSet *set = context;
+    facts->train_samples = set->rows[LOADER_TRAIN];
+    facts->eval_samples = set->rows[LOADER_EVAL];
+}
+
+static uint64_t image_hash(const ImageSet *set, int64_t row) {
+    int64_t at;
+    const Source *source = source_of(set, LOADER_TRAIN, row, &at);
+    const uint8_t *raw = source->idx.pixels + (size_t)at * raw_bytes(set->shape);
+    uint64_t hash = source->idx.labels[at];
+    for (size_t i = 0; i < raw_bytes(set->shape); i++)
+        hash = mix64(hash, raw[i]);
+    return hash;
+}
+
+static uint64_t images_fingerprint(const void *context) {
+    enum { PROBES = 64 };
+    const ImageSet *set = context;
+    int64_t rows = set->rows[LOADER_TRAIN];
+    uint64_t hash = mix64((uint64_t)rows, raw_bytes(set->shape));
+    for (int64_t i = 0; rows && i < PROBES; i++)
+        hash = mix64(hash, image_hash(set, (rows - 1) * i / (PROBES - 1)));
+    return hash;
+}
+
+const DataKind image_data = {images_open,  images_close, images_rows,       images_targets,
+                             images_write, images_facts, images_fingerprint};
