@@ -175,11 +175,43 @@ static void put_files(const Emit *e, const char *field, Strings files) {
     sb_printf(e->out, "},\n        .%s_count = %d,\n", field, files.count);
 }
 
+/* One number a channel of what the model sees. */
+static void put_channels(const Emit *e, const char *field, Reals list) {
+    sb_printf(e->out, "            .%s = (const double[]){", field);
+    for (int64_t c = 0; c < e->spec->model.image_channels; c++) {
+        if (c > 0)
+            sb_puts(e->out, ", ");
+        sb_put_real(e->out, list.items[list.count == 1 ? 0 : c]);
+    }
+    sb_puts(e->out, "},\n");
+}
+
+static void put_images(const Emit *e) {
+    const Spec *s = e->spec;
+    const struct {
+        const char *field;
+        int64_t value;
+    } sizes[] = {{"height", s->data.image_height},          {"width", s->data.image_width},
+                 {"channels", s->data.image_channels},      {"out_size", s->model.image_size},
+                 {"out_channels", s->model.image_channels}, {"classes", s->model.num_classes}};
+    if (!s->data.image_height) /* the data is tokens */
+        return;
+    sb_puts(e->out, "        .images = &(const RtImages){\n");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        sb_printf(e->out, "            .%s = %lld,\n", sizes[i].field, (long long)sizes[i].value);
+    put_channels(e, "mean", s->data.image_mean);
+    put_channels(e, "std", s->data.image_std);
+    sb_printf(e->out, "            .decode_on_host = %s,\n",
+              bool_text(s->data.decode == DECODE_HOST));
+    sb_printf(e->out, "            .skip_broken = %s,\n        },\n",
+              bool_text(s->data.skip_broken));
+}
+
 static void put_data(const Emit *e) {
-    static const char *const formats[] = {[DATA_TEXT] = "RT_DATA_TEXT",
-                                          [DATA_JSONL] = "RT_DATA_JSONL",
-                                          [DATA_TOKENS] = "RT_DATA_TOKENS",
-                                          [DATA_SYNTHETIC] = "RT_DATA_SYNTHETIC"};
+    static const char *const formats[] = {
+        [DATA_TEXT] = "RT_DATA_TEXT",     [DATA_JSONL] = "RT_DATA_JSONL",
+        [DATA_TOKENS] = "RT_DATA_TOKENS", [DATA_SYNTHETIC] = "RT_DATA_SYNTHETIC",
+        [DATA_IDX] = "RT_DATA_IDX",       [DATA_IMAGE_FOLDER] = "RT_DATA_IMAGE_FOLDER"};
     const Spec *s = e->spec;
     sb_printf(e->out, "    .data = {\n        .format = %s,\n", formats[s->data.format]);
     put_files(e, "train", s->data.train);
@@ -189,9 +221,11 @@ static void put_data(const Emit *e) {
     put_int(e, "vocab_size", s->model.vocab_size);
     put_int(e, "max_target_tokens", s->data.max_target_tokens);
     put_int(e, "prefetch_batches", s->data.prefetch_batches);
+    put_int(e, "num_workers", s->data.num_workers);
     put_bool(e, "packing", s->data.packing);
     put_bool(e, "shuffle", s->data.shuffle);
     put_bool(e, "pin_memory", s->data.pin_memory);
+    put_images(e);
     sb_puts(e->out, "    },\n");
 }
 

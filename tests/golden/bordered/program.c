@@ -1774,6 +1774,7 @@ static const RtProgram program = {
         .vocab_size = 64,
         .max_target_tokens = 0,
         .prefetch_batches = 2,
+        .num_workers = 1,
         .packing = false,
         .shuffle = true,
         .pin_memory = true,
