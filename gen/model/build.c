@@ -113,7 +113,7 @@ Program *model_build(Arena *arena, const Spec *spec) {
     p->tokens = spec->training.per_device_train_batch_size * p->seq_len;
     p->micro_steps = spec->training.gradient_accumulation_steps;
     p->steps = spec->training.steps;
-    p->config_json = hf_config(arena, spec, p->real);
+    p->config_json = model_config(arena, spec, p->real);
     make_counters(p);
     Family family = spec->model.family;
     Builder b = {.program = p,

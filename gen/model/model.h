@@ -59,7 +59,7 @@ Value *builder_linear(Builder *, Value *x, const char *name, int64_t out_feature
 const char *builder_name(Builder *, const char *name);
 
 /* config.json as text, for weights of the given dtype. */
-const char *hf_config(Arena *, const Spec *, DType weights);
+const char *model_config(Arena *, const Spec *, DType weights);
 
 /* Each writes its graph up to the logits [rows, vocabulary or classes]. */
 Value *llama_forward(Builder *);

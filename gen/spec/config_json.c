@@ -1,4 +1,5 @@
-/* Hugging Face's config.json: the model keys that it holds, under its own names. */
+/* config.json: Hugging Face's, with the model keys that it holds under its own names; or that of an
+ * image model, as spec_print_model writes it. */
 #include "spec/resolve.h"
 #include "base/fileio.h"
 #include <jansson.h>
@@ -35,6 +36,16 @@ static Pos find_member(const ConfigFile *file, const char *name) {
     return pos;
 }
 
+static Toml value_of(Arena *arena, const json_t *json);
+
+static Toml array_of(Arena *arena, const json_t *json) {
+    int count = (int)json_array_size(json);
+    Toml list = {.kind = TOML_ARRAY, .items = arena_array(arena, (size_t)count, sizeof(Toml))};
+    for (; list.count < count; list.count++)
+        list.items[list.count] = value_of(arena, json_array_get(json, (size_t)list.count));
+    return list;
+}
+
 static Toml value_of(Arena *arena, const json_t *json) {
     switch (json_typeof(json)) {
     case JSON_INTEGER:
@@ -49,7 +60,7 @@ static Toml value_of(Arena *arena, const json_t *json) {
     case JSON_STRING:
         return (Toml){.kind = TOML_STRING, .string = arena_strdup(arena, json_string_value(json))};
     case JSON_ARRAY:
-        return (Toml){.kind = TOML_ARRAY};
+        return array_of(arena, json);
     default:
         return (Toml){.kind = TOML_TABLE};
     }
@@ -62,6 +73,8 @@ static void take(ConfigFile *file, const json_t *object, const char *name, Key k
     Toml *item = &file->items[file->count];
     *item = value_of(file->arena, json);
     item->pos = find_member(file, name);
+    for (int i = 0; i < item->count; i++)
+        item->items[i].pos = item->pos;
     file->keys[file->count++] = key;
 }
 
@@ -147,6 +160,13 @@ static void take_all(ConfigFile *file, const json_t *root) {
     take_rope(file, rope ? rope : json_object_get(root, "rope_scaling"));
 }
 
+/* Ours, where it names its family as a spec does. */
+static void take_own(ConfigFile *file, const json_t *root) {
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (is_model_shape((Key)key))
+            take(file, root, key_info[key].leaf, (Key)key);
+}
+
 static const char *read_text(Arena *arena, const char *path, Pos blame, size_t *size) {
     char *text;
     const char *why = file_read(arena, path, MAX_CONFIG_BYTES, &text, size);
@@ -159,7 +179,9 @@ static const char *read_text(Arena *arena, const char *path, Pos blame, size_t *
 static void parse(ConfigFile *file, size_t size) {
     json_error_t error;
     json_t *root = json_loadb(file->text, size, JSON_REJECT_DUPLICATES, &error);
-    if (json_is_object(root)) {
+    if (json_object_get(root, "family")) {
+        take_own(file, root);
+    } else if (json_is_object(root)) {
         take_all(file, root);
     } else {
         file->fault = root ? "it must hold one JSON object" : arena_strdup(file->arena, error.text);

@@ -31,6 +31,8 @@ void refuse_in_vain(Arena *arena, const Spec *spec);
 /* spec_read for a spec that another one names as its base. */
 Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer);
 
+/* Whether the key is one of [model] that says what the model is, not where it comes from. */
+bool is_model_shape(Key key);
 /* Model keys from config.json (model.config, model.weights = DIR) and from the base spec
  * (model.weights = FILE.toml); a key that says otherwise is a user_error. Sets init_dir, base_spec.
  */

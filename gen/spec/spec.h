@@ -107,5 +107,8 @@ const char *choice_name(Key key, int value);
 void spec_print(const Spec *spec, StrBuf *out);
 /* The same without origins and without what has no effect. */
 void spec_print_values(const Spec *spec, StrBuf *out);
+/* The keys of [model] that say what the model is, as a JSON object: config.json of a model that
+ * Hugging Face has no format for. model.weights = DIR reads it back. */
+void spec_print_model(const Spec *spec, StrBuf *out);
 /* The reference of all keys. */
 void spec_print_keys(StrBuf *out);

@@ -56,6 +56,19 @@ void spec_print_values(const Spec *spec, StrBuf *out) {
     }
 }
 
+/* A key's value reads the same in TOML and in JSON. */
+void spec_print_model(const Spec *spec, StrBuf *out) {
+    const char *before = "{\n";
+    for (int key = 0; key < KEY_COUNT; key++) {
+        if (!is_model_shape((Key)key) || !spec_effective(spec, (Key)key))
+            continue;
+        sb_printf(out, "%s  \"%s\": ", before, key_info[key].leaf);
+        key_print(spec, (Key)key, out);
+        before = ",\n";
+    }
+    sb_puts(out, "\n}\n");
+}
+
 static void print_default(const KeyInfo *info, StrBuf *out) {
     if (info->fallback == REQUIRED)
         sb_puts(out, "required");

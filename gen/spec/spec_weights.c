@@ -4,7 +4,7 @@
 #include "base/fileio.h"
 #include <string.h>
 
-static bool is_model_shape(Key key) {
+bool is_model_shape(Key key) {
     return !strcmp(key_info[key].table, "model") && key != KEY_model_weights &&
            key != KEY_model_config;
 }
@@ -64,6 +64,12 @@ static bool names_spec(const char *weights) {
     return length > 5 && !strcmp(weights + length - 5, ".toml");
 }
 
+/* Weights of image models come from torchvision without one; then the spec says it all. */
+static bool needs_config(Arena *arena, const Spec *spec, const char *folder) {
+    return spec->model.family == FAMILY_LLAMA ||
+           is_file(arena_printf(arena, "%s/config.json", folder));
+}
+
 void resolve_weights(Arena *arena, Spec *spec, const ReadChain *chain) {
     const char *weights = spec->model.weights;
     if (spec->model.config[0])
@@ -75,7 +81,8 @@ void resolve_weights(Arena *arena, Spec *spec, const ReadChain *chain) {
             user_error(spec_pos(spec, KEY_model_weights),
                        "name a folder with config.json and safetensors, or a spec (FILE.toml)",
                        "there is no folder %s", weights);
-        adopt_config(arena, spec, weights, KEY_model_weights);
+        if (needs_config(arena, spec, weights))
+            adopt_config(arena, spec, weights, KEY_model_weights);
         spec->init_dir = weights;
     }
 }

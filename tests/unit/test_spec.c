@@ -11,6 +11,7 @@
 #include "base/fileio.h"
 #include "base/nearest.h"
 #include "spec/key_info.h"
+#include "spec/resolve.h"
 #include "spec/sweep.h"
 #include <float.h>
 #include <ftw.h>
@@ -381,6 +382,36 @@ static void test_config_json(void **state) {
     assert_false(spec_given(spec, KEY_model_vocab_size));
 }
 
+static const char CLASSIFY[] = "[training]\ntask = \"classify\"\nsteps = 1\n"
+                               "[data]\nformat = \"synthetic\"\n";
+static const char CNN[] = "family = \"cnn\"\nnum_classes = 7\nimage_size = 9\n"
+                          "layers = [\"conv 4 3\", \"relu\", \"flatten\", \"dropout 0.5\"]\n";
+
+/* What an image model exports says what the model is. */
+static void test_config_json_own(void **state) {
+    (void)state;
+    StrBuf json = {0};
+    write_text("cnn.toml", arena_printf(&arena, "[model]\n%s%s", CNN, CLASSIFY));
+    const Spec *first = read_plain("cnn.toml");
+    spec_print_model(first, &json);
+    assert_null(make_folder("exported"));
+    write_text("exported/config.json", json.text);
+    sb_free(&json);
+    write_text("again.toml", arena_printf(&arena, "[model]\nweights = \"exported\"\n%s", CLASSIFY));
+    const Spec *again = read_plain("again.toml");
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (is_model_shape((Key)key))
+            assert_true(key_same(first, again, (Key)key));
+}
+
+static void test_weights_without_config(void **state) {
+    (void)state;
+    assert_null(make_folder("bare"));
+    write_text("bare.toml",
+               arena_printf(&arena, "[model]\nweights = \"bare\"\n%s%s", CNN, CLASSIFY));
+    assert_string_equal(read_plain("bare.toml")->init_dir, "bare");
+}
+
 static void test_config_json_rope_parameters(void **state) {
     (void)state;
     assert_null(make_folder("hf5"));
@@ -521,6 +552,8 @@ int main(void) {
         TEST(test_print_reads_back),
         TEST(test_reference_has_every_key),
         TEST(test_config_json),
+        TEST(test_config_json_own),
+        TEST(test_weights_without_config),
         TEST(test_config_json_rope_parameters),
         TEST(test_base_spec),
         TEST(test_base_spec_contradicted),

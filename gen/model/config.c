@@ -1,4 +1,5 @@
-/* config.json of a Llama model, with Hugging Face's keys, so that exports load there. */
+/* config.json: of a Llama model with Hugging Face's keys, so that exports load there; of an image
+ * model with the spec's. */
 #include "model/model.h"
 
 #include <jansson.h>
@@ -29,7 +30,7 @@ static json_t *shape(const Spec *spec) {
         "max_position_embeddings", (json_int_t)spec->model.max_position_embeddings);
 }
 
-const char *hf_config(Arena *arena, const Spec *spec, DType weights) {
+static const char *llama_config(Arena *arena, const Spec *spec, DType weights) {
     json_t *config = shape(spec);
     json_t *rest =
         json_pack("{s:[s], s:s, s:s, s:f, s:f, s:o, s:b, s:b, s:b, s:f, s:s}", "architectures",
@@ -46,4 +47,17 @@ const char *hf_config(Arena *arena, const Spec *spec, DType weights) {
     json_decref(rest);
     json_decref(config);
     return copy;
+}
+
+static const char *own_config(Arena *arena, const Spec *spec) {
+    StrBuf text = {0};
+    spec_print_model(spec, &text);
+    const char *copy = arena_strdup(arena, text.text);
+    sb_free(&text);
+    return copy;
+}
+
+const char *model_config(Arena *arena, const Spec *spec, DType weights) {
+    return spec->model.family == FAMILY_LLAMA ? llama_config(arena, spec, weights)
+                                              : own_config(arena, spec);
 }
