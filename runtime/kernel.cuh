@@ -126,6 +126,15 @@ template <int N, class T> __device__ __forceinline__ void store_vec(T *p, const 
         reinterpret_cast<Word *>(p)[i] = words[i];
 }
 
+template <class To, class From, int N>
+__device__ __forceinline__ Vec<To, N> convert_vec(const Vec<From, N> &from) {
+    Vec<To, N> to;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        to[i] = convert<To>(from[i]);
+    return to;
+}
+
 /* ---- Warps: every lane of a full warp must call these ------------------------------------ */
 
 #ifdef GPUOPT_SIM
@@ -202,6 +211,29 @@ template <int THREADS, class T> __device__ __forceinline__ T block_sum(T v) {
 }
 template <int THREADS, class T> __device__ __forceinline__ T block_max(T v) {
     return block_reduce<MaxOf, THREADS>(v);
+}
+
+/* ---- Blocks of PARTS times LANES threads that hold sums of the same columns -------------- */
+
+template <class T> __device__ __forceinline__ void add_to(T &sum, T x) { sum += x; }
+template <class T, int N>
+__device__ __forceinline__ void add_to(Vec<T, N> &sum, const Vec<T, N> &x) {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        sum[i] += x[i];
+}
+
+/* What the threads of each lane hold, added in the order of the parts; the first part gets it.
+ * `share` has room for one T a thread. */
+template <int PARTS, int LANES, class T>
+__device__ __forceinline__ T sum_of_parts(T *share, T mine) {
+    __syncthreads(); /* of an earlier call */
+    share[threadIdx.x] = mine;
+    __syncthreads();
+    if (threadIdx.x < LANES)
+        for (int part = 1; part < PARTS; part++)
+            add_to(mine, share[part * LANES + threadIdx.x]);
+    return mine;
 }
 
 /* ---- Random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) -------------------- */

@@ -1,31 +1,33 @@
-/* The row skeletons: a warp or a block for each row (or for each worker's run of rows), the columns
- * visited once a phase; and the COLUMN skeleton that adds the workers' partial sums. */
+/* The row skeletons: a warp or a block for each row, or a block for each worker's run of rows, the
+ * columns visited once a phase; and the COLUMN skeleton that adds the workers' partial sums. */
 #include "emit/printer.h"
 #include "plan/kernels.h"
 #include "plan/skeleton.h"
 
 static bool is_warp(const Printer *p) { return p->kernel->skeleton == SKELETON_WARP_ROW; }
 static bool is_stream(const Printer *p) { return p->kernel->skeleton == SKELETON_STREAM_ROW; }
+/* Whether a block has more threads than share a row. */
+static bool has_parts(const Printer *p) { return p->kernel->threads > p->kernel->lanes; }
 
 /* ---- whose rows ------------------------------------------------------------------------------ */
 
-/* Declares `what` (row or worker) of this warp or block. */
-static void print_unit(Printer *p, const char *what, int64_t count) {
+static void print_row(Printer *p) {
+    int64_t count = p->body->rows;
     const char *block = p->is_long ? "static_cast<int64_t>(blockIdx.x)" : "blockIdx.x";
     if (!is_warp(p)) {
-        put(p, "const %s %s = %s;", index_type(p), what, "blockIdx.x");
+        put(p, "const %s row = %s;", index_type(p), "blockIdx.x");
         return;
     }
     int warps = p->kernel->threads / 32;
-    put(p, "const %s %s = %s * %d + threadIdx.x / 32;", index_type(p), what, block, warps);
+    put(p, "const %s row = %s * %d + threadIdx.x / 32;", index_type(p), block, warps);
     if (count % warps)
-        put(p, "if (%s >= %lld)\n        return;", what, (long long)count);
+        put(p, "if (row >= %lld)\n        return;", (long long)count);
 }
 
 static void print_worker_rows(Printer *p) {
     const Kernel *k = p->kernel;
     long long per = (long long)skeleton_rows_per_worker(k, p->body->rows);
-    print_unit(p, "worker", k->workers);
+    put(p, "const %s worker = blockIdx.x;", index_type(p));
     if (k->rows) {
         put(p, "const %s first = worker * %lld, end = first + %lld < %lld ? first + %lld : %lld;",
             index_type(p), per, per, (long long)k->rows, per, (long long)k->rows);
@@ -36,10 +38,22 @@ static void print_worker_rows(Printer *p) {
     }
 }
 
+/* Where in its row and, of several, in which row of the block a thread stands. */
+static void print_lane(Printer *p) {
+    const Kernel *k = p->kernel;
+    if (!has_parts(p))
+        return;
+    p->lane = "lane";
+    if (k->parts > 1)
+        put(p, "const int lane = threadIdx.x %% %d, part = threadIdx.x / %d;", k->lanes, k->lanes);
+    else
+        put(p, "const int lane = threadIdx.x %% %d;", k->lanes);
+}
+
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 static void open_columns(Printer *p, bool names_col) {
-    int vector = p->kernel->vector, lanes = skeleton_lanes(p->kernel);
+    int vector = p->kernel->vector, lanes = p->kernel->lanes;
     long long cols = (long long)p->body->cols;
     const char *times = vector == 1 ? "" : arena_printf(p->arena, " * %d", vector);
     if (is_stream(p)) {
@@ -168,132 +182,174 @@ static void print_phase(Printer *p, int phase) {
 
 /* ---- sums over rows -------------------------------------------------------------------------- */
 
-static bool sums_elements(const Printer *p, int i) {
-    return p->body->steps[i].kind == STEP_COL_SUM && step_per_column(p->body, i);
+static const char *sum_type(const Printer *p) {
+    int vector = p->kernel->vector;
+    return vector == 1 ? real_name(p) : arena_printf(p->arena, "Vec<%s, %d>", real_name(p), vector);
 }
 
 static void declare_column_sums(Printer *p) {
     for (int i = 0; i < p->body->count; i++) {
         if (p->body->steps[i].kind != STEP_COL_SUM)
             continue;
-        const char *name = unique(p, "total");
-        if (!step_per_column(p->body, i)) {
-            put(p, "%s %s = 0;", real_name(p), name);
-            p->slot[i] = name;
-            continue;
-        }
         ENSURE(!is_stream(p), "kernel %s sums %lld columns over rows", p->kernel->name,
                (long long)p->body->cols);
+        const char *name = unique(p, "total");
         const char *extent = p->chunks > 1 ? arena_printf(p->arena, "[%d]", p->chunks) : "";
-        if (p->kernel->vector == 1)
-            put(p, "%s %s%s = {};", real_name(p), name, extent);
-        else
-            put(p, "Vec<%s, %d> %s%s = {};", real_name(p), p->kernel->vector, name, extent);
+        put(p, "%s %s%s = {};", sum_type(p), name, extent);
         p->slot[i] = arena_printf(p->arena, "%s%s", name, chunk_index(p));
     }
 }
 
-static void store_element_sums(Printer *p, int phase) {
+/* The parts' sums come together in the first part. */
+static void join_parts(Printer *p) {
+    const Kernel *k = p->kernel;
+    put(p, "SHARED %s share[%d];", sum_type(p), k->threads);
+    if (p->chunks > 1) {
+        put(p, "#pragma unroll");
+        put(p, "for (int c = 0; c < %d; c++) {", p->chunks);
+        p->depth++;
+    }
+    for (int i = 0; i < p->body->count; i++)
+        if (p->body->steps[i].kind == STEP_COL_SUM)
+            put(p, "%s = sum_of_parts<%d, %d>(share, %s);", p->slot[i], k->parts, k->lanes,
+                p->slot[i]);
+    if (p->chunks > 1) {
+        p->depth--;
+        put(p, "}");
+    }
+    put(p, "if (part > 0)\n        return;");
+}
+
+static void store_column_sums(Printer *p, int phase) {
     (void)phase;
     for (int i = 0; i < p->body->count; i++) {
-        if (!sums_elements(p, i))
+        const Step *s = &p->body->steps[i];
+        if (s->kind != STEP_COL_SUM)
             continue;
         const char *to = p->kernel->param[p->kernel->param_of_step[i]].name,
-                   *at = step_index_text(p, i, false);
-        if (p->kernel->vector == 1)
-            put(p, "%s[%s] = %s;", to, at, p->slot[i]);
+                   *at = step_index_text(p, i, false), *type = dtype_c_name(s->value->dtype);
+        if (p->kernel->vector > 1)
+            put(p, "store_vec(%s + %s, convert_vec<%s>(%s));", to, at, type, p->slot[i]);
         else
-            put(p, "store_vec(%s + %s, %s);", to, at, p->slot[i]);
+            put(p, "%s[%s] = convert<%s>(%s);", to, at, type, p->slot[i]);
     }
 }
 
-static void store_column_sums(Printer *p) {
-    bool elements = false;
-    for (int i = 0; i < p->body->count; i++)
-        elements = elements || sums_elements(p, i);
-    if (elements)
-        print_columns(p, 0, store_element_sums);
-    for (int i = 0; i < p->body->count; i++)
-        if (p->body->steps[i].kind == STEP_COL_SUM && !sums_elements(p, i))
-            put(p, "if (%s == 0)\n        %s[worker] = %s;", p->lane,
-                p->kernel->param[p->kernel->param_of_step[i]].name, p->slot[i]);
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static void declare_column(Printer *p) {
+    const Kernel *k = p->kernel;
+    const char *place = p->lane;
+    if (is_stream(p) || p->chunks > 1)
+        return;
+    if (k->column_blocks > 1)
+        place = arena_printf(p->arena, "(blockIdx.y * %d + %s)", k->lanes, p->lane);
+    if (k->vector == 1)
+        put(p, "const int col = %s;", place);
+    else
+        put(p, "const int col = %s * %d;", place, k->vector);
+}
+
+static void print_phases(Printer *p) {
+    for (int phase = 0; phase < p->phases.count; phase++)
+        print_phase(p, phase);
+}
+
+static void print_workers(Printer *p) {
+    const Kernel *k = p->kernel;
+    const char *first = k->parts > 1 ? "first + part" : "first";
+    declare_column_sums(p);
+    print_hoisted(p);
+    if (k->parts > 1)
+        put(p, "for (%s row = %s; row < end; row += %d) {", index_type(p), first, k->parts);
+    else
+        put(p, "for (%s row = %s; row < end; row++) {", index_type(p), first);
+    p->depth++;
+    print_phases(p);
+    p->depth--;
+    put(p, "}");
+    if (k->parts > 1)
+        join_parts(p);
+    print_columns(p, 0, store_column_sums);
 }
 
 void print_row_kernel(Printer *p) {
     const Kernel *k = p->kernel;
-    int lanes = skeleton_lanes(k);
     if (!is_stream(p))
         p->chunks = skeleton_chunks(k);
-    if (is_warp(p))
-        p->lane = "lane";
     if (k->workers)
         print_worker_rows(p);
     else if (p->body->rows > 1)
-        print_unit(p, "row", p->body->rows);
-    if (is_warp(p))
-        put(p, "const int lane = threadIdx.x %% %d;", lanes);
-    if (!is_stream(p) && p->chunks == 1) {
-        if (k->vector == 1)
-            put(p, "const int col = %s;", p->lane);
-        else
-            put(p, "const int col = %s * %d;", p->lane, k->vector);
-    }
-    declare_column_sums(p);
-    print_hoisted(p);
-    if (k->workers) {
-        put(p, "for (%s row = first; row < end; row++) {", index_type(p));
-        p->depth++;
-    }
-    for (int phase = 0; phase < p->phases.count; phase++)
-        print_phase(p, phase);
-    if (!k->workers)
-        return;
-    p->depth--;
-    put(p, "}");
-    store_column_sums(p);
+        print_row(p);
+    print_lane(p);
+    declare_column(p);
+    if (k->workers)
+        print_workers(p);
+    else
+        print_phases(p);
 }
 
 /* ---- the second pass ------------------------------------------------------------------------- */
 
+static void declare_totals(Printer *p) {
+    for (int i = 0; i < p->body->count; i++)
+        if (step_totals(p->body->steps[i].kind)) {
+            p->slot[i] = p->name[i] = unique(p, "total");
+            put(p, "%s %s = 0;", real_name(p), p->name[i]);
+        }
+}
+
+/* total = join total) for each of them. */
+static void join_totals(Printer *p, const char *join) {
+    for (int i = 0; i < p->body->count; i++)
+        if (step_totals(p->body->steps[i].kind))
+            put(p, "%s = %s%s);", p->name[i], join, p->name[i]);
+}
+
+/* A thread's rows, for each total. */
+static void add_rows(Printer *p, const char *from, int step) {
+    put(p, "for (int row = %s; row < %lld; row += %d) {", from, (long long)p->body->rows, step);
+    p->depth++;
+    for (int i = 0; i < p->body->count; i++) {
+        const Step *s = &p->body->steps[i];
+        if (step_totals(s->kind))
+            put(p, "%s += %s;", p->name[i], step_text(p, s->arg[0]));
+    }
+    p->depth--;
+    put(p, "}");
+}
+
 /* Many columns: a tile of 32 of them, eight rows at a time. */
-static void print_column_tile(Printer *p, const char *from, const char *to, const char *result) {
-    long long rows = (long long)p->body->rows, cols = (long long)p->body->cols;
+static void print_column_tile(Printer *p) {
+    long long cols = (long long)p->body->cols;
     int lanes = column_lanes(p->kernel);
     put(p, "const int lane = threadIdx.x %% 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + "
            "lane;");
-    put(p, "SHARED %s share[%d][32];", real_name(p), lanes);
-    put(p, "%s sum = 0;", real_name(p));
+    put(p, "SHARED %s share[%d];", real_name(p), lanes * 32);
+    declare_totals(p);
     put(p, "if (col < %lld)", cols);
-    put(p, "    for (int row = part; row < %lld; row += %d)", rows, lanes);
-    put(p, "        sum += %s[row * %lld + col];", from, cols);
-    put(p, "share[part][lane] = sum;");
-    put(p, "__syncthreads();");
+    p->depth++;
+    add_rows(p, "part", lanes);
+    p->depth--;
+    join_totals(p, arena_printf(p->arena, "sum_of_parts<%d, 32>(share, ", lanes));
     put(p, "if (part > 0 || col >= %lld)\n        return;", cols);
-    put(p, "for (int other = 1; other < %d; other++)", lanes);
-    put(p, "    sum += share[other][lane];");
-    put(p, "%s[col] = %s;", to, result);
 }
 
 /* Few columns: a warp for each. */
-static void print_column_warp(Printer *p, const char *from, const char *to, const char *result) {
-    long long rows = (long long)p->body->rows, cols = (long long)p->body->cols;
+static void print_column_warp(Printer *p) {
     put(p, "const int col = blockIdx.x, lane = threadIdx.x;");
-    put(p, "%s sum = 0;", real_name(p));
-    put(p, "for (int row = lane; row < %lld; row += 32)", rows);
-    put(p, "    sum += %s[row * %lld + col];", from, cols);
-    put(p, "sum = warp_sum(sum);");
-    put(p, "if (lane == 0)\n        %s[col] = %s;", to, result);
+    declare_totals(p);
+    add_rows(p, "lane", 32);
+    join_totals(p, "warp_sum(");
+    put(p, "if (lane > 0)\n        return;");
 }
 
-/* Its body is one load and one sum. */
 void print_column_kernel(Printer *p) {
-    const Kernel *k = p->kernel;
-    const KernelParam *from = &k->param[0], *to = &k->param[1];
-    const char *result = "sum";
-    if (to->dtype != k->real)
-        result = arena_printf(p->arena, "convert<%s>(sum)", dtype_c_name(to->dtype));
-    if (column_lanes(k) == 32)
-        print_column_warp(p, from->name, to->name, result);
+    if (column_lanes(p->kernel) == 32)
+        print_column_warp(p);
     else
-        print_column_tile(p, from->name, to->name, result);
+        print_column_tile(p);
+    print_row_scope(p, 0);
+    print_row_scope(p, 1);
+    print_visit(p, 1);
 }

@@ -20,6 +20,8 @@ static const char *declared_type(const Printer *p, const Step *s) {
 /* A variable is called after the value that it is read from, stands for or is stored to. */
 static const char *variable_name(Printer *p, int i, const char *suffix) {
     const Step *s = &p->body->steps[i];
+    if (s->name)
+        return unique(p, s->name);
     if (s->kind == STEP_LOAD)
         return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, i), suffix));
     if (s->kind == STEP_ROUND && s->value)
@@ -57,7 +59,7 @@ static bool inlined_in_row(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     if (s->kind == STEP_CONST || s->kind == STEP_ROW)
         return true;
-    if (s->kind == STEP_LOAD || strlen(step_text(p, i)) > LONGEST_INLINE)
+    if (s->kind == STEP_LOAD || s->name || strlen(step_text(p, i)) > LONGEST_INLINE)
         return false;
     int uses = 0;
     for (int k = i + 1; k < p->body->count; k++) {
@@ -81,6 +83,8 @@ static const char *store_guard(const Printer *p, int i) {
         return flat ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
     if (flat)
         return "i == 0";
+    if (p->kernel->skeleton == SKELETON_COLUMN)
+        return "col == 0";
     if (p->body->rows == 1)
         return arena_printf(p->arena, "%s == 0", p->lane);
     return arena_printf(p->arena, "row == 0 && %s == 0", p->lane);
@@ -101,8 +105,6 @@ void print_row_scope(Printer *p, int phase) {
             continue;
         if (s->kind == STEP_STORE)
             print_row_store(p, i);
-        else if (s->kind == STEP_COL_SUM)
-            put(p, "%s += %s;", p->slot[i], step_text(p, s->arg[0]));
         else if (!inlined_in_row(p, i))
             declare(p, i, "row");
     }
@@ -150,7 +152,7 @@ static void print_load(Printer *p, int i) {
     int vector = p->kernel->vector;
     bool kept = stays_in_registers(p, i) && p->slot[i]; /* declared before the visit */
     if (!kept)
-        p->slot[i] = unique(p, arena_printf(p->arena, "%s_v", pointer));
+        p->slot[i] = unique(p, s->name ? s->name : arena_printf(p->arena, "%s_v", pointer));
     const char *left = p->slot[i];
     if (vector == 1) {
         put(p, "%s%s%s = %s[%s];", kept ? "" : "const ",
@@ -228,7 +230,8 @@ static bool inlined_in_visit(Printer *p, int phase, int i) {
         return true;
     if (s->kind == STEP_LOAD && gathers(p, s))
         return false;
-    return phase_uses(&p->phases, phase, i) <= 1 && strlen(step_text(p, i)) <= LONGEST_INLINE;
+    return !s->name && phase_uses(&p->phases, phase, i) <= 1 &&
+           strlen(step_text(p, i)) <= LONGEST_INLINE;
 }
 
 static void print_elements(Printer *p, int phase) {
@@ -243,7 +246,7 @@ static void print_elements(Printer *p, int phase) {
 /* What the last visit called its elements means nothing in this one. */
 static void forget_elements(Printer *p) {
     for (int i = 0; i < p->body->count; i++)
-        if (step_per_column(p->body, i))
+        if (step_per_column(p->body, i) && !step_totals(p->body->steps[i].kind))
             p->name[i] = NULL;
 }
 

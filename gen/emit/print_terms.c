@@ -11,7 +11,7 @@
 #include "plan/kernels.h"
 #include "plan/skeleton.h"
 
-enum { BIND_SELECT, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND_PRIMARY };
+enum { BIND_SELECT, BIND_AND, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND_PRIMARY };
 
 /* A line too long for a page goes on behind its "=". */
 static void put_line(Printer *p, const char *line) {
@@ -96,9 +96,12 @@ static const char *times(Printer *p, const char *index, int64_t stride) {
 const char *step_index_text(Printer *p, int step, bool each) {
     const Step *s = &p->body->steps[step];
     const Value *v = s->value;
-    if (p->kernel->workers && s->kind == STEP_COL_SUM) {
-        const char *row = value_cols(v) > 1 ? times(p, "worker", value_cols(v)) : "worker";
-        return value_cols(v) > 1 ? arena_printf(p->arena, "%s + %s", row, p->col) : row;
+    if (s->kind == STEP_COL_SUM) {
+        long long before = (long long)s->constant * (long long)p->body->cols;
+        const char *row = times(p, "worker", v->row_stride);
+        if (before)
+            row = arena_printf(p->arena, "%s + %lld", row, before);
+        return arena_printf(p->arena, "%s + %s", row, p->col);
     }
     if (s->row_index < 0 && value_lies_flat(p->body, v))
         return times(p, mapped_column(p, s, each), v->row_stride);
@@ -127,6 +130,8 @@ const char *step_text(Printer *p, int step) { return step_term(p, step).text; }
 static const char *real_text(Printer *p, double value) {
     bool is_float = p->kernel->real != DT_F64;
     char text[40];
+    if (isinf(value))
+        return value < 0 ? "-INFINITY" : "INFINITY";
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (is_float ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value)
@@ -148,6 +153,8 @@ static Term constant_term(Printer *p, const Step *s) {
     long n = s->type == TYPE_REAL && s->constant > 0 ? whole_inverse(s->constant) : 0;
     if (n)
         return (Term){arena_printf(p->arena, "%s / %ld", real_text(p, 1), n), BIND_MUL};
+    if (s->type == TYPE_BOOL)
+        return primary(s->constant ? "true" : "false");
     const char *text = s->type == TYPE_REAL
                            ? real_text(p, s->constant)
                            : arena_printf(p->arena, "%lld", (long long)s->constant);
@@ -176,6 +183,7 @@ static Term binary_term(Printer *p, const Step *s) {
         [STEP_MUL] = {"*", BIND_MUL},     [STEP_DIV] = {"/", BIND_MUL},
         [STEP_MOD] = {"%", BIND_MUL},     [STEP_LT] = {"<", BIND_COMPARE},
         [STEP_EQ] = {"==", BIND_COMPARE}, [STEP_GE] = {">=", BIND_COMPARE},
+        [STEP_AND] = {"&&", BIND_AND},
     };
     int binding = ops[s->kind].binding;
     const char *a = within(p, step_term(p, s->arg[0]), binding + (binding == BIND_COMPARE));
@@ -186,16 +194,20 @@ static Term binary_term(Printer *p, const Step *s) {
 /* The real functions exist with and without an f; the int ones of CUDA are min and max. */
 static Term call_term(Printer *p, const Step *s) {
     static const char *const names[STEP_KIND_COUNT] = {
-        [STEP_MIN] = "fmin",  [STEP_MAX] = "fmax", [STEP_POW] = "pow",
-        [STEP_EXP] = "exp",   [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt",
-        [STEP_TANH] = "tanh", [STEP_SIN] = "sin",  [STEP_COS] = "cos",
+        [STEP_MIN] = "fmin", [STEP_MAX] = "fmax",  [STEP_POW] = "pow",   [STEP_EXP] = "exp",
+        [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt", [STEP_TANH] = "tanh", [STEP_SIN] = "sin",
+        [STEP_COS] = "cos",  [STEP_FMA] = "fma",
     };
     const char *name = s->type == TYPE_REAL ? names[s->kind] : names[s->kind] + 1;
     const char *f = s->type == TYPE_REAL && p->kernel->real != DT_F64 ? "f" : "";
     const char *a = step_text(p, s->arg[0]);
     if (step_arg_count(s->kind) == 1)
         return primary(arena_printf(p->arena, "%s%s(%s)", name, f, a));
-    return primary(arena_printf(p->arena, "%s%s(%s, %s)", name, f, a, step_text(p, s->arg[1])));
+    const char *b = step_text(p, s->arg[1]);
+    if (step_arg_count(s->kind) == 2)
+        return primary(arena_printf(p->arena, "%s%s(%s, %s)", name, f, a, b));
+    return primary(
+        arena_printf(p->arena, "%s%s(%s, %s, %s)", name, f, a, b, step_text(p, s->arg[2])));
 }
 
 static const char *type_name(const Printer *p, StepType type) {
@@ -277,6 +289,7 @@ Term step_term(Printer *p, int i) {
     case STEP_LT:
     case STEP_EQ:
     case STEP_GE:
+    case STEP_AND:
         return binary_term(p, s);
     case STEP_MIN:
     case STEP_MAX:
@@ -287,6 +300,7 @@ Term step_term(Printer *p, int i) {
     case STEP_TANH:
     case STEP_SIN:
     case STEP_COS:
+    case STEP_FMA:
         return call_term(p, s);
     case STEP_ROUND:
         return round_term(p, s);

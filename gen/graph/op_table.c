@@ -26,6 +26,14 @@ ExpandRule expand_relu, expand_relu_grad, expand_relu6, expand_relu6_grad, expan
     expand_clip_factor, expand_adamw, expand_sgd, expand_advance_step;
 FlopsRule flops_linear, flops_matmul, flops_attention, flops_attention_grad;
 
+/* images */
+ShapeRule shape_depthwise_conv2d, shape_depthwise_conv2d_input_grad,
+    shape_depthwise_conv2d_weight_grad, shape_max_pool2d, shape_max_pool2d_grad;
+GradientRule grad_depthwise_conv2d, grad_max_pool2d;
+ExpandRule expand_depthwise_conv2d, expand_depthwise_conv2d_input_grad,
+    expand_depthwise_conv2d_weight_grad, expand_max_pool2d, expand_max_pool2d_grad;
+FlopsRule flops_depthwise_conv2d;
+
 enum { S = STAGE_SEMANTIC, K = STAGE_KERNEL, SK = S | K };
 
 const OpInfo op_table[OP_COUNT] = {

@@ -45,6 +45,18 @@ OP(rope_grad, SK, shape_rope, NULL, expand_rope_grad, NULL)
 OP(attention, SK, shape_attention, grad_attention, NULL, flops_attention)
 OP(attention_grad, SK, shape_attention_grad, NULL, NULL, flops_attention_grad)
 
+/* depthwise convolution */
+OP(depthwise_conv2d, SK, shape_depthwise_conv2d, grad_depthwise_conv2d, expand_depthwise_conv2d,
+   flops_depthwise_conv2d)
+OP(depthwise_conv2d_input_grad, SK, shape_depthwise_conv2d_input_grad, NULL,
+   expand_depthwise_conv2d_input_grad, NULL)
+OP(depthwise_conv2d_weight_grad, SK, shape_depthwise_conv2d_weight_grad, NULL,
+   expand_depthwise_conv2d_weight_grad, NULL)
+
+/* pooling */
+OP(max_pool2d, SK, shape_max_pool2d, grad_max_pool2d, expand_max_pool2d, NULL)
+OP(max_pool2d_grad, SK, shape_max_pool2d_grad, NULL, expand_max_pool2d_grad, NULL)
+
 /* embedding */
 OP(embedding, SK, shape_embedding, grad_embedding, expand_embedding, NULL)
 OP(embedding_grad, SK, shape_embedding_grad, NULL, NULL, NULL)

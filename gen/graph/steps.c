@@ -1,6 +1,8 @@
 /* Building and printing Bodies. */
 #include "graph/steps.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -20,10 +22,11 @@ static const struct {
     [STEP_SIN] = {"sin", 1},         [STEP_COS] = {"cos", 1},
     [STEP_MOD] = {"mod", 2},         [STEP_LT] = {"lt", 2},
     [STEP_EQ] = {"eq", 2},           [STEP_GE] = {"ge", 2},
+    [STEP_AND] = {"and", 2},         [STEP_FMA] = {"fma", 3},
     [STEP_FINITE] = {"finite", 1},   [STEP_SELECT] = {"select", 3},
     [STEP_CAST] = {"cast", 1},       [STEP_ROUND] = {"round", 1},
     [STEP_UNIFORM] = {"uniform", 3}, [STEP_ROW_SUM] = {"row_sum", 1},
-    [STEP_ROW_MAX] = {"row_max", 1},
+    [STEP_ROW_MAX] = {"row_max", 1}, [STEP_TOTAL] = {"total", 1},
 };
 
 int step_arg_count(StepKind kind) { return step_table[kind].args; }
@@ -85,6 +88,7 @@ static int constant(Body *body, StepType type, double value) {
 }
 
 int step_const(Body *body, double value) { return constant(body, TYPE_REAL, value); }
+int step_const_bool(Body *body, bool value) { return constant(body, TYPE_BOOL, value); }
 int step_const_int(Body *body, int64_t value) { return constant(body, TYPE_INT, (double)value); }
 
 int step_index(Body *body, StepKind kind) {
@@ -92,7 +96,8 @@ int step_index(Body *body, StepKind kind) {
 }
 
 static bool gives_bool(StepKind kind) {
-    return kind == STEP_LT || kind == STEP_EQ || kind == STEP_GE || kind == STEP_FINITE;
+    return kind == STEP_LT || kind == STEP_EQ || kind == STEP_GE || kind == STEP_AND ||
+           kind == STEP_FINITE;
 }
 
 int step_unary(Body *body, StepKind kind, int a) {
@@ -111,14 +116,29 @@ int step_binary(Body *body, StepKind kind, int a, int b) {
     return body_append(body, s);
 }
 
-int step_select(Body *body, int condition, int a, int b) {
-    Level level =
-        level_join(level_join(level_of(body, condition), level_of(body, a)), level_of(body, b));
-    Step s = blank(STEP_SELECT, body->steps[a].type, level);
-    s.arg[0] = condition;
-    s.arg[1] = a;
-    s.arg[2] = b;
+static int ternary(Body *body, StepKind kind, int a, int b, int c) {
+    Level level = level_join(level_join(level_of(body, a), level_of(body, b)), level_of(body, c));
+    Step s = blank(kind, body->steps[b].type, level);
+    s.arg[0] = a;
+    s.arg[1] = b;
+    s.arg[2] = c;
     return body_append(body, s);
+}
+
+int step_select(Body *body, int condition, int a, int b) {
+    return ternary(body, STEP_SELECT, condition, a, b);
+}
+
+int step_fma(Body *body, int a, int b, int c) { return ternary(body, STEP_FMA, a, b, c); }
+
+int step_called(Body *body, int step, const char *format, ...) {
+    char name[64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    body->steps[step].name = arena_strdup(body->arena, name);
+    return step;
 }
 
 int step_cast(Body *body, StepType type, int a) {
@@ -159,11 +179,27 @@ void step_store_at(Body *body, Value *v, int row_index, int a) {
 
 void step_store(Body *body, Value *v, int a) { step_store_at(body, v, -1, a); }
 
-void step_col_sum(Body *body, Value *v, int a) {
+static void sum_rows(Body *body, Value *v, int64_t row, int64_t run, int a) {
     Step s = blank(STEP_COL_SUM, TYPE_REAL, LEVEL_COL);
     s.value = v;
+    s.constant = (double)row;
+    s.period = run;
     s.arg[0] = a;
     body_append(body, s);
+}
+
+void step_col_sum(Body *body, Value *v, int a) { sum_rows(body, v, 0, 0, a); }
+void step_col_sum_at(Body *body, Value *v, int64_t row, int a) { sum_rows(body, v, row, 0, a); }
+
+void step_run_sum(Body *body, Value *v, int64_t run, int a) {
+    ENSURE(value_rows(v) * run == body->rows, "%s: the rows are no whole runs", v->name);
+    sum_rows(body, v, 0, run, a);
+}
+
+int step_total(Body *body, int a) {
+    Step s = blank(STEP_TOTAL, TYPE_REAL, LEVEL_COL);
+    s.arg[0] = a;
+    return body_append(body, s);
 }
 
 void body_print(const Body *body, StrBuf *out) {

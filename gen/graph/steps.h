@@ -17,7 +17,8 @@
 typedef enum {
     STEP_LOAD,    /* value[row, col], broadcast by the value's shape; see ColMap, row_index */
     STEP_STORE,   /* value[row, col] = a; row_index as for LOAD, in [1,1] spaces only */
-    STEP_COL_SUM, /* value[col] = sum over rows of a (fixed order; two passes) */
+    STEP_COL_SUM, /* value[constant, col] = sum over all rows of a, in a fixed order; where period
+                   * says a run of rows, value[row / period, col] = sum over each run */
     STEP_CONST,   /* constant */
     STEP_ROW,     /* int: the row's index */
     STEP_COL,     /* int: the column's index */
@@ -41,13 +42,16 @@ typedef enum {
     STEP_LT,
     STEP_EQ,
     STEP_GE,      /* bool */
+    STEP_AND,     /* bool, of two */
     STEP_FINITE,  /* bool: neither infinite nor NaN */
+    STEP_FMA,     /* real: a b + c, rounded once */
     STEP_SELECT,  /* a ? b : c */
     STEP_CAST,    /* to `type` */
     STEP_ROUND,   /* through `dtype` and back: what a store and a load would do */
     STEP_UNIFORM, /* philox in (0,1]: a = seed, b = step, c = element index; stream */
     STEP_ROW_SUM,
     STEP_ROW_MAX, /* over the columns of a row */
+    STEP_TOTAL,   /* one a column: sum over all rows, in the second pass of COL_SUM alone */
     STEP_KIND_COUNT
 } StepKind;
 
@@ -67,9 +71,10 @@ typedef struct {
     double constant;
     DType dtype; /* ROUND */
     ColMap col_map;
-    int64_t period;
-    int row_index;   /* LOAD, STORE: a step that gives the row, -1: the row itself */
-    uint32_t stream; /* UNIFORM */
+    int64_t period;   /* LOAD: of the map; COL_SUM: rows of a run, 0: all */
+    int row_index;    /* LOAD, STORE: a step that gives the row, -1: the row itself */
+    uint32_t stream;  /* UNIFORM */
+    const char *name; /* what the kernel calls it; NULL: after what it loads or stores */
 } Step;
 
 typedef struct {
@@ -86,17 +91,24 @@ int step_load(Body *, Value *);
 int step_load_mapped(Body *, Value *, int row_index, ColMap, int64_t period);
 int step_const(Body *, double);
 int step_const_int(Body *, int64_t);
+int step_const_bool(Body *, bool);
 int step_index(Body *, StepKind row_or_col);
 int step_unary(Body *, StepKind, int a);
 int step_binary(Body *, StepKind, int a, int b);
 int step_select(Body *, int condition, int a, int b);
+int step_fma(Body *, int a, int b, int c);
 int step_cast(Body *, StepType, int a);
 int step_round(Body *, DType, int a);
 int step_uniform(Body *, int seed, int step, int element, uint32_t stream);
 int step_reduce(Body *, StepKind row_sum_or_max, int a);
+/* Gives the step a name; returns the step. */
+int step_called(Body *, int step, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void step_store(Body *, Value *, int a);
 void step_store_at(Body *, Value *, int row_index, int a);
 void step_col_sum(Body *, Value *, int a);
+void step_col_sum_at(Body *, Value *, int64_t row, int a);
+void step_run_sum(Body *, Value *, int64_t run, int a);
+int step_total(Body *, int a);
 
 /* Appends a step as it is; for passes that join Bodies. */
 int body_append(Body *, Step);

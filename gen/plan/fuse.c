@@ -11,11 +11,14 @@ enum { MOST_REGISTER_BYTES = 512 }; /* a thread, for elements kept between phase
 /* ---- the joined iteration space -------------------------------------------------------------- */
 
 /* [R,1] and [1,1] take part in [R,C]: what they compute does not vary with the column. A sum over a
- * body of one column is laid out otherwise and stays alone. */
-static bool takes_part(const Body *part, int64_t rows, int64_t cols) {
+ * body of one column is laid out otherwise and stays alone. [1,C] takes part where a thread holds a
+ * column's totals. */
+static bool takes_part(const Body *part, const Body *other, int64_t rows, int64_t cols) {
+    bool sums = body_has(part, step_reduces) || body_has(part, step_sums_columns);
+    if (!body_has(part, step_totals) && body_has(other, step_totals))
+        return !sums && part->rows == 1 && (part->cols == cols || part->cols == 1);
     if (part->rows == rows && part->cols == cols)
         return true;
-    bool sums = body_has(part, step_reduces) || body_has(part, step_sums_columns);
     return !sums && part->cols == 1 && (part->rows == rows || part->rows == 1);
 }
 
@@ -126,7 +129,9 @@ static bool owned(const Body *body, int store) {
     Level level = step_level(body, store);
     if (level == LEVEL_ELEMENT || body->rows * body->cols == 1)
         return true;
-    return level == LEVEL_COL ? body->rows == 1 : level == LEVEL_ROW && body->cols == 1;
+    if (level == LEVEL_COL)
+        return body->rows == 1 || body_has(body, step_totals);
+    return level == LEVEL_ROW && body->cols == 1;
 }
 
 static bool write_is_safe(const Body *body, int write) {
@@ -143,6 +148,11 @@ static bool write_is_safe(const Body *body, int write) {
     return true;
 }
 
+static bool rows_of_one_sum(const Step *a, const Step *b) {
+    return a->kind == STEP_COL_SUM && b->kind == STEP_COL_SUM && a->value == b->value &&
+           a->constant != b->constant;
+}
+
 /* Of two stores to one place the first is as if it had never been. */
 static bool join_writes(Body *body) {
     for (int a = 0; a < body->count; a++)
@@ -150,7 +160,7 @@ static bool join_writes(Body *body) {
             Step *first = &body->steps[a], *second = &body->steps[b];
             if (!step_writes(first->kind) || !step_writes(second->kind))
                 continue;
-            if (!value_overlaps(first->value, second->value))
+            if (!value_overlaps(first->value, second->value) || rows_of_one_sum(first, second))
                 continue;
             bool covers = first->kind == STEP_STORE && second->kind == STEP_STORE &&
                           is_plain(first) && is_plain(second) &&
@@ -190,6 +200,17 @@ static bool scalars_fit(const Body *body) {
     return streams < MAX_SCALARS;
 }
 
+/* Whether the part's sums over rows keep their order in the joined body. */
+static bool sums_alike(const Program *p, const Body *part, const Body *joined) {
+    Kernel a = {.body = part}, b = {.body = joined};
+    if (!body_has(part, step_sums_columns))
+        return true;
+    skeleton_choose(p, &a, false);
+    skeleton_choose(p, &b, false);
+    return a.workers == b.workers && a.parts == b.parts &&
+           skeleton_run(part) == skeleton_run(joined);
+}
+
 /* Sums over rows of a row too wide for registers have no place to grow. */
 static bool registers_fit(const Program *p, const Body *body) {
     Kernel k = {.body = body, .real = p->real};
@@ -204,7 +225,7 @@ static bool registers_fit(const Program *p, const Body *body) {
         if (phases.kept[i] ||
             (k.workers && body->steps[i].level == LEVEL_COL && body->steps[i].kind == STEP_LOAD))
             bytes += elements * dtype_bytes(body->steps[i].value->dtype);
-        if (body->steps[i].kind == STEP_COL_SUM && step_per_column(body, i))
+        if (body->steps[i].kind == STEP_COL_SUM)
             bytes += elements * dtype_bytes(p->real);
     }
     return bytes <= MOST_REGISTER_BYTES;
@@ -218,7 +239,7 @@ Body *fuse_loads(const Program *p, const Body *body) {
 
 Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
     int64_t rows = larger(first->rows, second->rows), cols = larger(first->cols, second->cols);
-    if (!takes_part(first, rows, cols) || !takes_part(second, rows, cols))
+    if (!takes_part(first, second, rows, cols) || !takes_part(second, first, rows, cols))
         return NULL;
     Body *joined = body_new(first->arena, rows, cols);
     append_body(p, joined, first);
@@ -227,6 +248,8 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
     for (int i = 0; i < joined->count; i++)
         if (step_writes(joined->steps[i].kind) && !write_is_safe(joined, i))
             return NULL;
+    if (!sums_alike(p, first, joined) || !sums_alike(p, second, joined))
+        return NULL;
     return pointers_fit(joined) && scalars_fit(joined) && registers_fit(p, joined) ? joined : NULL;
 }
 
@@ -248,9 +271,11 @@ void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *),
     bool *used = arena_array(body->arena, (size_t)body->count, sizeof *used);
     int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
     int count = 0;
-    for (int i = 0; i < body->count; i++)
-        if (step_writes(body->steps[i].kind) && is_read(context, body->steps[i].value))
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (step_sums_columns(s->kind) || (step_writes(s->kind) && is_read(context, s->value)))
             mark_used(body, i, used);
+    }
     for (int i = 0; i < body->count; i++) {
         if (!used[i])
             continue;

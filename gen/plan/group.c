@@ -8,6 +8,7 @@
 #include "plan/fuse.h"
 #include "plan/kernels.h"
 #include "plan/phases.h"
+#include "plan/sums.h"
 
 enum { WINDOW = 24, MOST_OPS = 32 }; /* groups that are looked at; ops in one */
 
@@ -22,7 +23,7 @@ typedef struct {
     Entry entry;
     const Graph *graph;
     Group *groups; /* in the order in which they will run */
-    int count;
+    int count, capacity;
 } Grouping;
 
 /* ---- dependence ------------------------------------------------------------------------------ */
@@ -130,14 +131,24 @@ static Body *body_of(const Program *p, const Op *op) {
     return body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
 }
 
-static void add_op(Grouping *g, const Op *op, bool fusion) {
-    Body *body = body_of(g->plan->program, op);
+static void add_body(Grouping *g, const Op *op, Body *body, bool fusion) {
     for (int i = g->count - 1; fusion && body && i >= 0 && i >= g->count - WINDOW; i--)
         if (try_join(g, i, op, body))
             return;
+    g->groups =
+        arena_grow(g->plan->program->arena, g->groups, g->count, &g->capacity, sizeof(Group));
     Group *group = &g->groups[g->count++];
     *group = (Group){arena_array(g->plan->program->arena, MOST_OPS, sizeof(Op *)), 1, body};
     group->ops[0] = op;
+}
+
+/* A sum over rows is there only after its second kernel, which stands in a group of its own. */
+static void add_op(Grouping *g, const Op *op, bool fusion) {
+    Body *body = body_of(g->plan->program, op), *second[MAX_RESULTS];
+    int count = body ? sums_split(g->plan, body, plan_rows_grow(g->entry, &op, 1), second) : 0;
+    add_body(g, op, body, fusion);
+    for (int i = 0; i < count; i++)
+        add_body(g, op, second[i], fusion);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -201,9 +212,7 @@ static void plan_group(const Grouping *g, Group *group) {
 void plan_launches(Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Graph *graph = &plan->program->entry[e];
-        Grouping g = {plan, (Entry)e, graph, NULL, 0};
-        if (graph->op_count)
-            g.groups = arena_array(plan->program->arena, (size_t)graph->op_count, sizeof(Group));
+        Grouping g = {plan, (Entry)e, graph, NULL, 0, 0};
         for (int i = 0; i < graph->op_count; i++)
             add_op(&g, graph->ops[i], plan->spec->compile.fusion);
         for (int i = 0; i < g.count; i++)

@@ -36,7 +36,7 @@ static Count count_new(const Plan *plan, const Launch *launch) {
     if (k->skeleton == SKELETON_FLAT)
         c.row_threads = c.rows * c.cols / k->vector;
     else
-        c.row_threads = c.rows * skeleton_lanes(k);
+        c.row_threads = c.rows * k->lanes * k->column_blocks;
     return c;
 }
 
@@ -48,12 +48,14 @@ static int visits_with(const Count *c, int step) {
 }
 
 static double times_loaded(const Count *c, int i) {
-    double workers = (double)c->kernel->workers;
-    if (step_before_rows(c->kernel, i))
-        return workers * (step_per_column(c->body, i) ? c->cols : skeleton_lanes(c->kernel));
+    const Kernel *k = c->kernel;
+    if (step_before_rows(k, i)) {
+        double all = (double)k->lanes * k->column_blocks;
+        return (double)k->workers * k->parts * (step_per_column(c->body, i) ? c->cols : all);
+    }
     if (!step_per_column(c->body, i))
         return c->row_threads;
-    bool in_registers = c->phases.kept[i] && c->kernel->skeleton != SKELETON_STREAM_ROW;
+    bool in_registers = c->phases.kept[i] && k->skeleton != SKELETON_STREAM_ROW;
     return c->rows * c->cols * (in_registers ? 1 : visits_with(c, i));
 }
 
@@ -61,15 +63,27 @@ static double times_stored(const Count *c, int i) {
     Level level = step_level(c->body, i);
     bool per_column = level == LEVEL_ELEMENT || level == LEVEL_COL;
     if (c->body->steps[i].kind == STEP_COL_SUM)
-        return (double)c->kernel->workers * (per_column ? c->cols : 1);
+        return (double)c->kernel->workers * c->cols;
     return per_column ? c->rows * c->cols : level == LEVEL_ROW ? c->rows : 1;
+}
+
+/* A thread a column, after all of them have read the workers' sums. */
+static double column_bytes(const Count *c) {
+    double bytes = 0;
+    for (int i = 0; i < c->body->count; i++) {
+        const Step *s = &c->body->steps[i];
+        if (s->kind == STEP_LOAD)
+            bytes += c->cols * (s->level == LEVEL_ELEMENT ? c->rows : 1) * size_of(s->value);
+        else if (s->kind == STEP_STORE)
+            bytes += (step_per_column(c->body, i) ? c->cols : 1) * size_of(s->value);
+    }
+    return bytes;
 }
 
 static double body_bytes(const Count *c) {
     double bytes = 0;
     if (c->kernel->skeleton == SKELETON_COLUMN)
-        return c->cols *
-               (c->rows * size_of(c->body->steps[0].value) + size_of(c->body->steps[1].value));
+        return column_bytes(c);
     for (int i = 0; i < c->body->count; i++) {
         const Step *s = &c->body->steps[i];
         if (s->kind == STEP_LOAD)
@@ -80,25 +94,25 @@ static double body_bytes(const Count *c) {
     return bytes;
 }
 
-static bool is_arithmetic(StepKind kind) {
-    return kind != STEP_CONST && kind != STEP_ROW && kind != STEP_COL && kind != STEP_LOAD &&
-           kind != STEP_STORE && kind != STEP_CAST && kind != STEP_ROUND;
+/* Of one execution of a step; what is done to indices does not count. */
+static double step_flops(const Step *s) {
+    bool moves = s->kind == STEP_CONST || s->kind == STEP_LOAD || s->kind == STEP_STORE ||
+                 s->kind == STEP_CAST || s->kind == STEP_ROUND || s->kind == STEP_SELECT;
+    return moves || s->type != TYPE_REAL ? 0 : s->kind == STEP_FMA ? 2 : 1;
 }
 
 static double body_flops(const Count *c) {
     double flops = 0;
-    if (c->kernel->skeleton == SKELETON_COLUMN)
-        return c->rows * c->cols;
     for (int i = 0; i < c->body->count; i++) {
-        StepKind kind = c->body->steps[i].kind;
-        if (!is_arithmetic(kind))
-            continue;
-        if (step_reduces(kind) || (kind == STEP_COL_SUM && step_per_column(c->body, i)))
-            flops += c->rows * c->cols;
+        const Step *s = &c->body->steps[i];
+        double times = c->row_threads;
+        if (step_reduces(s->kind) || s->kind == STEP_COL_SUM)
+            times = c->rows * c->cols;
+        else if (c->kernel->skeleton == SKELETON_COLUMN)
+            times = c->cols;
         else if (step_per_column(c->body, i))
-            flops += c->rows * c->cols * visits_with(c, i);
-        else
-            flops += c->row_threads;
+            times = c->rows * c->cols * visits_with(c, i);
+        flops += times * step_flops(s);
     }
     return flops;
 }

@@ -224,8 +224,10 @@ static void sign_step(const Kernel *k, int i, StrBuf *out) {
     const Step *s = &k->body->steps[i];
     sb_printf(out, "%d:%d:%d(%d,%d,%d)", s->kind, s->type, s->level, s->arg[0], s->arg[1],
               s->arg[2]);
-    if (s->kind == STEP_CONST)
+    if (s->kind == STEP_CONST || s->kind == STEP_COL_SUM)
         sb_printf(out, "%.17g", s->constant);
+    if (s->kind == STEP_COL_SUM && s->period)
+        sb_printf(out, "of%lld", (long long)s->period);
     if (s->kind == STEP_ROUND)
         sb_printf(out, "d%d", s->dtype);
     if (k->param_of_step[i] >= 0) {
@@ -243,8 +245,8 @@ static void sign_step(const Kernel *k, int i, StrBuf *out) {
 
 static const char *body_signature(Arena *arena, const Kernel *k) {
     StrBuf out = {0};
-    sb_printf(&out, "%d %d [%lld,%lld] %d %d %lld ", k->skeleton, k->real, (long long)k->rows,
-              (long long)k->body->cols, k->threads, k->vector, (long long)k->workers);
+    sb_printf(&out, "%d %d [%lld,%lld] %d %d %lld %d ", k->skeleton, k->real, (long long)k->rows,
+              (long long)k->body->cols, k->threads, k->vector, (long long)k->workers, k->lanes);
     for (int i = 0; i < k->param_count; i++)
         sb_printf(&out, "%d%c%c%c,", k->param[i].dtype, k->param[i].read ? 'r' : '-',
                   k->param[i].written ? 'w' : '-', k->param[i].overlaps ? 'o' : '-');
@@ -289,40 +291,6 @@ static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *con
     plan_add_launch(plan, entry, launch);
 }
 
-/* The second pass: the workers' partial sums of one value, added in their order. */
-static void add_second_pass(Plan *plan, Entry entry, Value *partial, Value *sum,
-                            const Op *const *ops, int count) {
-    Arena *arena = plan->program->arena;
-    Body *body = body_new(arena, value_rows(partial), value_cols(partial));
-    step_col_sum(body, sum, step_load(body, partial));
-    Kernel k = {.body = body,
-                .skeleton = SKELETON_COLUMN,
-                .real = plan->program->real,
-                .rows = body->rows,
-                .vector = 1,
-                .ops = op_list(arena, ops, count),
-                .pos = ops[0]->pos,
-                .name = "column_sum"};
-    k.threads = column_lanes(&k) == 32 ? 32 : COLUMN_THREADS;
-    finish_body_launch(plan, entry, &k, ops, count);
-}
-
-/* Sums over rows go to the workers' partial sums first. */
-static Body *with_partials(Plan *plan, const Kernel *k, Value **partial) {
-    Body *body = body_new(k->body->arena, k->body->rows, k->body->cols);
-    for (int i = 0; i < k->body->count; i++) {
-        Step s = k->body->steps[i];
-        if (s.kind == STEP_COL_SUM) {
-            const char *name = arena_printf(body->arena, "%s.partial", s.value->name);
-            s.value = value_2d(plan->program, name, ROLE_ACTIVATION, plan->program->real,
-                               k->workers, value_cols(s.value), s.value->pos);
-            partial[i] = s.value;
-        }
-        body_append(body, s);
-    }
-    return body;
-}
-
 /* A view of a whole storage of all trained tensors. */
 static bool is_whole_run(const Value *v) {
     return (v->role == ROLE_GRADIENT || v->role == ROLE_OPTIMIZER) &&
@@ -337,6 +305,13 @@ bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
     return false;
 }
 
+/* A second pass is called after what it goes on with. */
+static const char *second_pass_name(Arena *arena, const Op *const *ops, int count) {
+    if (count == 1)
+        return "column_sum";
+    return arena_printf(arena, "column_sum, %s", op_list(arena, ops + 1, count - 1));
+}
+
 void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op_count) {
     Arena *arena = plan->program->arena;
     body = body_upright(body);
@@ -344,16 +319,7 @@ void plan_body(Plan *plan, Entry entry, Body *body, const Op *const *ops, int op
                 .real = plan->program->real,
                 .ops = op_list(arena, ops, op_count),
                 .pos = ops[0]->pos};
-    k.name = k.ops;
+    k.name = body_has(body, step_totals) ? second_pass_name(arena, ops, op_count) : k.ops;
     skeleton_choose(plan->program, &k, plan_rows_grow(entry, ops, op_count));
-    if (!body_has(body, step_sums_columns)) {
-        finish_body_launch(plan, entry, &k, ops, op_count);
-        return;
-    }
-    Value **partial = arena_array(arena, (size_t)body->count, sizeof(Value *));
-    k.body = with_partials(plan, &k, partial);
     finish_body_launch(plan, entry, &k, ops, op_count);
-    for (int i = 0; i < body->count; i++)
-        if (partial[i])
-            add_second_pass(plan, entry, partial[i], body->steps[i].value, ops, op_count);
 }

@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-/* Appends the launch of a body (and of the second pass of each of its sums over rows). */
+/* Appends the launch of a body. */
 void plan_body(Plan *, Entry, Body *, const Op *const *ops, int op_count);
 /* Whether the ops see all trained tensors as one run of rows, more of them with more layers: then
  * the number of rows is an argument of the kernel. */

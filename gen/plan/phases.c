@@ -1,7 +1,9 @@
 /* Phases of a body, and the levels of its steps. */
 #include "plan/phases.h"
 
-bool step_reduces(StepKind kind) { return kind == STEP_ROW_SUM || kind == STEP_ROW_MAX; }
+bool step_reduces_row(StepKind kind) { return kind == STEP_ROW_SUM || kind == STEP_ROW_MAX; }
+bool step_totals(StepKind kind) { return kind == STEP_TOTAL; }
+bool step_reduces(StepKind kind) { return step_reduces_row(kind) || step_totals(kind); }
 bool step_writes(StepKind kind) { return kind == STEP_STORE || kind == STEP_COL_SUM; }
 bool step_sums_columns(StepKind kind) { return kind == STEP_COL_SUM; }
 
@@ -19,7 +21,7 @@ bool value_lies_flat(const Body *body, const Value *v) {
 Level step_level(const Body *body, int step) {
     const Step *s = &body->steps[step];
     if (s->kind == STEP_COL_SUM)
-        return body->steps[s->arg[0]].level;
+        return LEVEL_ELEMENT;
     if (s->kind != STEP_STORE)
         return s->level;
     if (s->row_index < 0 && value_lies_flat(body, s->value))
@@ -62,7 +64,7 @@ Body *body_upright(Body *body) {
             s.row_index = place[s.row_index];
         if (step_reduces(s.kind)) {
             place[i] = s.arg[0]; /* over one column: the element itself */
-        } else if (s.kind == STEP_COL_SUM) {
+        } else if (s.kind == STEP_COL_SUM && !s.period) {
             step_store(flat, s.value, step_reduce(flat, STEP_ROW_SUM, s.arg[0]));
             place[i] = -1;
         } else {
@@ -100,7 +102,7 @@ static bool overwrites_a_load(const Body *body, const Step *store) {
 static void need(Phases *f, int phase, int step) {
     const Body *body = f->body;
     bool *flag = &f->needed[phase * body->count + step];
-    if (*flag || !step_per_column(body, step))
+    if (*flag || !step_per_column(body, step) || step_totals(body->steps[step].kind))
         return;
     *flag = true;
     const Step *s = &body->steps[step];
@@ -165,9 +167,10 @@ Phases phases_of(Arena *arena, const Body *body) {
         if (after(&f, i) >= f.count)
             f.count = after(&f, i) + 1;
     }
+    bool totals = body_has(body, step_totals); /* stores wait for them */
     for (int i = 0; i < body->count; i++)
         if (body->steps[i].kind == STEP_STORE && step_per_column(body, i) &&
-            overwrites_a_load(body, &body->steps[i]))
+            (totals || overwrites_a_load(body, &body->steps[i])))
             f.at[i] = f.count - 1;
     f.needed = arena_array(arena, steps * (size_t)f.count, sizeof(bool));
     for (int i = 0; i < body->count; i++) {

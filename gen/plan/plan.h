@@ -22,12 +22,14 @@ static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
  *   FLAT        one element (or vector) a thread
  *   WARP_ROW    a warp a row, the row in registers      BLOCK_ROW  a block a row, likewise
  *   STREAM_ROW  a block a row too wide for registers: each phase reads it again
- *   COLUMN      sums over rows: the second pass of COL_SUM */
+ *   TILE        sums over rows: a block's threads lie side by side over rows and columns
+ *   COLUMN      the second pass of COL_SUM: a thread holds a column's total */
 typedef enum {
     SKELETON_FLAT,
     SKELETON_WARP_ROW,
     SKELETON_BLOCK_ROW,
     SKELETON_STREAM_ROW,
+    SKELETON_TILE,
     SKELETON_COLUMN
 } Skeleton;
 
@@ -70,8 +72,11 @@ typedef struct {
     const int *param_of_step; /* of a body: LOAD, STORE, COL_SUM step -> its pointer; -1 else */
     DType real;               /* what REAL steps compute in */
     int64_t rows;             /* 0: the scalar "rows" says it */
-    int64_t workers;          /* of a body with sums over rows: each takes a run of rows, else 0 */
-    int threads, vector;      /* threads a block; elements a thread handles at once */
+    int64_t workers;     /* of a body with sums over rows: a block takes a run of rows, else 0 */
+    int parts;           /* of a block with sums over rows: rows that it visits at once */
+    int lanes;           /* of a row skeleton: threads that share a row */
+    int column_blocks;   /* TILE: blocks that share a row, else 1 */
+    int threads, vector; /* threads a block; elements a thread handles at once */
     int64_t shared_bytes;
     const char *ops; /* for the head comment: "add, rms_norm" */
     Pos pos;         /* spec line of the first op */

@@ -6,17 +6,16 @@
 static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 bool skeleton_is_row(Skeleton s) {
-    return s == SKELETON_WARP_ROW || s == SKELETON_BLOCK_ROW || s == SKELETON_STREAM_ROW;
+    return s == SKELETON_WARP_ROW || s == SKELETON_BLOCK_ROW || s == SKELETON_STREAM_ROW ||
+           s == SKELETON_TILE;
 }
 
-int skeleton_lanes(const Kernel *k) { return k->skeleton == SKELETON_WARP_ROW ? 32 : k->threads; }
-
 int skeleton_chunks(const Kernel *k) {
-    return (int)ceil_div(k->body->cols, (int64_t)k->vector * skeleton_lanes(k));
+    return (int)ceil_div(k->body->cols, (int64_t)k->vector * k->lanes * k->column_blocks);
 }
 
 bool skeleton_exact(const Kernel *k) {
-    return k->body->cols % ((int64_t)k->vector * skeleton_lanes(k)) == 0;
+    return k->body->cols % ((int64_t)k->vector * k->lanes) == 0;
 }
 
 int64_t skeleton_rows_per_worker(const Kernel *k, int64_t rows) {
@@ -101,9 +100,8 @@ static int block_threads(int64_t accesses) {
 
 static void choose_row(const Program *p, Kernel *k) {
     int64_t cols = k->body->cols;
-    bool reduces = body_has(k->body, step_reduces);
     k->vector = row_vector(p, cols);
-    if (cols <= WIDEST_ROW_OF_WARP && reduces && k->body->rows > 1) {
+    if (cols <= WIDEST_ROW_OF_WARP && k->body->rows > 1) {
         k->skeleton = SKELETON_WARP_ROW;
         k->threads = WARP_ROW_THREADS;
     } else if (cols <= WIDEST_ROW_IN_REGISTERS) {
@@ -113,30 +111,84 @@ static void choose_row(const Program *p, Kernel *k) {
         k->skeleton = SKELETON_STREAM_ROW;
         k->threads = STREAM_THREADS;
     }
+    k->lanes = k->skeleton == SKELETON_WARP_ROW ? 32 : k->threads;
 }
 
-/* Each worker takes a run of at least eight rows; where the rows grow with the layers their number
- * is fixed, so that the second pass is the same kernel for all. */
-static void choose_workers(Kernel *k) {
-    int64_t rows = k->body->rows;
-    if (!k->rows) {
-        k->workers = MOST_WORKERS;
-        return;
-    }
-    int64_t per_worker = ceil_div(rows, MOST_WORKERS);
-    k->workers = ceil_div(rows, per_worker > 8 ? per_worker : 8);
+/* ---- sums over rows -------------------------------------------------------------------------- */
+
+/* As wide as the rows allow: no lanes share a number. */
+static int tile_vector(const Program *p, int64_t cols) {
+    int vector = 16 / dtype_bytes(p->activation);
+    while (cols % vector)
+        vector /= 2;
+    return vector;
+}
+
+/* Rows that a block visits at once. Sums in the rows of a warp have as many, so that they join with
+ * what reduces rows, where a row fills a warp. */
+static int sum_parts(const Program *p, int64_t cols) {
+    int64_t accesses = cols / tile_vector(p, cols);
+    if (cols > WIDEST_ROW_OF_WARP)
+        return 1;
+    return accesses < 32 ? (int)(TILE_THREADS / accesses) : WARP_ROW_THREADS / 32;
+}
+
+static void choose_tile(const Program *p, Kernel *k) {
+    int64_t cols = k->body->cols;
+    k->skeleton = SKELETON_TILE;
+    k->vector = tile_vector(p, cols);
+    int64_t accesses = cols / k->vector;
+    k->column_blocks = (int)ceil_div(accesses, 32);
+    k->lanes = (int)ceil_div(accesses, k->column_blocks);
+    k->threads = k->lanes * sum_parts(p, cols);
+}
+
+int64_t skeleton_run(const Body *body) {
+    for (int i = 0; i < body->count; i++)
+        if (step_sums_columns(body->steps[i].kind))
+            return body->steps[i].period;
+    return 0;
+}
+
+/* Enough rows a worker that its sums are worth their second pass. Where the rows grow with the
+ * layers the number of workers is fixed, so that the second pass is the same kernel for all. */
+int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
+    int64_t run = skeleton_run(body), least = 4 * sum_parts(p, body->cols);
+    if (run)
+        return body->rows / run;
+    if (rows_grow && body->rows > 1)
+        return MOST_WORKERS;
+    int64_t per_worker = ceil_div(body->rows, MOST_WORKERS);
+    if (per_worker < least)
+        per_worker = least < 8 ? 8 : least;
+    return ceil_div(body->rows, per_worker);
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+static void choose_column(Kernel *k) {
+    k->skeleton = SKELETON_COLUMN;
+    k->vector = 1;
+    k->threads = column_lanes(k) == 32 ? 32 : COLUMN_THREADS;
 }
 
 void skeleton_choose(const Program *p, Kernel *k, bool rows_grow) {
     const Body *body = k->body;
-    bool sums = body_has(body, step_sums_columns);
-    k->rows = rows_grow && body->rows > 1 ? 0 : body->rows;
-    if (sums || body_has(body, step_reduces))
+    bool sums = body_has(body, step_sums_columns), reduces = body_has(body, step_reduces_row);
+    k->rows = rows_grow && body->rows > 1 && !body_has(body, step_totals) ? 0 : body->rows;
+    k->parts = k->lanes = k->column_blocks = 1;
+    if (body_has(body, step_totals))
+        choose_column(k);
+    else if (sums && !reduces && body->cols <= WIDEST_ROW_OF_WARP)
+        choose_tile(p, k);
+    else if (sums || reduces)
         choose_row(p, k);
     else
         choose_flat(k);
-    if (sums)
-        choose_workers(k);
+    if (!sums)
+        return;
+    k->workers = skeleton_workers(p, body, rows_grow);
+    k->parts = k->threads / k->lanes;
 }
 
 static int64_t column_blocks(const Kernel *k) {
@@ -144,16 +196,18 @@ static int64_t column_blocks(const Kernel *k) {
 }
 
 void skeleton_grid(const Kernel *k, int64_t rows, int64_t grid[3]) {
-    int64_t workers = k->workers ? k->workers : rows;
-    grid[1] = grid[2] = 1;
+    grid[1] = k->column_blocks;
+    grid[2] = 1;
     if (k->skeleton == SKELETON_FLAT)
         grid[0] = ceil_div(rows * k->body->cols / k->vector, k->threads);
+    else if (k->workers)
+        grid[0] = k->workers;
     else if (k->skeleton == SKELETON_WARP_ROW)
-        grid[0] = ceil_div(workers, k->threads / 32);
+        grid[0] = ceil_div(rows, k->threads / 32);
     else if (k->skeleton == SKELETON_COLUMN)
         grid[0] = column_blocks(k);
     else
-        grid[0] = workers;
+        grid[0] = rows;
 }
 
 int column_lanes(const Kernel *k) { return k->body->cols < 32 ? 32 : COLUMN_THREADS / 32; }

@@ -11,15 +11,18 @@
 /* Rows wider than this are read again in each phase instead of kept in registers. */
 enum { WIDEST_ROW_IN_REGISTERS = 16384, WIDEST_ROW_OF_WARP = 1024 };
 enum { FLAT_THREADS = 256, WARP_ROW_THREADS = 256, STREAM_THREADS = 512, COLUMN_THREADS = 256 };
-enum { MOST_WORKERS = 512 }; /* of a sum over rows */
+enum { TILE_THREADS = 256, MOST_WORKERS = 512 }; /* of a sum over rows */
 
-/* Fills skeleton, rows, workers, threads and vector from kernel->body. */
+/* Fills skeleton, rows, workers, parts, lanes, column_blocks, threads and vector from kernel->body. */
 void skeleton_choose(const Program *, Kernel *, bool rows_grow);
 /* Blocks of a launch over `rows` rows. */
 void skeleton_grid(const Kernel *, int64_t rows, int64_t grid[3]);
 
 bool skeleton_is_row(Skeleton);
-int skeleton_lanes(const Kernel *);  /* threads that share a row */
+/* Of a body with sums over rows: how many workers share the rows, and the rows of a run where each
+ * run has a sum of its own (else 0). */
+int64_t skeleton_workers(const Program *, const Body *, bool rows_grow);
+int64_t skeleton_run(const Body *);
 int skeleton_chunks(const Kernel *); /* visits of a lane to the columns it holds in registers */
 /* Whether every lane of every visit has columns. */
 bool skeleton_exact(const Kernel *);

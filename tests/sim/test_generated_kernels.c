@@ -267,6 +267,9 @@ static double counted(const json_t *counts, const char *kernel) {
                     json_integer_value(json_object_get(entry, "written_bytes")));
 }
 
+/* A compiler may leave out the loads of taps that lie in the padding. */
+static bool has_window(const Kernel *k) { return strstr(k->ops, "pool2d") || strstr(k->ops, "depthwise_conv2d"); }
+
 static void compare_counts(const char *test, const Plan *plan) {
     json_t *counts = counts_of(test);
     const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
@@ -275,7 +278,8 @@ static void compare_counts(const char *test, const Plan *plan) {
         if (entry->launches[i].kind == LAUNCH_KERNEL)
             planned[entry->launches[i].index] += launch_issued_bytes(plan, &entry->launches[i]);
     for (int i = 0; i < plan->kernel_count; i++)
-        if (planned[i] != counted(counts, plan->kernels[i].name))
+        if (has_window(&plan->kernels[i]) ? planned[i] < counted(counts, plan->kernels[i].name)
+                                          : planned[i] != counted(counts, plan->kernels[i].name))
             fail_msg("%s: the plan says %.0f bytes, the device counted %.0f", plan->kernels[i].name, planned[i],
                      counted(counts, plan->kernels[i].name));
     free(planned);

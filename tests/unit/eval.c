@@ -60,6 +60,7 @@ double memory_get(const Memory *m, const Value *v, int64_t element) {
     case DT_BF16: return bf16_to_float(*(const uint16_t *)at);
     case DT_I64: return (double)*(const int64_t *)at;
     case DT_I32: return *(const int32_t *)at;
+    case DT_U8: return *(const uint8_t *)at;
     default: internal_fault(__FILE__, __LINE__, "no test needs this dtype");
     }
 }
@@ -72,6 +73,7 @@ void memory_set(Memory *m, const Value *v, int64_t element, double x) {
     case DT_BF16: *(uint16_t *)at = to_bf16(x); break;
     case DT_I64: *(int64_t *)at = (int64_t)x; break;
     case DT_I32: *(int32_t *)at = (int32_t)x; break;
+    case DT_U8: *(uint8_t *)at = (uint8_t)x; break;
     default: internal_fault(__FILE__, __LINE__, "no test needs this dtype");
     }
 }
@@ -90,7 +92,7 @@ typedef struct {
     bool wide; /* real is double */
     int64_t rows, row, col;
     double number[MOST_STEPS];         /* of each step, at this row and column */
-    double lanes[8][MOST_LANES];       /* of the reductions under way */
+    double lanes[16][MOST_LANES];      /* of the reductions under way */
     double *totals[MOST_STEPS];        /* of sums over rows: by column, of this worker */
 } Eval;
 
@@ -197,6 +199,8 @@ static double computed(const Eval *e, int step) {
     case STEP_LT: return a < b;
     case STEP_EQ: return a == b;
     case STEP_GE: return a >= b;
+    case STEP_AND: return a != 0 && b != 0;
+    case STEP_FMA: return e->wide ? fma(a, b, argument(e, s, 2)) : (double)fmaf((float)a, (float)b, (float)argument(e, s, 2));
     case STEP_FINITE: return isfinite(a);
     case STEP_SELECT: return a != 0 ? b : argument(e, s, 2);
     case STEP_CAST: return s->type == TYPE_REAL ? real(e, a) : trunc(a);
@@ -211,13 +215,13 @@ static double computed(const Eval *e, int step) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int lane_of(const Eval *e) { return (int)(e->col / e->kernel->vector % skeleton_lanes(e->kernel)); }
+static int lane_of(const Eval *e) { return (int)(e->col / e->kernel->vector % e->kernel->lanes); }
 
 static int slot_of(const Eval *e, int step) {
     int slot = 0;
     for (int i = 0; i < step; i++)
         slot += step_reduces(e->body->steps[i].kind) && e->phases.at[i] == e->phases.at[step];
-    ENSURE(slot < 8, "more reductions in a phase than the interpreter holds");
+    ENSURE(slot < 16, "more reductions in a phase than the interpreter holds");
     return slot;
 }
 
@@ -228,7 +232,7 @@ static double joined(const Eval *e, StepKind kind, double a, double b) {
 
 static void clear_lanes(Eval *e, int step) {
     double nothing = e->body->steps[step].kind == STEP_ROW_MAX ? -INFINITY : 0;
-    for (int lane = 0; lane < skeleton_lanes(e->kernel); lane++) e->lanes[slot_of(e, step)][lane] = nothing;
+    for (int lane = 0; lane < e->kernel->lanes; lane++) e->lanes[slot_of(e, step)][lane] = nothing;
 }
 
 static void take(Eval *e, int step) {
@@ -241,7 +245,7 @@ static void take(Eval *e, int step) {
 static double reduced(Eval *e, int step) {
     StepKind kind = e->body->steps[step].kind;
     double *lane = e->lanes[slot_of(e, step)];
-    int lanes = skeleton_lanes(e->kernel);
+    int lanes = e->kernel->lanes;
     for (int warp = 0; warp < lanes; warp += 32)
         for (int mask = 16; mask > 0; mask >>= 1) {
             double next[32];
@@ -258,7 +262,7 @@ static void store(Eval *e, int step) {
 }
 
 static void add_to_total(Eval *e, int step) {
-    double *total = &e->totals[step][step_per_column(e->body, step) ? e->col : 0];
+    double *total = &e->totals[step][e->col];
     *total = add(e, *total, e->number[e->body->steps[step].arg[0]]);
 }
 
@@ -270,8 +274,7 @@ static void eval_row_scope(Eval *e, int phase) {
     for (int i = 0; i < e->body->count; i++) {
         StepKind kind = e->body->steps[i].kind;
         if (e->phases.at[i] != phase || step_per_column(e->body, i) || step_reduces(kind)) continue;
-        if (kind == STEP_COL_SUM) add_to_total(e, i);
-        else if (kind != STEP_STORE) e->number[i] = computed(e, i);
+        if (kind != STEP_STORE) e->number[i] = computed(e, i);
         else if (stored_here(e, i)) store(e, i);
     }
 }
@@ -284,7 +287,7 @@ static void eval_column(Eval *e, int phase) {
         if (e->phases.at[i] != phase) continue;
         if (step_reduces(kind)) take(e, i);
         else if (kind == STEP_STORE && step_per_column(e->body, i)) store(e, i);
-        else if (kind == STEP_COL_SUM && step_per_column(e->body, i)) add_to_total(e, i);
+        else if (kind == STEP_COL_SUM) add_to_total(e, i);
     }
 }
 
@@ -297,53 +300,65 @@ static void eval_phase(Eval *e, int phase) {
         if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) e->number[i] = reduced(e, i);
 }
 
-static void eval_rows(Eval *e, int64_t first, int64_t end) {
-    for (e->row = first; e->row < end; e->row++)
+static void eval_rows(Eval *e, int64_t first, int64_t end, int64_t step) {
+    for (e->row = first; e->row < end; e->row += step)
         for (int phase = 0; phase < e->phases.count; phase++) eval_phase(e, phase);
 }
 
-/* Each worker sums its run of rows and leaves the sums for the second pass. */
-static void eval_workers(Eval *e) {
-    int64_t share = (e->rows + e->kernel->workers - 1) / e->kernel->workers, cols = e->body->cols;
-    for (int64_t worker = 0; worker < e->kernel->workers; worker++) {
+/* Each part of a worker sums every so manieth of its rows; the parts are added in their order. */
+static void eval_worker(Eval *e, int64_t worker, int64_t share) {
+    int64_t cols = e->body->cols, end = (worker + 1) * share < e->rows ? (worker + 1) * share : e->rows;
+    double *sums[MOST_STEPS] = {0};
+    for (int part = 0; part < e->kernel->parts; part++) {
         for (int i = 0; i < e->body->count; i++)
             if (e->body->steps[i].kind == STEP_COL_SUM) e->totals[i] = calloc((size_t)cols, sizeof(double));
-        int64_t end = (worker + 1) * share < e->rows ? (worker + 1) * share : e->rows;
-        eval_rows(e, worker * share, end);
+        eval_rows(e, worker * share + part, end, e->kernel->parts);
         for (int i = 0; i < e->body->count; i++) {
-            if (e->body->steps[i].kind != STEP_COL_SUM) continue;
-            int64_t sums = step_per_column(e->body, i) ? cols : 1;
-            for (int64_t c = 0; c < sums; c++) memory_set(e->memory, operand(e, i), worker * sums + c, e->totals[i][c]);
-            free(e->totals[i]);
+            for (int64_t c = 0; part > 0 && e->totals[i] && c < cols; c++) sums[i][c] = add(e, sums[i][c], e->totals[i][c]);
+            if (part == 0) sums[i] = e->totals[i];
+            else free(e->totals[i]);
+            e->totals[i] = NULL;
         }
+    }
+    for (int i = 0; i < e->body->count; i++) {
+        if (!sums[i]) continue;
+        int64_t at = worker * operand(e, i)->row_stride + (int64_t)e->body->steps[i].constant * cols;
+        for (int64_t c = 0; c < cols; c++) memory_set(e->memory, operand(e, i), at + c, sums[i][c]);
+        free(sums[i]);
     }
 }
 
 /* ---- the second pass of a sum over rows ------------------------------------------------------ */
 
-static double column_part(const Eval *e, int64_t col, int64_t first, int64_t step) {
+static double column_part(const Eval *e, const Value *v, int64_t col, int64_t first, int64_t step) {
     double sum = 0;
     for (int64_t row = first; row < e->rows; row += step)
-        sum = add(e, sum, memory_get(e->memory, e->launch->arg[0], row * e->body->cols + col));
+        sum = add(e, sum, memory_get(e->memory, v, row * v->row_stride + col));
     return sum;
 }
 
+static double column_total(const Eval *e, const Value *v, int64_t col) {
+    double lanes[32], next[32];
+    if (e->body->cols >= 32) {
+        double sum = column_part(e, v, col, 0, 8);
+        for (int part = 1; part < 8; part++) sum = add(e, sum, column_part(e, v, col, part, 8));
+        return sum;
+    }
+    for (int lane = 0; lane < 32; lane++) lanes[lane] = column_part(e, v, col, lane, 32);
+    for (int mask = 16; mask > 0; mask >>= 1) {
+        for (int l = 0; l < 32; l++) next[l] = add(e, lanes[l], lanes[l ^ mask]);
+        memcpy(lanes, next, sizeof next);
+    }
+    return lanes[0];
+}
+
 static void eval_columns(Eval *e) {
-    for (int64_t col = 0; col < e->body->cols; col++) {
-        double sum;
-        if (e->body->cols < 32) {
-            for (int lane = 0; lane < 32; lane++) e->lanes[0][lane] = column_part(e, col, lane, 32);
-            for (int mask = 16; mask > 0; mask >>= 1) {
-                double next[32];
-                for (int l = 0; l < 32; l++) next[l] = add(e, e->lanes[0][l], e->lanes[0][l ^ mask]);
-                memcpy(e->lanes[0], next, sizeof next);
-            }
-            sum = e->lanes[0][0];
-        } else {
-            sum = column_part(e, col, 0, 8);
-            for (int part = 1; part < 8; part++) sum = add(e, sum, column_part(e, col, part, 8));
-        }
-        memory_set(e->memory, e->launch->arg[1], col, sum);
+    for (int phase = 0; phase < 2; phase++) eval_row_scope(e, phase);
+    for (e->col = 0; e->col < e->body->cols; e->col++) {
+        for (int i = 0; i < e->body->count; i++)
+            if (e->body->steps[i].kind == STEP_TOTAL)
+                e->number[i] = column_total(e, operand(e, e->body->steps[i].arg[0]), e->col);
+        eval_column(e, 1);
     }
 }
 
@@ -360,13 +375,10 @@ static void eval_kernel(Memory *memory, const Plan *plan, const Launch *launch) 
     e->body = k->body;
     e->wide = k->real == DT_F64;
     e->rows = k->rows ? k->rows : launch->scalar[0];
-    if (k->skeleton == SKELETON_COLUMN) {
-        eval_columns(e);
-    } else {
-        e->phases = phases_of(plan->program->arena, k->body);
-        if (k->workers) eval_workers(e);
-        else eval_rows(e, 0, e->rows);
-    }
+    e->phases = phases_of(plan->program->arena, k->body);
+    if (k->skeleton == SKELETON_COLUMN) eval_columns(e);
+    else if (!k->workers) eval_rows(e, 0, e->rows, 1);
+    for (int64_t worker = 0; worker < k->workers; worker++) eval_worker(e, worker, (e->rows + k->workers - 1) / k->workers);
     free(e);
 }
 

@@ -201,6 +201,29 @@ static void add_bias(RandomGraph *g) {
     if (below(g, 2)) add_op(g, OP_column_sum, &x, 1, NULL, 0, (Attr){0});
 }
 
+/* The rows as images. */
+static Window some_window(RandomGraph *g) {
+    Window w = {.height = g->rows % 4 == 0 ? 4 : g->rows % 5 == 0 ? 5 : 1, .kernel = 1 + below(g, 3), .stride = 1 + below(g, 2)};
+    w.width = g->rows / w.height > 7 ? 2 - g->rows % 2 : g->rows / w.height;
+    if (g->rows % (w.height * w.width)) w.width = 1;
+    w.padding = w.kernel / 2;
+    return w;
+}
+
+static void add_window(RandomGraph *g) {
+    Attr attr = {.window = some_window(g)};
+    Value *x = matrix(g), *w = value_2d(g->program, name_of(g, "w"), ROLE_FROZEN, x->dtype, attr.window.kernel * attr.window.kernel,
+                                        value_cols(x), (Pos){0});
+    if (below(g, 2)) {
+        Op *pool = add_op(g, OP_max_pool2d, &x, 1, NULL, 0, attr);
+        add_op(g, OP_max_pool2d_grad, (Value *[]){pool->out[1], pool->out[0]}, 2, NULL, 0, attr);
+        return;
+    }
+    Value *y = add_op(g, OP_depthwise_conv2d, (Value *[]){x, w}, 2, NULL, 0, attr)->out[0];
+    add_op(g, OP_depthwise_conv2d_input_grad, (Value *[]){y, w}, 2, NULL, 0, attr);
+    if (below(g, 2)) add_op(g, OP_depthwise_conv2d_weight_grad, (Value *[]){x, y}, 2, NULL, 0, attr);
+}
+
 static void add_sum_squares(RandomGraph *g) {
     Value *x = matrix(g);
     Op *columns = add_op(g, OP_sum_squares, &x, 1, NULL, 0, (Attr){0});
@@ -219,7 +242,7 @@ static void add_something(RandomGraph *g) {
         add_pointwise, add_pointwise,        add_pointwise, add_pointwise,   add_in_place,  add_in_place,
         add_norm,      add_row_broadcast,    add_on_rows,   add_dropout,     add_cast,      add_swiglu_grad,
         add_rope,      add_column_broadcast, add_gather,    add_embedding,   add_loss,      add_sum_squares,
-        add_matmul, add_bias, add_hits,
+        add_matmul, add_bias, add_hits, add_window,
     };
     makers[below(g, sizeof makers / sizeof *makers)](g);
 }

@@ -78,9 +78,11 @@ static Value *op2(Setup *s, OpKind kind, Value *a, Value *b) {
     return op(s, kind, (Value *[]){a, b}, 2, (Attr){.alpha = 1});
 }
 
-static Value *activation(Setup *s, int64_t cols) {
-    return op2(s, OP_linear, frozen(s, ROWS, WIDTH), trained(s, cols, WIDTH));
+static Value *rows_of(Setup *s, int64_t rows, int64_t cols) {
+    return op2(s, OP_linear, frozen(s, rows, WIDTH), trained(s, cols, WIDTH));
 }
+
+static Value *activation(Setup *s, int64_t cols) { return rows_of(s, ROWS, cols); }
 
 /* y -> the loss, also added to the step's. */
 static void add_loss(Setup *s, Value *y) {
@@ -130,6 +132,32 @@ static Value *build_reshape(Setup *s) {
     Value *y = op2(s, OP_linear, x, trained(s, 2 * COLS, 2 * COLS));
     return op1(s, OP_reshape, op2(s, OP_mul, x, y), (Attr){.rows = ROWS});
 }
+
+/* Windows over images that leave ROWS outputs. */
+static const Window same = {.height = 2, .width = 3, .kernel = 3, .stride = 1, .padding = 1};
+static const Window halved = {.height = 3, .width = 5, .kernel = 3, .stride = 2, .padding = 1};
+static const Window blocks = {.height = 4, .width = 6, .kernel = 2, .stride = 2};
+static const Window wide = {.height = 5, .width = 7, .kernel = 5, .stride = 3, .padding = 2};
+static const Window inner = {.height = 4, .width = 5, .kernel = 3, .stride = 1};
+
+static Value *windowed(Setup *s, OpKind kind, const Window *w, bool weighted) {
+    Value *in[2] = {rows_of(s, w->height * w->width, COLS)};
+    if (weighted)
+        in[1] = trained(s, w->kernel * w->kernel, COLS);
+    return op(s, kind, in, 1 + weighted, (Attr){.window = *w});
+}
+
+static Value *build_depthwise_same(Setup *s) { return windowed(s, OP_depthwise_conv2d, &same, 1); }
+static Value *build_depthwise_half(Setup *s) {
+    return windowed(s, OP_depthwise_conv2d, &halved, 1);
+}
+static Value *build_depthwise_wide(Setup *s) { return windowed(s, OP_depthwise_conv2d, &wide, 1); }
+static Value *build_depthwise_inner(Setup *s) {
+    return windowed(s, OP_depthwise_conv2d, &inner, 1);
+}
+static Value *build_max_pool(Setup *s) { return windowed(s, OP_max_pool2d, &blocks, 0); }
+static Value *build_max_pool_over(Setup *s) { return windowed(s, OP_max_pool2d, &halved, 0); }
+static Value *build_max_pool_wide(Setup *s) { return windowed(s, OP_max_pool2d, &wide, 0); }
 
 static Value *build_smoothed(Setup *s) {
     s->smoothing = 0.2;
@@ -238,6 +266,13 @@ static const struct {
     {"gradient of relu6", OP_relu6, build_relu6},
     {"gradient of add_bias", OP_add_bias, build_add_bias},
     {"gradient of reshape", OP_reshape, build_reshape},
+    {"gradient of depthwise_conv2d", OP_depthwise_conv2d, build_depthwise_same},
+    {"gradient of depthwise_conv2d, stride 2", OP_depthwise_conv2d, build_depthwise_half},
+    {"gradient of depthwise_conv2d, stride 3", OP_depthwise_conv2d, build_depthwise_wide},
+    {"gradient of depthwise_conv2d, no padding", OP_depthwise_conv2d, build_depthwise_inner},
+    {"gradient of max_pool2d", OP_max_pool2d, build_max_pool},
+    {"gradient of max_pool2d, overlapping", OP_max_pool2d, build_max_pool_over},
+    {"gradient of max_pool2d, stride 3", OP_max_pool2d, build_max_pool_wide},
     {"gradient of swiglu", OP_swiglu, build_swiglu},
     {"gradient of a value with several readers", OP_mul, build_fan_out},
     {"gradient of dropout", OP_dropout, build_dropout},

@@ -84,7 +84,7 @@ static const RtKernel kernels[] = {
     [K_attention_backward_kv_16x2x16] = {"attention_backward_kv_16x2x16", 128, 19200},
     [K_rope_grad_32x16] = {"rope_grad_32x16", 128, 0},
     [K_rope_grad_32x32] = {"rope_grad_32x32", 256, 0},
-    [K_sum_squares_x1024] = {"sum_squares_x1024", 128, 0},
+    [K_sum_squares_x1024] = {"sum_squares_x1024", 256, 0},
     [K_column_sum_512x1024] = {"column_sum_512x1024", 256, 0},
     [K_sum_clip_factor_1024] = {"sum_clip_factor_1024", 128, 0},
     [K_adamw_x1024] = {"adamw_x1024", 256, 0},
@@ -1342,7 +1342,7 @@ static void update(Rt *rt) {
     /* grad_norm.columns */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [42, 1024] */
     RtPtr partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [512, 1024] */
-    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(512, 1, 1), &gradient, &partial, &(int64_t){42});
+    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(512, 4, 1), &gradient, &partial, &(int64_t){42});
 
     /* grad_norm.columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
@@ -1798,7 +1798,7 @@ static const RtProgram program = {
         .iteration_ms = 0.240125,
         .arena_bytes = 7172096,
         .process_bytes = 635269144,
-        .flops = 7606952.0,
+        .flops = 7425697.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
         .kernel_launches = 183.0,

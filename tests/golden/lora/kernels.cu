@@ -123,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
 }
 
 /* rope over [32, 32]
- * 21504 bytes, 7168 FLOPs a launch */
+ * 21504 bytes, 4096 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x32(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_q_proj,
@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32(
 }
 
 /* rope over [32, 16]
- * 10752 bytes, 3584 FLOPs a launch */
+ * 10752 bytes, 2048 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128) rope_32x16(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_k_proj,
@@ -292,7 +292,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_32x48(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64], from training.task
- * 28800 bytes, 36864 FLOPs a launch */
+ * 28800 bytes, 23552 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ grad,
@@ -605,7 +605,7 @@ attention_backward_kv_16x2x16(
 }
 
 /* rope_grad over [32, 16]
- * 10752 bytes, 3584 FLOPs a launch */
+ * 10752 bytes, 2048 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_k,
@@ -628,7 +628,7 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
 }
 
 /* rope_grad over [32, 32]
- * 21504 bytes, 7168 FLOPs a launch */
+ * 21504 bytes, 4096 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_q,
@@ -657,16 +657,21 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const int64_t worker = blockIdx.x;
     const int64_t share = (rows + 511) / 512, first = worker * share;
     const int64_t end = first + share < rows ? first + share : rows;
-    const int col = threadIdx.x * 4;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    const int col = (blockIdx.y * 32 + lane) * 4;
     Vec<float, 4> total = {};
-    for (int64_t row = first; row < end; row++) {
+    for (int64_t row = first + part; row < end; row += 8) {
         const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             total[j] += gradient_v[j] * gradient_v[j];
         }
     }
-    store_vec(partial_values + worker * 1024 + col, total);
+    SHARED Vec<float, 4> share[256];
+    total = sum_of_parts<8, 32>(share, total);
+    if (part > 0)
+        return;
+    store_vec(partial_values + worker * 1024 + col, convert_vec<float>(total));
 }
 
 /* sum_squares over [512, 1024]
@@ -674,22 +679,20 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 extern "C" __global__ void __launch_bounds__(256) column_sum_512x1024(
     const float *__restrict__ partial_values, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float share[8][32];
-    float sum = 0;
+    SHARED float share[256];
+    float total = 0;
     if (col < 1024)
-        for (int row = part; row < 512; row += 8)
-            sum += partial_values[row * 1024 + col];
-    share[part][lane] = sum;
-    __syncthreads();
+        for (int row = part; row < 512; row += 8) {
+            total += partial_values[row * 1024 + col];
+        }
+    total = sum_of_parts<8, 32>(share, total);
     if (part > 0 || col >= 1024)
         return;
-    for (int other = 1; other < 8; other++)
-        sum += share[other][lane];
-    columns[col] = sum;
+    columns[col] = total;
 }
 
 /* sum, clip_factor over [1, 1024]
- * 6152 bytes, 3072 FLOPs a launch */
+ * 6152 bytes, 2048 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
     const float *__restrict__ columns, const int *__restrict__ step,
     const int *__restrict__ bad_step, float *__restrict__ grad_norm,
@@ -713,7 +716,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 19456 FLOPs a row */
+ * 34816 bytes, 16128 FLOPs a row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
@@ -756,7 +759,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* advance_step
- * 40 bytes, 7 FLOPs a launch */
+ * 40 bytes, 0 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(1) advance_step(
     const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
     int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
@@ -814,7 +817,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
 }
 
 /* cross_entropy over [32, 64], from training.task
- * 16640 bytes, 20480 FLOPs a launch */
+ * 16640 bytes, 14336 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,

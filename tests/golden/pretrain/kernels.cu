@@ -298,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
 }
 
 /* rope over [32, 32]
- * 21504 bytes, 14336 FLOPs a launch */
+ * 21504 bytes, 8192 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x32(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
@@ -462,7 +462,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64], from training.task
- * 20608 bytes, 36864 FLOPs a launch */
+ * 20608 bytes, 23552 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ grad,
@@ -527,74 +527,75 @@ extern "C" __global__ void __launch_bounds__(1) add(
     step_loss[0] = step_loss_row + loss_row;
 }
 
-/* rms_norm_weight_grad, rms_norm_grad over [32, 32]
- * 11008 bytes, 13312 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_32x32(
+/* rms_norm_weight_grad over [32, 32]
+ * 4736 bytes, 3072 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
-    const __nv_bfloat16 *__restrict__ model_norm_grad, const __nv_bfloat16 *__restrict__ weight,
-    float *__restrict__ partial_values, __nv_bfloat16 *__restrict__ mlp_residual_grad) {
-    const int worker = blockIdx.x * 8 + threadIdx.x / 32;
-    if (worker >= 4)
-        return;
-    const int first = worker * 8, end = first + 8 < 32 ? first + 8 : 32;
-    const int lane = threadIdx.x % 32;
-    const int col = lane;
-    float total = {};
-    const __nv_bfloat16 weight_v = weight[col];
-    for (int row = first; row < end; row++) {
+    const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ partial_values) {
+    const int worker = blockIdx.x;
+    const int first = worker * 32, end = first + 32 < 32 ? first + 32 : 32;
+    const int lane = threadIdx.x % 4, part = threadIdx.x / 4;
+    const int col = lane * 8;
+    Vec<float, 8> total = {};
+    for (int row = first + part; row < end; row += 64) {
         const float model_norm_rstd_row = model_norm_rstd[row];
-        float sum = 0;
-        const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
-        const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
-        const float mlp_residual_j = convert<float>(mlp_residual_v);
-        const float model_norm_grad_j = convert<float>(model_norm_grad_v);
-        total += model_norm_grad_j * (mlp_residual_j * model_norm_rstd_row);
-        const float t =
-            model_norm_grad_j * convert<float>(weight_v) * (mlp_residual_j * model_norm_rstd_row);
-        sum += t;
-        sum = warp_sum(sum);
-        const float t_2 = sum * 0.03125f;
-        const float t_3 =
-            convert<float>(model_norm_grad_v) * convert<float>(weight_v) - convert<float>(mlp_residual_v) * model_norm_rstd_row * t_2;
-        mlp_residual_grad[row * 32 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * t_3);
+        const Vec<__nv_bfloat16, 8> mlp_residual_v = load_vec<8>(mlp_residual + row * 32 + col);
+        const Vec<__nv_bfloat16, 8> model_norm_grad_v =
+            load_vec<8>(model_norm_grad + row * 32 + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float t =
+                convert<float>(model_norm_grad_v[j]) * (convert<float>(mlp_residual_v[j]) * model_norm_rstd_row);
+            total[j] += t;
+        }
     }
-    partial_values[worker * 32 + col] = total;
+    SHARED Vec<float, 8> share[256];
+    total = sum_of_parts<64, 4>(share, total);
+    if (part > 0)
+        return;
+    store_vec(partial_values + worker * 32 + col, convert_vec<float>(total));
 }
 
-/* rms_norm_weight_grad, rms_norm_grad over [4, 32]
- * 640 bytes, 128 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) column_sum_4x32(
-    const float *__restrict__ partial_values, float *__restrict__ weight_grad_part) {
+/* rms_norm_weight_grad, add over [1, 32]
+ * 384 bytes, 64 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) column_sum_add_32(
+    const float *__restrict__ partial_values, float *__restrict__ grad) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float share[8][32];
-    float sum = 0;
+    SHARED float share[256];
+    float total = 0;
     if (col < 32)
-        for (int row = part; row < 4; row += 8)
-            sum += partial_values[row * 32 + col];
-    share[part][lane] = sum;
-    __syncthreads();
+        for (int row = part; row < 1; row += 8) {
+            total += partial_values[col];
+        }
+    total = sum_of_parts<8, 32>(share, total);
     if (part > 0 || col >= 32)
         return;
-    for (int other = 1; other < 8; other++)
-        sum += share[other][lane];
-    weight_grad_part[col] = sum;
+    const float grad_v = grad[col];
+    grad[col] = grad_v + total;
 }
 
-/* add over [1, 32]
- * 384 bytes, 32 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) add_32(
-    float *__restrict__ grad, const float *__restrict__ weight_grad_part) {
-    const int i = threadIdx.x * 4;
-    if (i >= 32)
-        return;
-    const Vec<float, 4> grad_v = load_vec<4>(grad + i);
-    const Vec<float, 4> weight_grad_part_v = load_vec<4>(weight_grad_part + i);
-    Vec<float, 4> new_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        new_grad_v[j] = grad_v[j] + weight_grad_part_v[j];
-    }
-    store_vec(grad + i, new_grad_v);
+/* rms_norm_grad over [32, 32]
+ * 12288 bytes, 10240 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
+    const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
+    const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
+    __nv_bfloat16 *__restrict__ mlp_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float model_norm_rstd_row = model_norm_rstd[row];
+    float sum = 0;
+    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
+    const __nv_bfloat16 weight_v = weight[col];
+    const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
+    const float t =
+        convert<float>(model_norm_grad_v) * convert<float>(weight_v) * (convert<float>(mlp_residual_v) * model_norm_rstd_row);
+    sum += t;
+    sum = warp_sum(sum);
+    const float t_2 = sum * 0.03125f;
+    const float t_3 =
+        convert<float>(model_norm_grad_v) * convert<float>(weight_v) - convert<float>(mlp_residual_v) * model_norm_rstd_row * t_2;
+    mlp_residual_grad[row * 32 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * t_3);
 }
 
 /* swiglu_grad over [32, 48], from model.intermediate_size
@@ -623,49 +624,35 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
     store_vec(act_grad_up + i, act_grad_up_v);
 }
 
-/* rms_norm_weight_grad, rms_norm_grad, add over [32, 32]
- * 13056 bytes, 14336 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_add_32x32(
-    const __nv_bfloat16 *__restrict__ attn_residual,
+/* rms_norm_grad, add over [32, 32]
+ * 14336 bytes, 11264 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
+    const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ post_attention_layernorm_rstd,
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
-    const __nv_bfloat16 *__restrict__ weight, const __nv_bfloat16 *__restrict__ mlp_residual_grad,
-    float *__restrict__ partial_values, __nv_bfloat16 *__restrict__ attn_residual_grad) {
-    const int worker = blockIdx.x * 8 + threadIdx.x / 32;
-    if (worker >= 4)
-        return;
-    const int first = worker * 8, end = first + 8 < 32 ? first + 8 : 32;
+    const __nv_bfloat16 *__restrict__ mlp_residual_grad,
+    __nv_bfloat16 *__restrict__ attn_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
-    float total = {};
+    const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
+    float sum = 0;
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
     const __nv_bfloat16 weight_v = weight[col];
-    for (int row = first; row < end; row++) {
-        const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
-        float sum = 0;
-        const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-        const __nv_bfloat16 post_attention_layernorm_grad_v =
-            post_attention_layernorm_grad[row * 32 + col];
-        const float attn_residual_j = convert<float>(attn_residual_v);
-        const float post_attention_layernorm_grad_j =
-            convert<float>(post_attention_layernorm_grad_v);
-        const float t =
-            post_attention_layernorm_grad_j * (attn_residual_j * post_attention_layernorm_rstd_row);
-        total += t;
-        const float t_2 =
-            post_attention_layernorm_grad_j * convert<float>(weight_v) * (attn_residual_j * post_attention_layernorm_rstd_row);
-        sum += t_2;
-        sum = warp_sum(sum);
-        const float t_3 = sum * 0.03125f;
-        const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
-        const float t_4 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
-        const float t_5 =
-            convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
-        const float attn_residual_grad_j =
-            convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row * (t_5 - t_4 * t_3)));
-        attn_residual_grad[row * 32 + col] =
-            convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
-    }
-    partial_values[worker * 32 + col] = total;
+    const __nv_bfloat16 post_attention_layernorm_grad_v =
+        post_attention_layernorm_grad[row * 32 + col];
+    const float t = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
+    const float t_2 = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
+    sum += t_2 * t;
+    sum = warp_sum(sum);
+    const float t_3 = sum * 0.03125f;
+    const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
+    const float t_4 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
+    const float t_5 = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
+    const float attn_residual_grad_j =
+        convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row * (t_5 - t_4 * t_3)));
+    attn_residual_grad[row * 32 + col] =
+        convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
 
 /* attention_grad (backward_q of attention_mma.cu), from model.num_attention_heads
@@ -919,7 +906,7 @@ attention_backward_kv_16x2x16(
 }
 
 /* rope_grad over [32, 32]
- * 21504 bytes, 14336 FLOPs a launch */
+ * 21504 bytes, 8192 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
@@ -1008,21 +995,26 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
 
 /* sum_squares over [rows, 1024]
  * 4096 bytes, 2048 FLOPs a row */
-extern "C" __global__ void __launch_bounds__(128) sum_squares_x1024(
+extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ partial_values, int64_t rows) {
     const int64_t worker = blockIdx.x;
     const int64_t share = (rows + 511) / 512, first = worker * share;
     const int64_t end = first + share < rows ? first + share : rows;
-    const int col = threadIdx.x * 8;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    const int col = (blockIdx.y * 32 + lane) * 8;
     Vec<float, 8> total = {};
-    for (int64_t row = first; row < end; row++) {
+    for (int64_t row = first + part; row < end; row += 8) {
         const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             total[j] += gradient_v[j] * gradient_v[j];
         }
     }
-    store_vec(partial_values + worker * 1024 + col, total);
+    SHARED Vec<float, 8> share[256];
+    total = sum_of_parts<8, 32>(share, total);
+    if (part > 0)
+        return;
+    store_vec(partial_values + worker * 1024 + col, convert_vec<float>(total));
 }
 
 /* sum_squares over [512, 1024]
@@ -1030,22 +1022,20 @@ extern "C" __global__ void __launch_bounds__(128) sum_squares_x1024(
 extern "C" __global__ void __launch_bounds__(256) column_sum_512x1024(
     const float *__restrict__ partial_values, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float share[8][32];
-    float sum = 0;
+    SHARED float share[256];
+    float total = 0;
     if (col < 1024)
-        for (int row = part; row < 512; row += 8)
-            sum += partial_values[row * 1024 + col];
-    share[part][lane] = sum;
-    __syncthreads();
+        for (int row = part; row < 512; row += 8) {
+            total += partial_values[row * 1024 + col];
+        }
+    total = sum_of_parts<8, 32>(share, total);
     if (part > 0 || col >= 1024)
         return;
-    for (int other = 1; other < 8; other++)
-        sum += share[other][lane];
-    columns[col] = sum;
+    columns[col] = total;
 }
 
 /* sum, clip_factor over [1, 1024]
- * 5128 bytes, 2048 FLOPs a launch */
+ * 5128 bytes, 1536 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_1024(
     const float *__restrict__ columns, const int *__restrict__ step,
     const int *__restrict__ bad_step, float *__restrict__ grad_norm,
@@ -1069,7 +1059,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_1024(
 }
 
 /* adamw over [rows, 1024]
- * 36864 bytes, 19456 FLOPs a row */
+ * 36864 bytes, 16128 FLOPs a row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ master, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
@@ -1116,7 +1106,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* advance_step, from training.gradient_accumulation_steps
- * 40 bytes, 7 FLOPs a launch */
+ * 40 bytes, 0 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(1) advance_step(
     const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
     int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
@@ -1207,7 +1197,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
 }
 
 /* cross_entropy over [32, 64], from training.task
- * 12544 bytes, 20480 FLOPs a launch */
+ * 12544 bytes, 14336 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,

@@ -1,0 +1,104 @@
+/* Depthwise convolution: each channel has a window of its own. Images are rows n, h, w; the weight
+ * is [kernel kernel, C], the window's places line by line.
+ *
+ * depthwise_conv2d              (x[N H W, C], w) -> y[N Ho Wo, C]
+ * depthwise_conv2d_input_grad   (dy, w) -> dx, gathered from the windows that a pixel lies under
+ * depthwise_conv2d_weight_grad  (x, dy) -> dw in `real`, a sum over rows for each place */
+#include "graph/op_table.h"
+#include "graph/window_steps.h"
+
+static void expect_operands(const Op *op, const Value *x, const Value *weight) {
+    const Window *w = &op->attr.window;
+    op_expect(op, op->in_count == 2, "operands");
+    op_expect(op, w->kernel <= WIDEST_WINDOW && w->stride > 0 && w->kernel > w->padding, "window");
+    op_expect(op,
+              value_rows(weight) == w->kernel * w->kernel && value_cols(weight) == value_cols(x),
+              "weight of another shape");
+}
+
+void shape_depthwise_conv2d(Program *p, Op *op) {
+    const Value *x = op->in[0];
+    const Window *w = &op->attr.window;
+    expect_operands(op, x, op->in[1]);
+    op_expect(op, value_rows(x) % (w->height * w->width) == 0, "rows are no whole images");
+    int64_t n = value_rows(x) / (w->height * w->width);
+    result_2d(p, op, 0, "", p->activation, n * window_out_height(w) * window_out_width(w),
+              value_cols(x));
+}
+
+/* The weight of a tap. */
+static int load_weight(Body *body, const Tap *tap, Value *weight) {
+    int w = step_load_mapped(body, weight, tap->number, COL_SAME, 0);
+    return step_called(body, w, "weight_%s", tap->name);
+}
+
+/* Sum over the taps of x times its weight. */
+static int dot_taps(Body *body, const Tap *taps, int count, Value *x, const char *what,
+                    Value *weight) {
+    int sum = -1;
+    for (int i = 0; i < count; i++) {
+        int a = tap_select(body, &taps[i], tap_load(body, &taps[i], x, what), 0);
+        int w = load_weight(body, &taps[i], weight);
+        sum = sum < 0 ? step_binary(body, STEP_MUL, a, w) : step_fma(body, a, w, sum);
+        step_called(body, sum, "sum_%s", taps[i].name);
+    }
+    return sum;
+}
+
+void expand_depthwise_conv2d(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Tap taps[MOST_TAPS];
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->out[0]);
+    int count = window_taps(body, &op->attr.window, taps);
+    step_store(body, op->out[0], dot_taps(body, taps, count, op->in[0], "x", op->in[1]));
+}
+
+void grad_depthwise_conv2d(Backward *b, const Op *op) {
+    Value *x = op->in[0], *w = op->in[1], *dy = backward_of(b, op->out[0]);
+    if (backward_needs(b, w))
+        backward_emit(b, op, w, OP_depthwise_conv2d_weight_grad, (Value *[]){x, dy}, 2, op->attr);
+    if (backward_needs(b, x))
+        backward_emit(b, op, x, OP_depthwise_conv2d_input_grad, (Value *[]){dy, w}, 2, op->attr);
+}
+
+double flops_depthwise_conv2d(const Op *op) {
+    const Window *w = &op->attr.window;
+    return 2.0 * (double)(w->kernel * w->kernel) * (double)value_elements(op->out[0]);
+}
+
+void shape_depthwise_conv2d_input_grad(Program *p, Op *op) {
+    const Value *dy = op->in[0];
+    const Window *w = &op->attr.window;
+    expect_operands(op, dy, op->in[1]);
+    int64_t n = value_rows(dy) / (window_out_height(w) * window_out_width(w));
+    result_2d(p, op, 0, "", p->activation, n * w->height * w->width, value_cols(dy));
+}
+
+void expand_depthwise_conv2d_input_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Tap taps[MOST_TAPS];
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->out[0]);
+    int count = window_taps_back(body, &op->attr.window, taps);
+    step_store(body, op->out[0], dot_taps(body, taps, count, op->in[0], "dy", op->in[1]));
+}
+
+void shape_depthwise_conv2d_weight_grad(Program *p, Op *op) {
+    const Window *w = &op->attr.window;
+    int64_t places = w->kernel * w->kernel;
+    op_expect(op, op->in_count == 2 && value_cols(op->in[0]) == value_cols(op->in[1]), "channels");
+    result_2d(p, op, 0, "", p->real, places, value_cols(op->in[0]));
+}
+
+void expand_depthwise_conv2d_weight_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Tap taps[MOST_TAPS];
+    body->rows = value_rows(op->in[1]);
+    body->cols = value_cols(op->in[1]);
+    int count = window_taps(body, &op->attr.window, taps), dy = step_load(body, op->in[1]);
+    for (int i = 0; i < count; i++) {
+        int x = tap_select(body, &taps[i], tap_load(body, &taps[i], op->in[0], "x"), 0);
+        step_col_sum_at(body, op->out[0], i, step_binary(body, STEP_MUL, x, dy));
+    }
+}

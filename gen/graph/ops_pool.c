@@ -1,0 +1,85 @@
+/* Pooling. Images are rows n, h, w; attr.window is the window over them.
+ *
+ * max_pool2d       (x[N H W, C]) -> y[N Ho Wo, C], argmax u8: which place of the window, line by line
+ * max_pool2d_grad  (argmax, dy) -> dx: gathered from the windows that a pixel lies under */
+#include "graph/op_table.h"
+#include "graph/window_steps.h"
+
+#include <math.h>
+
+static int64_t images(const Value *x, const Window *w) {
+    return value_rows(x) / (w->height * w->width);
+}
+
+static void expect_window(const Op *op, const Value *x) {
+    const Window *w = &op->attr.window;
+    op_expect(op, value_rows(x) % (w->height * w->width) == 0, "rows are no whole images");
+    op_expect(op, w->kernel > w->padding && w->stride > 0 && w->kernel <= WIDEST_WINDOW, "window");
+    op_expect(op, window_out_height(w) > 0 && window_out_width(w) > 0, "window outside the image");
+}
+
+void shape_max_pool2d(Program *p, Op *op) {
+    const Value *x = op->in[0];
+    const Window *w = &op->attr.window;
+    expect_window(op, x);
+    int64_t rows = images(x, w) * window_out_height(w) * window_out_width(w);
+    result_2d(p, op, 0, "", x->dtype, rows, value_cols(x));
+    result_2d(p, op, 1, ".argmax", DT_U8, rows, value_cols(x));
+}
+
+/* As torch does, what is not a number wins. */
+static int is_larger(Body *body, int x, int best) {
+    return step_select(body, step_binary(body, STEP_EQ, x, x), step_binary(body, STEP_LT, best, x),
+                       step_const_bool(body, true));
+}
+
+void expand_max_pool2d(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Tap taps[MOST_TAPS];
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->out[0]);
+    int count = window_taps(body, &op->attr.window, taps), best = -1, argmax = -1;
+    for (int i = 0; i < count; i++) {
+        int x = tap_select(body, &taps[i], tap_load(body, &taps[i], op->in[0], "x"), -INFINITY);
+        if (i == 0) {
+            best = x;
+            argmax = taps[i].number;
+            continue;
+        }
+        int larger = step_called(body, is_larger(body, x, best), "larger_%s", taps[i].name);
+        best = step_called(body, step_select(body, larger, x, best), "best_%s", taps[i].name);
+        argmax = step_select(body, larger, taps[i].number, argmax);
+    }
+    step_store(body, op->out[0], best);
+    step_store(body, op->out[1], argmax);
+}
+
+void grad_max_pool2d(Backward *b, const Op *op) {
+    Value *in[] = {op->out[1], backward_of(b, op->out[0])};
+    backward_emit(b, op, op->in[0], OP_max_pool2d_grad, in, 2, op->attr);
+}
+
+void shape_max_pool2d_grad(Program *p, Op *op) {
+    const Value *dy = op->in[1];
+    const Window *w = &op->attr.window;
+    int64_t n = value_rows(dy) / (window_out_height(w) * window_out_width(w));
+    op_expect(op, value_rows(op->in[0]) == value_rows(dy), "argmax of other rows");
+    result_2d(p, op, 0, "", dy->dtype, n * w->height * w->width, value_cols(dy));
+}
+
+void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Tap taps[MOST_TAPS];
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->out[0]);
+    int count = window_taps_back(body, &op->attr.window, taps), sum = -1;
+    for (int i = 0; i < count; i++) {
+        int argmax = tap_load(body, &taps[i], op->in[0], "argmax");
+        int dy = tap_load(body, &taps[i], op->in[1], "dy");
+        int mine = step_binary(body, STEP_EQ, argmax, taps[i].number);
+        int part = step_select(body, mine, dy, step_const(body, 0));
+        part = tap_select(body, &taps[i], part, 0);
+        sum = sum < 0 ? part : step_binary(body, STEP_ADD, sum, part);
+    }
+    step_store(body, op->out[0], sum);
+}

@@ -1,0 +1,166 @@
+/* Windows as steps. Comparisons and clamps stand only where the shape asks for them. */
+#include "graph/window_steps.h"
+
+static int whole(Body *body, int64_t n) { return step_const_int(body, n); }
+
+static int times(Body *body, int a, int64_t n) {
+    return n == 1 ? a : step_binary(body, STEP_MUL, a, whole(body, n));
+}
+
+static int plus(Body *body, int a, int64_t n) {
+    if (n == 0)
+        return a;
+    return step_binary(body, n < 0 ? STEP_SUB : STEP_ADD, a, whole(body, n < 0 ? -n : n));
+}
+
+static int divided(Body *body, int a, int64_t n) {
+    return n == 1 ? a : step_binary(body, STEP_DIV, a, whole(body, n));
+}
+
+static int modulo(Body *body, int a, int64_t n) {
+    return n == 1 ? whole(body, 0) : step_binary(body, STEP_MOD, a, whole(body, n));
+}
+
+/* Of two conditions, each -1 where it always holds. */
+static int both(Body *body, int a, int b) {
+    return a < 0 ? b : b < 0 ? a : step_binary(body, STEP_AND, a, b);
+}
+
+Pixel step_pixel(Body *body, int64_t height, int64_t width) {
+    int row = step_index(body, STEP_ROW);
+    int n = divided(body, row, height * width);
+    int h = modulo(body, divided(body, row, width), height), w = modulo(body, row, width);
+    return (Pixel){step_called(body, n, "n"), step_called(body, h, "h"), step_called(body, w, "w")};
+}
+
+/* ---- one axis -------------------------------------------------------------------------------- */
+
+/* A place on one axis, clamped to it; whether it was there before (-1: always); and which of the
+ * window's places it is. */
+typedef struct {
+    int at, inside, number;
+} Place;
+
+/* A step known to lie in lowest .. highest, on an axis of `size` places. */
+static Place place(Body *body, int step, int64_t lowest, int64_t highest, int64_t size) {
+    Place p = {step, -1, -1};
+    if (lowest < 0) {
+        p.inside = step_binary(body, STEP_GE, step, whole(body, 0));
+        p.at = step_binary(body, STEP_MAX, p.at, whole(body, 0));
+    }
+    if (highest >= size) {
+        p.inside = both(body, p.inside, step_binary(body, STEP_LT, step, whole(body, size)));
+        p.at = step_binary(body, STEP_MIN, p.at, whole(body, size - 1));
+    }
+    return p;
+}
+
+static void call_place(Body *body, int step, const Place *p, const char *axis, int k) {
+    step_called(body, step, "%s_%d", axis, k);
+    if (p->at != step)
+        step_called(body, p->at, "near_%s_%d", axis, k);
+    if (p->inside >= 0)
+        step_called(body, p->inside, "%s_%d_inside", axis, k);
+}
+
+/* out -> out stride - padding + k for each k of the window. */
+static int axis_taps(Body *body, const Window *w, int out, int64_t outs, int64_t size,
+                     const char *axis, Place *places) {
+    int first = plus(body, times(body, out, w->stride), -w->padding);
+    for (int k = 0; k < w->kernel; k++) {
+        int64_t lowest = k - w->padding, highest = (outs - 1) * w->stride + lowest;
+        int at = plus(body, first, k);
+        places[k] = place(body, at, lowest, highest, size);
+        places[k].number = whole(body, k);
+        if (at != out)
+            call_place(body, at, &places[k], axis, k);
+    }
+    return (int)w->kernel;
+}
+
+/* in -> every out and k with out stride - padding + k = in: k runs through the numbers that leave
+ * the same remainder by the stride as in + padding. */
+static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int64_t size,
+                          const char *axis, Place *places) {
+    int64_t stride = w->stride, kernel = w->kernel, count = (kernel + stride - 1) / stride;
+    int padded = plus(body, in, w->padding);
+    int last = divided(body, padded, stride), first = modulo(body, padded, stride);
+    for (int k = 0; k < count; k++) {
+        int64_t highest = (size - 1 + w->padding) / stride - k;
+        int at = plus(body, last, -k);
+        places[k] = place(body, at, -k, highest, outs);
+        places[k].number = stride == 1 ? whole(body, k) : plus(body, first, k * stride);
+        if (stride > 1 && (k + 1) * stride > kernel) { /* some remainders have one k less */
+            int exists = step_binary(body, STEP_LT, places[k].number, whole(body, kernel));
+            places[k].inside = both(body, places[k].inside, exists);
+            places[k].number =
+                step_binary(body, STEP_MIN, places[k].number, whole(body, kernel - 1));
+        }
+        if (at != in)
+            call_place(body, at, &places[k], axis, k);
+    }
+    return (int)count;
+}
+
+/* ---- both axes ------------------------------------------------------------------------------- */
+
+static int tap_number(Body *body, int h, int w, int64_t kernel) {
+    const Step *a = &body->steps[h], *b = &body->steps[w];
+    if (a->kind == STEP_CONST && b->kind == STEP_CONST)
+        return whole(body, (int64_t)a->constant * kernel + (int64_t)b->constant);
+    return step_binary(body, STEP_ADD, times(body, h, kernel), w);
+}
+
+/* Rows of images of height x width. */
+static int join_axes(Body *body, int n, const Place *h, const Place *w, int count, int64_t height,
+                     int64_t width, int64_t kernel, Tap *taps) {
+    int image = times(body, n, height);
+    for (int i = 0; i < count; i++) {
+        int line = times(body, step_binary(body, STEP_ADD, image, h[i].at), width);
+        step_called(body, line, "line_%d", i);
+        for (int k = 0; k < count; k++) {
+            Tap *t = &taps[i * count + k];
+            t->name = arena_printf(body->arena, "%d_%d", i, k);
+            t->row =
+                step_called(body, step_binary(body, STEP_ADD, line, w[k].at), "row_%s", t->name);
+            t->inside = both(body, h[i].inside, w[k].inside);
+            if (h[i].inside >= 0 && w[k].inside >= 0)
+                step_called(body, t->inside, "inside_%s", t->name);
+            t->number = tap_number(body, h[i].number, w[k].number, kernel);
+        }
+    }
+    return count * count;
+}
+
+int window_taps(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
+    Place h[WIDEST_WINDOW], w[WIDEST_WINDOW];
+    int64_t height = window_out_height(win), width = window_out_width(win);
+    Pixel out = step_pixel(body, height, width);
+    ENSURE(win->kernel <= WIDEST_WINDOW, "a window of %lld", (long long)win->kernel);
+    axis_taps(body, win, out.h, height, win->height, "h", h);
+    int count = axis_taps(body, win, out.w, width, win->width, "w", w);
+    return join_axes(body, out.n, h, w, count, win->height, win->width, win->kernel, taps);
+}
+
+int window_taps_back(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
+    Place h[WIDEST_WINDOW], w[WIDEST_WINDOW];
+    int64_t height = window_out_height(win), width = window_out_width(win);
+    Pixel in = step_pixel(body, win->height, win->width);
+    ENSURE(win->kernel <= WIDEST_WINDOW, "a window of %lld", (long long)win->kernel);
+    axis_taps_back(body, win, in.h, height, win->height, "h", h);
+    int count = axis_taps_back(body, win, in.w, width, win->width, "w", w);
+    return join_axes(body, in.n, h, w, count, height, width, win->kernel, taps);
+}
+
+/* ---- taps ------------------------------------------------------------------------------------ */
+
+int tap_select(Body *body, const Tap *tap, int value, double otherwise) {
+    if (tap->inside < 0)
+        return value;
+    return step_select(body, tap->inside, value, step_const(body, otherwise));
+}
+
+int tap_load(Body *body, const Tap *tap, Value *v, const char *what) {
+    int load = step_load_mapped(body, v, tap->row, COL_SAME, 0);
+    return step_called(body, load, "%s_%s", what, tap->name);
+}
