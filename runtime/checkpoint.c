@@ -214,35 +214,67 @@ void checkpoint_save(Rt *rt) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* The folder to resume from. Where one cannot be read it is chosen, so that its fault is named. */
-static void choose_folder(const Rt *rt, const char *given, char *dir) {
-    if (given) {
-        snprintf(dir, RT_MAX_PATH, "%s", given);
-        return;
-    }
-    char root[RT_MAX_PATH];
+#define RESUME_REMEDY "remove this checkpoint, or name another one with --resume DIR"
+
+static bool state_is_whole(const char *path, const CheckpointMeta *meta, char *why) {
+    char crc[9];
+    int64_t bytes;
+    if (!file_crc32(path, crc, &bytes, why, ERROR_SIZE))
+        return false;
+    if (bytes != meta->state_bytes)
+        snprintf(why, ERROR_SIZE, "%s: is truncated or grown: it has %lld bytes, %lld were written",
+                 path, (long long)bytes, (long long)meta->state_bytes);
+    else if (strcmp(crc, meta->state_crc32) != 0)
+        snprintf(why, ERROR_SIZE, "%s: is damaged: its checksum is %s, but %s was written", path,
+                 crc, meta->state_crc32);
+    else
+        return true;
+    return false;
+}
+
+/* The folder's meta.json, where that and the state are as they were written; else says why not. */
+static bool read_whole(const char *dir, CheckpointMeta *meta, char *why) {
+    char state[RT_MAX_PATH];
+    join_path(state, dir, CHECKPOINT_STATE);
+    if (!meta_read(meta, dir, why, ERROR_SIZE))
+        return false;
+    bool whole = state_is_whole(state, meta, why);
+    if (!whole)
+        meta_free(meta);
+    return whole;
+}
+
+/* The newest checkpoint that is whole. Those passed over are named: a run does not go back in
+ * silence. One whose meta.json cannot be read may be the newest, so it is looked at first. */
+static void read_newest(const Rt *rt, char *dir, CheckpointMeta *meta) {
+    char root[RT_MAX_PATH], why[ERROR_SIZE];
     join_path(root, rt->options.out_dir, "checkpoints");
     SavedList list = saved_list(root);
     if (!list.count)
         rt_fail("%s: has no checkpoint to go on from; leave --resume out to start anew", root);
-    int chosen = list.items[0].sequence < 0 ? 0 : list.count - 1;
-    snprintf(dir, RT_MAX_PATH, "%s", list.items[chosen].path);
+    int unreadable = 0, tried = 0;
+    while (unreadable < list.count && list.items[unreadable].sequence < 0)
+        unreadable++;
+    for (bool whole = false; !whole; tried++) {
+        if (tried == list.count)
+            rt_fail("%s; " RESUME_REMEDY, why);
+        if (tried > 0)
+            rt_warn("%s", why);
+        int i = tried < unreadable ? tried : list.count - 1 - (tried - unreadable);
+        snprintf(dir, RT_MAX_PATH, "%s", list.items[i].path);
+        whole = read_whole(dir, meta, why);
+    }
+    if (tried > 1)
+        rt_warn("%s: going on from step %lld, the newest that is whole", dir,
+                (long long)meta->step);
     free(list.items);
 }
 
-#define RESUME_REMEDY "remove this checkpoint, or name another one with --resume DIR"
-
-static void check_state_file(const char *path, const CheckpointMeta *meta) {
-    char crc[9], error[ERROR_SIZE];
-    int64_t bytes;
-    if (!file_crc32(path, crc, &bytes, error, sizeof error))
-        rt_fail("%s; " RESUME_REMEDY, error);
-    if (bytes != meta->state_bytes)
-        rt_fail("%s: is truncated or grown: it has %lld bytes, %lld were written; " RESUME_REMEDY,
-                path, (long long)bytes, (long long)meta->state_bytes);
-    if (strcmp(crc, meta->state_crc32) != 0)
-        rt_fail("%s: is damaged: its checksum is %s, but %s was written; " RESUME_REMEDY, path, crc,
-                meta->state_crc32);
+static void read_given(const char *given, char *dir, CheckpointMeta *meta) {
+    char why[ERROR_SIZE];
+    snprintf(dir, RT_MAX_PATH, "%s", given);
+    if (!read_whole(dir, meta, why))
+        rt_fail("%s; " RESUME_REMEDY, why);
 }
 
 static void print_shape(int rank, const int64_t *shape, char text[96]) {
@@ -370,13 +402,13 @@ static void restore_evaluations(Rt *rt, const CheckpointMeta *meta) {
 }
 
 void checkpoint_load(Rt *rt, const char *given) {
-    char dir[RT_MAX_PATH], state[RT_MAX_PATH], error[ERROR_SIZE], strings[2][24];
+    char dir[RT_MAX_PATH], state[RT_MAX_PATH], strings[2][24];
     CheckpointMeta saved, now;
-    choose_folder(rt, given, dir);
+    if (given)
+        read_given(given, dir, &saved);
+    else
+        read_newest(rt, dir, &saved);
     join_path(state, dir, CHECKPOINT_STATE);
-    if (!meta_read(&saved, dir, error, sizeof error))
-        rt_fail("%s; " RESUME_REMEDY, error);
-    check_state_file(state, &saved);
     meta_of_run(rt, &now, strings);
     now.data_position = saved.step * rt->program->training.micro_steps;
     check_run(rt, dir, &saved, &now);

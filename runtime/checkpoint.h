@@ -22,8 +22,8 @@
  * rt->grad_norms known up to rt->step. */
 void checkpoint_save(Rt *rt);
 
-/* Puts back the state saved in `dir`, or in the newest checkpoint under the run's out folder where
- * dir is NULL. Needs an open loader and rt->losses, rt->grad_norms as real [training.steps]. Call
+/* Puts back the state saved in `dir`, or in the newest whole checkpoint under the run's out folder
+ * where dir is NULL. Needs an open loader and rt->losses, rt->grad_norms as real [training.steps]. Call
  * it after params_init() and before the `load` entry: it overwrites the trained parameters, their
  * optimizer state, the counters and the histories, on the device and in `rt` (step, step_at_start,
  * losses, grad_norms, known_steps). Nothing is changed before everything in the folder was checked.

@@ -383,6 +383,29 @@ static void a_truncated_file_is_refused(void **state) {
     assert_refused(load, "meta.json: cannot be read");
 }
 
+static void a_damaged_checkpoint_is_passed_over(void **state) {
+    (void)state;
+    for (int step = 5; step <= 7; step += 2) {
+        train_to(step);
+        checkpoint_save(&rt);
+    }
+    assert_int_equal(run_apart(load), 0);
+    assert_string_equal(answer, "");
+    assert_int_equal(truncate(in_out("checkpoints/step_7/state.safetensors"), 100), 0);
+    assert_int_equal(run_apart(load), 0);
+    assert_non_null(strstr(answer, "step_7/state.safetensors: is truncated"));
+    assert_non_null(strstr(answer, "step_5: going on from step 5"));
+    unlink(in_out("checkpoints/step_7/meta.json"));
+    assert_int_equal(run_apart(load), 0);
+    assert_non_null(strstr(answer, "step_7/meta.json: cannot be read"));
+    fresh_run();
+    load();
+    assert_int_equal(rt.step, 5);
+    unlink(in_out("checkpoints/step_5/state.safetensors"));
+    assert_int_equal(run_apart(load), 1);
+    assert_non_null(strstr(answer, "error: "));
+}
+
 static void no_checkpoint_is_said(void **state) {
     (void)state;
     assert_refused(load, "has no checkpoint to go on from; leave --resume out");
@@ -481,6 +504,7 @@ static void a_full_disk_leaves_the_former_checkpoint(void **state) {
 
 static void an_adapter_is_exported(void **state) {
     (void)state;
+    train_to(4);
     export_run(&rt);
     size_t size;
     char error[256];
@@ -496,6 +520,11 @@ static void an_adapter_is_exported(void **state) {
     assert_true(st_value(adapter, 1) == -2 && st_value(adapter, 5) == 8);
     st_close(file);
     assert_false(exists("model"));
+    unsigned char *trained = read_file(in_out("adapter/trainer_state.json"), &size);
+    trained[size] = '\0';
+    assert_non_null(strstr((char *)trained, "\"global_step\": 4,"));
+    assert_non_null(strstr((char *)trained, "\"max_steps\": "));
+    free(trained);
 }
 
 static void a_model_is_exported(void **state) {
@@ -535,6 +564,7 @@ int main(void) {
         T(the_same_step_is_replaced),
         T(a_flipped_bit_is_refused),
         T(a_truncated_file_is_refused),
+        T(a_damaged_checkpoint_is_passed_over),
         T(no_checkpoint_is_said),
         T(another_run_is_refused),
         T(other_circumstances_are_warned_of),
