@@ -25,11 +25,19 @@ static void print_keys(void) {
     print_and_free(&text);
 }
 
+/* "# point r8: adapter.r=8" */
+static void put_point(const SweepPoint *point, bool apart, StrBuf *out) {
+    sb_printf(out, "%s# point %s:", apart ? "\n" : "", point->name);
+    for (int i = 0; i < point->nsets; i++)
+        sb_printf(out, " %s", point->sets[i]);
+    sb_puts(out, "\n");
+}
+
 static void print_specs(const Sweep *sweep) {
     StrBuf text = {0};
     for (int i = 0; i < sweep->count; i++) {
         if (sweep->swept)
-            sb_printf(&text, "%s# point %s\n", i ? "\n" : "", sweep->points[i].name);
+            put_point(&sweep->points[i], i > 0, &text);
         spec_print(sweep->points[i].spec, &text);
     }
     print_and_free(&text);
@@ -99,6 +107,12 @@ static void print_plan(const Plan *plan) {
     print_and_free(&text);
 }
 
+static void print_point(const SweepPoint *point, bool apart) {
+    StrBuf text = {0};
+    put_point(point, apart, &text);
+    print_and_free(&text);
+}
+
 /* One experiment; true when it fits its device. One point that does not fit ends no study. */
 static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *folder,
                     bool swept) {
@@ -144,6 +158,8 @@ static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
     int fitting = 0;
     for (int i = 0; i < sweep->count; i++) {
         const SweepPoint *point = &sweep->points[i];
+        if (sweep->swept && (cli->plan || cli->dump))
+            print_point(point, i > 0);
         const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
         fits[i] = compile(arena, cli, point->spec, to, sweep->swept);
         fitting += fits[i];
