@@ -6,9 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The weight of the newest line in the estimate of the time left. */
+static const double SMOOTHING = 0.3;
+
 static struct {
     double since_ms; /* from when speed is counted */
     int64_t steps;   /* known steps then */
+    double step_ms;  /* what a step takes, smoothed over the lines; 0: not known yet */
+    bool warm;       /* the first steps, in which graphs and caches are made, have been shown */
     bool live;       /* a line without its newline is on the terminal */
 } shown;
 
@@ -35,17 +40,22 @@ static void print_duration(char *text, size_t size, double seconds) {
         snprintf(text, size, "%lds", s);
 }
 
+/* The speed since the line before; the time left by a moving average, for a line may have been slow.
+ */
 static void print_speed(const Rt *rt, double now, char *text, size_t size) {
     const RtTraining *t = &rt->program->training;
     int64_t steps = rt->known_steps - shown.steps;
     *text = '\0';
-    if (steps <= 0 || now <= shown.since_ms)
+    if (!shown.warm || steps <= 0 || now <= shown.since_ms)
         return;
-    double seconds = (now - shown.since_ms) * 1e-3 / (double)steps;
+    double step_ms = (now - shown.since_ms) / (double)steps;
+    shown.step_ms =
+        shown.step_ms > 0 ? shown.step_ms + SMOOTHING * (step_ms - shown.step_ms) : step_ms;
+    double remaining = (double)(rt->options.steps - rt->known_steps);
     double amount = (double)(t->batch * t->seq_len * t->micro_steps);
     char rate[48], left[32];
-    print_grouped(rate, sizeof rate, amount / seconds);
-    print_duration(left, sizeof left, seconds * (double)(rt->options.steps - rt->known_steps));
+    print_grouped(rate, sizeof rate, amount / step_ms * 1e3);
+    print_duration(left, sizeof left, shown.step_ms * 1e-3 * remaining);
     bool tokens = strcmp(rt_unit(t), "tokens") == 0;
     snprintf(text, size, "  %s %s/s  eta %s", rate, tokens ? "tok" : rt_unit(t), left);
 }
@@ -64,6 +74,7 @@ void progress_show(Rt *rt) {
            rt_get(rt->program->real, rt->grad_norms, last), speed, terminal ? "" : "\n");
     fflush(stdout);
     shown.live = terminal;
+    shown.warm = true;
     shown.since_ms = now;
     shown.steps = rt->known_steps;
 }
