@@ -271,11 +271,15 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
     line(out, "synchronisations a step", "%.2f", (double)m->syncs / steps, NAN);
     line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
-    double window = (double)profile_steps(rt->profile);
+}
+
+/* Lines with a star, which print_report() explains. */
+static void print_window(FILE *out, const Rt *rt) {
+    double steps = (double)profile_steps(rt->profile);
     line(out, "kernels a step, device ms *", "%.3f",
-         profile_ms(rt->profile, PROFILE_KERNEL) / window, NAN);
+         profile_ms(rt->profile, PROFILE_KERNEL) / steps, NAN);
     line(out, "copies h2d a step, device ms *", "%.3f",
-         profile_copy_ms(rt->profile, RT_H2D) / window, NAN);
+         profile_copy_ms(rt->profile, RT_H2D) / steps, NAN);
 }
 
 static void print_heldout(FILE *out, const Rt *rt, const char *when, const RtEvaluation *found) {
@@ -291,6 +295,7 @@ static void print_heldout(FILE *out, const Rt *rt, const char *when, const RtEva
 static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
+    bool profiled = profile_steps(rt->profile) > 0;
     fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n\n", program->name, program->precision,
             rt->device.name, rt->device.simulated ? ", simulated" : "",
             (long long)rt->step_at_start, (long long)rt->step);
@@ -298,6 +303,8 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
             "predicted");
     print_times(out, rt, f);
     print_a_step(out, rt);
+    if (profiled)
+        print_window(out, rt);
     line(out, "arenas, bytes", "%.0f", f->arena_bytes, (double)program->predicted.arena_bytes);
     line(out, "process, peak bytes", "%.0f",
          m->process_peak_bytes ? (double)m->process_peak_bytes : NAN,
@@ -306,7 +313,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     line(out, "loss, last step", "%.6f", f->last_loss, NAN);
     print_heldout(out, rt, "before", &m->before);
     print_heldout(out, rt, "after", &m->after);
-    if (rt->profile)
+    if (profiled)
         fprintf(out, "\n* from a profiled window of %lld steps, apart from the iteration times\n",
                 (long long)profile_steps(rt->profile));
     if (rt->device.simulated)

@@ -301,6 +301,17 @@ static void assert_text(const char *name, const char *expected) {
         fail_msg("%s: expected \"%s\" in \"%s\"", name, expected, text);
 }
 
+static void assert_no_text(const char *name, const char *unwanted) {
+    char path[128], text[4096];
+    snprintf(path, sizeof path, "%s/%s", out_dir, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    if (strstr(text, unwanted))
+        fail_msg("%s: \"%s\" in \"%s\"", name, unwanted, text);
+}
+
 /* ---- the report ------------------------------------------------------------------------------ */
 
 static void measured_figures_are_reported(void **state) {
@@ -369,6 +380,12 @@ static void a_simulated_run_says_so(void **state) {
                               "                  -\n"); /* no prediction beside it */
 }
 
+static void no_footnote_without_a_window(void **state) {
+    (void)state;
+    report_write(&rt);
+    assert_no_text("report.txt", "*");
+}
+
 static void evaluations_are_reported(void **state) {
     (void)state;
     static const RtMetric metrics[] = {{"top1", 0}, {"top5", 4}};
@@ -414,6 +431,8 @@ static void kernel_times_agree_everywhere(void **state) {
     json_t *event;
     profiled_run();
     report_write(&rt);
+    assert_text("report.txt", "device ms *");
+    assert_text("report.txt", "\n* from a profiled window of 2 steps");
     trace_write(rt.profile, out_dir);
     json_t *r = json_of("report.json"), *trace = json_of("trace.json");
     json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
@@ -492,6 +511,7 @@ int main(void) {
         T(what_was_not_measured_is_null),
         T(a_run_without_steps_has_no_times),
         T(a_simulated_run_says_so),
+        T(no_footnote_without_a_window),
         T(evaluations_are_reported),
         T(losses_are_listed_by_step),
         T(kernel_times_agree_everywhere),
