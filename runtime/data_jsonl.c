@@ -4,7 +4,7 @@
  *     {"text": "..."}                                     bytes as tokens
  *     {"prompt": "...", "completion": "..."}              bytes; the prompt's are no targets
  *
- * Other members are ignored, blank lines too. */
+ * Other members are ignored, blank lines too, and a byte-order mark at the start of the file. */
 #include "runtime/data_rows.h"
 
 #include <jansson.h>
@@ -21,7 +21,7 @@ typedef struct {
     DataError *error;
 } Line;
 
-#define LINE_FAIL(at, format, ...)                                                                 \
+#define LINE_FAIL(at, format, ...) \
     data_fail((at)->error, "%s:%lld: " format, (at)->path, (long long)(at)->line, __VA_ARGS__)
 
 static void *grow(void *array, size_t bytes) {
@@ -160,6 +160,8 @@ bool samples_read(Samples *samples, const char *path, const uint8_t *bytes, size
                   DataError *error) {
     Line at = {samples, path, 0, error};
     const char *next = (const char *)bytes, *end = next + size;
+    if (size >= 3 && memcmp(next, "\xEF\xBB\xBF", 3) == 0) /* a byte-order mark says nothing */
+        next += 3;
     while (next < end) {
         const char *newline = memchr(next, '\n', (size_t)(end - next));
         const char *stop = newline ? newline : end;

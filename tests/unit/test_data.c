@@ -233,10 +233,11 @@ static void a_permutation_is_one_for_any_size(void **state) {
 
 static void a_sample_a_row(void **state) {
     (void)state;
-    const char *path = text_file("s.jsonl", "{\"input_ids\":[5,6,7],\"labels\":[-100,-100,9]}\n"
-                                            "\n"
-                                            "{\"text\":\"xyzxyz\", \"id\":1}\r\n"
-                                            "{\"prompt\":\"ab\",\"completion\":\"c\\u0000\"}");
+    const char *path =
+        text_file("s.jsonl", "\xEF\xBB\xBF{\"input_ids\":[5,6,7],\"labels\":[-100,-100,9]}\n"
+                             "\n"
+                             "{\"text\":\"xyzxyz\", \"id\":1}\r\n"
+                             "{\"prompt\":\"ab\",\"completion\":\"c\\u0000\"}");
     RtData data = data_of(RT_DATA_JSONL, &path);
     Loader *loader = open_with(&data, 3, 4, 1, 0);
     assert_int_equal(loader_facts(loader)->train_samples, 3);

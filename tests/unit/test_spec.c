@@ -286,6 +286,12 @@ static void test_extends(void **state) {
     assert_string_equal(spec_pos(spec, KEY_adapter_r).file, "origin.toml");
 }
 
+static void test_byte_order_mark(void **state) {
+    (void)state;
+    write_spec("marked.toml", "\xEF\xBB\xBF", "", "");
+    assert_int_equal(read_plain("marked.toml")->training.steps, 10);
+}
+
 static void test_extends_cycle(void **state) {
     (void)state;
     write_text("a.toml", "extends = \"b.toml\"\n");
@@ -545,6 +551,7 @@ int main(void) {
         TEST(test_defaults),
         TEST(test_sets_win),
         TEST(test_extends),
+        TEST(test_byte_order_mark),
         TEST(test_extends_cycle),
         TEST(test_in_vain),
         TEST(test_hash),
