@@ -70,7 +70,27 @@ static void put_value(const Toml *value, StrBuf *out) {
     }
 }
 
+static const json_t *find(const json_t *object, const char *path) {
+    while (object && *path) {
+        char name[64];
+        size_t length = strcspn(path, ".");
+        snprintf(name, sizeof name, "%.*s", (int)length, path);
+        object = json_object_get(object, name);
+        path += length + (path[length] == '.');
+    }
+    return object;
+}
+
+/* The steps behind the run's model: --steps may have ended it before the spec's. */
+static const char *steps_text(Arena *arena, const Run *run) {
+    json_int_t done = json_integer_value(find(run->report, "first_step")) +
+                      json_integer_value(find(run->report, "steps"));
+    return arena_printf(arena, "%lld", (long long)done);
+}
+
 static const char *value_text(Arena *arena, const Run *run, const char *table, const char *leaf) {
+    if (run->report && strcmp(table, "training") == 0 && strcmp(leaf, "steps") == 0)
+        return steps_text(arena, run);
     const Toml *of = run->spec ? toml_get(run->spec, table) : NULL;
     const Toml *value = of && of->kind == TOML_TABLE ? toml_get(of, leaf) : NULL;
     if (!value)
@@ -136,17 +156,6 @@ static const char **values_of(Arena *arena, const Comparison *c, const Run *run)
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */
-
-static const json_t *find(const json_t *object, const char *path) {
-    while (object && *path) {
-        char name[64];
-        size_t length = strcspn(path, ".");
-        snprintf(name, sizeof name, "%.*s", (int)length, path);
-        object = json_object_get(object, name);
-        path += length + (path[length] == '.');
-    }
-    return object;
-}
 
 static double *figures_of(Arena *arena, const Run *run) {
     double *values = arena_array(arena, (size_t)figure_count, sizeof *values);
