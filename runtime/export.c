@@ -1,6 +1,7 @@
 /* Trained tensors as other tools read them. */
 #include "runtime/export.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +24,17 @@ static int tensors_of(const RtProgram *program, bool adapter, OutTensor *tensors
     return count;
 }
 
+/* How far it was trained, under the names of Hugging Face's trainer: fewer steps than were asked for
+ * make another model. */
+static const char *trainer_state(const Rt *rt, char text[96]) {
+    snprintf(text, 96, "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld\n}\n",
+             (long long)rt->step, (long long)rt->program->training.steps);
+    return text;
+}
+
 static void export_folder(Rt *rt, const char *folder, const char *config_name, const char *config,
                           const char *tensors_name, bool adapter) {
-    char dir[RT_MAX_PATH], path[RT_MAX_PATH], error[RT_MAX_PATH + 256];
+    char dir[RT_MAX_PATH], path[RT_MAX_PATH], error[RT_MAX_PATH + 256], state[96];
     join_path(dir, rt->options.out_dir, folder);
     join_path(path, dir, tensors_name);
     OutTensor *tensors = rt_alloc(sizeof *tensors * (size_t)rt->program->param_count);
@@ -33,7 +42,8 @@ static void export_folder(Rt *rt, const char *folder, const char *config_name, c
     if (!rt_make_folder(dir))
         rt_fail("%s: the folder cannot be made; choose another one with --out", dir);
     if (!tensors_write(rt, path, tensors, count, error, sizeof error) ||
-        !outfile_write(dir, config_name, config, error, sizeof error))
+        !outfile_write(dir, config_name, config, error, sizeof error) ||
+        !outfile_write(dir, "trainer_state.json", trainer_state(rt, state), error, sizeof error))
         rt_fail("%s; free some space, or choose another folder with --out", error);
     folder_sync(dir);
     free(tensors);

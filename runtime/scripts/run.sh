@@ -37,11 +37,22 @@ run_program() {
 # The value of a variable of the program's Makefile.
 variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
 
-# train_base FOLDER: what FOLDER's program starts from, unless it is there.
+# lacking SPEC MODEL: what MODEL lacks of what SPEC trains, "" where that is nothing. A model that
+# does not say how far it was trained was put there by somebody, and is taken as it is.
+lacking() {
+    [ -e "$2/config.json" ] || { echo "is not there"; return; }
+    learnt=$(sed -n 's/.*"global_step": *\([0-9]*\).*/\1/p' "$2/trainer_state.json" 2>/dev/null) || return 0
+    wanted=$("$GEN" --print-spec "$1" | sed -n '/^\[training\]/,/^$/s/^steps = \([0-9]*\).*/\1/p')
+    [ "${learnt:-$wanted}" -ge "$wanted" ] || echo "has learnt $learnt of $wanted steps"
+}
+
+# train_base FOLDER: what FOLDER's program starts from, unless it is there, trained to its last step.
 train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
-    [ -n "$base_spec" ] && [ ! -e "$base_model/config.json" ] || return 0
-    echo "training $base_spec first, for $base_model is not there"
+    [ -n "$base_spec" ] || return 0
+    lacks=$(lacking "$base_spec" "$base_model")
+    [ -n "$lacks" ] || return 0
+    echo "training $base_spec first, for $base_model $lacks"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
     (train_base "$base")

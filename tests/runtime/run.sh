@@ -178,6 +178,18 @@ test_truncated_checkpoint() {
     [ $? = 1 ] && says cut "error:.*state.safetensors"
 }
 
+test_damaged_checkpoint_is_passed_over() {
+    run plain passed --steps 20 && truncate -s -4096 "$WORK/passed/checkpoints/step_20/state.safetensors" &&
+        run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is truncated" &&
+        says passed "warning: .*going on from step 10" && same_results learns passed
+}
+
+# The first steps make graphs and fill caches: what they took says nothing of those to come.
+test_time_left() {
+    says learns "step 1/40 .*norm [0-9.e+-]*$" && says learns "step 10/40 .*tok/s  eta [0-9]" &&
+        says learns "step 40/40 .*eta 0s"
+}
+
 test_full_disk() {
     run plain full --steps 10 || return 1
     (ulimit -f 50 && run plain full --resume)
@@ -322,7 +334,8 @@ test_no_sync_in_a_step() {
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
 evaluates_only evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps signal_then_resume
-keeps_latest flipped_bit truncated_checkpoint full_disk bad_step dump missing_weights other_shape
+time_left keeps_latest flipped_bit truncated_checkpoint damaged_checkpoint_is_passed_over
+full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 

@@ -58,6 +58,52 @@ SPEC
 text() { awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%d words of number %d; ", i % 17, i % 23 }'; }
 text >$work/good.txt
 
+# ---- points by name, bases to their last step -------------------------------------------------------
+
+write_spec named <<'SPEC'
+[data]
+format = "synthetic"
+[sweep]
+"adapter.r" = [4, 8]
+SPEC
+
+points_have_names() {
+    for option in --plan "--dump lower"; do
+        # shellcheck disable=SC2086 # an option and its argument
+        "$gen" $option $work/named.toml >$work/plans && says '^# point r4: adapter.r=4$' $work/plans &&
+            says '^# point r8: adapter.r=8$' $work/plans || return
+    done
+}
+
+# A base of which somebody trained a part only is trained on, one that is trained is left alone.
+write_base() {
+    write_spec study_base </dev/null
+    sed -i '/adapter/,$d; s/"sft"/"pretrain"/' $work/study_base.toml
+    printf '[data]\ntrain = ["%s"]\neval_batches = 1\n' $work/good.txt >>$work/study_base.toml
+    { printf 'extends = "%s"\n[model]\nweights = "%s"\n' $work/study_base.toml $work/study_base.toml
+      printf '[training]\ntask = "sft"\n[adapter]\ntype = "lora"\n'; } >$work/adapted.toml
+}
+
+base_learns_all_its_steps() {
+    write_base
+    local base model
+    "$gen" $work/adapted.toml -o $work/adapted >/dev/null || return
+    model=$(sed -n 's/^BASE_MODEL *:= *//p' $work/adapted/Makefile) base=${model%/out/model}
+    rm -rf "$base"
+    "$gen" $work/study_base.toml -o "$base" >/dev/null &&
+        runtime/scripts/run.sh --program "$base" -- --steps 2 || return
+    says '"global_step": 2' "$model/trainer_state.json" || return
+    runtime/scripts/run.sh --program $work/adapted >$work/part.log || return
+    says 'has learnt 2 of 4 steps' $work/part.log && says '"global_step": 4' "$model/trainer_state.json" || return
+    runtime/scripts/run.sh --program $work/adapted >$work/whole.log && ! grep -q 'training .*first' $work/whole.log
+    local code=$?
+    rm -rf "$base"
+    return $code
+}
+
+check "points of a plan have names" points_have_names
+check "a base learns all its steps" base_learns_all_its_steps
+
 # ---- a sweep with failures -------------------------------------------------------------------------
 
 write_spec failures <<SPEC
@@ -168,6 +214,13 @@ ratios() {
         says 'loss.last' $work/compared
 }
 
+# --steps ended one of two runs of the same program early.
+steps_that_were_done() {
+    cp -r "$b" $work/early && runtime/scripts/run.sh --program $work/early -- --steps 2 || return
+    "$gen" --compare "$b" $work/early >$work/compared && says 'training.steps' $work/compared &&
+        says ' 2 .* finished .* 2$' $work/compared && says ' 1 .* finished .* 4$' $work/compared
+}
+
 # A copy that claims to have run on a device.
 refuses_simulated_beside_real() {
     rm -rf $work/real
@@ -189,6 +242,7 @@ refuses_what_has_not_run() {
 }
 
 check "figures and their ratios" ratios
+check "the steps that were done" steps_that_were_done
 check "simulated beside real is refused" refuses_simulated_beside_real
 check "a report of another spec is refused" refuses_an_old_report
 check "a run that is not there is refused" refuses_what_has_not_run
