@@ -264,6 +264,32 @@ __device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, ui
     return static_cast<float>((bits >> 8) + 1) * 0x1p-24f;
 }
 
+/* ---- Windows that slide over images ------------------------------------------------------ */
+
+/* One axis of a convolution, seen from the places that are written. Forward, place i reads source
+ * STRIDE * i - PADDING + tap, for KERNEL taps. Backward, for the gradient of what was read, places
+ * are taken by their remainder, the phase: those of one phase meet the same taps, every STRIDE-th,
+ * and read sources one apart, so that no tap is tried in vain. Sources may lie outside the image. */
+template <bool BACKWARD, int KERNEL, int STRIDE, int PADDING> struct WindowAxis {
+    static constexpr int PHASES = BACKWARD ? STRIDE : 1;
+    int phase, first_tap, taps, origin;
+
+    __device__ explicit WindowAxis(int phase)
+        : phase(phase), first_tap(BACKWARD ? (phase + PADDING) % STRIDE : 0),
+          taps((KERNEL - first_tap + PHASES - 1) / PHASES),
+          origin(BACKWARD ? (phase + PADDING - first_tap) / STRIDE : -PADDING) {}
+
+    /* Of `size` places on the axis: how many are of this phase; and which is number i of them. */
+    __device__ int places(int size) const { return (size - phase + PHASES - 1) / PHASES; }
+    __device__ int place(int i) const { return i * PHASES + phase; }
+
+    /* Where tap number t of place number i reads, and which of the window's taps that is. */
+    __device__ int source(int i, int t) const {
+        return BACKWARD ? origin + i - t : origin + i * STRIDE + t;
+    }
+    __device__ int tap(int t) const { return first_tap + t * PHASES; }
+};
+
 /* ---- Asynchronous copies from global to shared memory ------------------------------------ */
 
 /* Copies 16 bytes, or writes 16 zero bytes where !valid (gmem is then not read). Both aligned

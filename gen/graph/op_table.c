@@ -34,6 +34,10 @@ ExpandRule expand_depthwise_conv2d, expand_depthwise_conv2d_input_grad,
     expand_depthwise_conv2d_weight_grad, expand_max_pool2d, expand_max_pool2d_grad;
 FlopsRule flops_depthwise_conv2d;
 
+ShapeRule shape_conv2d, shape_conv2d_input_grad, shape_conv2d_weight_grad;
+GradientRule grad_conv2d;
+FlopsRule flops_conv2d, flops_conv2d_input_grad, flops_conv2d_weight_grad;
+
 enum { S = STAGE_SEMANTIC, K = STAGE_KERNEL, SK = S | K };
 
 const OpInfo op_table[OP_COUNT] = {
@@ -126,6 +130,10 @@ static Value *result(Program *p, Op *op, int i, const char *suffix, DType dtype,
         same = v->dim[k] == dim[k];
     op_expect(op, same, "a result has another shape than the op's rule gives");
     return v;
+}
+
+Value *result_shaped(Program *p, Op *op, int i, DType dtype, int rank, const int64_t *dim) {
+    return result(p, op, i, "", dtype, rank, dim);
 }
 
 Value *result_2d(Program *p, Op *op, int i, const char *suffix, DType dtype, int64_t rows,

@@ -42,6 +42,7 @@ Op *backward_op(Backward *, const Op *forward, OpKind, Value *const *in, int in_
 Value *result_like(Program *, Op *, int i, const Value *like);
 Value *result_2d(Program *, Op *, int i, const char *suffix, DType, int64_t rows, int64_t cols);
 Value *result_1d(Program *, Op *, int i, const char *suffix, DType, int64_t cols);
+Value *result_shaped(Program *, Op *, int i, DType, int rank, const int64_t *dim);
 void op_expect(const Op *, bool condition, const char *what);
 
 #endif

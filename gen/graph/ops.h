@@ -8,7 +8,7 @@
  * flops     arithmetic of one execution, or NULL: none worth counting
  *
  * The rules of a row stand together in the family's file: ops_pointwise.c, ops_linear.c,
- * ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c, ops_loss.c, ops_optimizer.c. */
+ * ops_conv.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c, ops_loss.c, ops_optimizer.c. */
 
 /* pointwise */
 OP(add, SK, shape_pointwise, grad_add, expand_add, NULL)
@@ -32,6 +32,11 @@ OP(reshape, S, shape_reshape, grad_reshape, NULL, NULL)
 /* matrix products */
 OP(linear, S, shape_linear, grad_linear, NULL, flops_linear)
 OP(matmul, SK, shape_matmul, NULL, NULL, flops_matmul)
+
+/* convolutions */
+OP(conv2d, SK, shape_conv2d, grad_conv2d, NULL, flops_conv2d)
+OP(conv2d_input_grad, SK, shape_conv2d_input_grad, NULL, NULL, flops_conv2d_input_grad)
+OP(conv2d_weight_grad, SK, shape_conv2d_weight_grad, NULL, NULL, flops_conv2d_weight_grad)
 
 /* norm */
 OP(rms_norm, SK, shape_rms_norm, grad_rms_norm, expand_rms_norm, NULL)

@@ -78,7 +78,10 @@ static Value *emit_onto(Backward *b, const char *name, OpKind kind, Value *const
     return out;
 }
 
-static bool adds_in_place(OpKind kind) { return kind == OP_matmul || kind == OP_embedding_grad; }
+static bool adds_in_place(OpKind kind) {
+    return kind == OP_matmul || kind == OP_embedding_grad || kind == OP_conv2d_input_grad ||
+           kind == OP_conv2d_weight_grad;
+}
 
 static Value *zeroed(Backward *b, Value *v, Pos pos) {
     Value *out = value_alias(b->program, v, v->name);
@@ -126,7 +129,7 @@ void backward_emit(Backward *b, const Op *forward, Value *operand, OpKind kind, 
     }
     const char *name = gradient_name(b, operand);
     Part *newest = b->parts[operand->id];
-    if (newest && newest->owned && kind == OP_matmul)
+    if (newest && newest->owned && adds_in_place(kind))
         newest->value = emit_onto(b, name, kind, in, in_count, newest->value, attr, forward->pos);
     else
         contribute(

@@ -126,15 +126,26 @@ static double embedding_grad_bytes(const Kernel *k, const Launch *launch) {
     return rows + tokens * (double)launch->grid[1] * (k->threads + 2 * tokens) * 4;
 }
 
-static double template_bytes(const Kernel *k, const Launch *launch) {
-    bool embedding = !strcmp(k->template_kernel, "embedding_grad");
-    return embedding ? embedding_grad_bytes(k, launch) : attention_bytes(k, launch);
+static double embedding_grad_flops(const Kernel *k, const Launch *launch) {
+    (void)launch;
+    return (double)(template_int(k, "tokens") * template_int(k, "hidden"));
 }
 
-static double template_flops(const Kernel *k, const Launch *launch) {
-    bool embedding = !strcmp(k->template_kernel, "embedding_grad");
-    return embedding ? (double)(template_int(k, "tokens") * template_int(k, "hidden"))
-                     : attention_flops(k, launch);
+static const struct {
+    const char *family; /* begins the template's name */
+    double (*bytes)(const Kernel *, const Launch *);
+    double (*flops)(const Kernel *, const Launch *);
+} templates[] = {
+    {"attention", attention_bytes, attention_flops},
+    {"conv2d", conv2d_bytes, conv2d_flops},
+    {"embedding_grad", embedding_grad_bytes, embedding_grad_flops},
+};
+
+static int template_of(const Kernel *k) {
+    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
+        if (!strncmp(k->template_name, templates[i].family, strlen(templates[i].family)))
+            return (int)i;
+    internal_fault(__FILE__, __LINE__, "template %s has no costs", k->template_name);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -154,7 +165,7 @@ double launch_issued_bytes(const Plan *plan, const Launch *launch) {
         return 2 * (double)value_bytes(launch->arg[0]);
     const Kernel *k = &plan->kernels[launch->index];
     if (k->template_name)
-        return template_bytes(k, launch);
+        return templates[template_of(k)].bytes(k, launch);
     Count count = count_new(plan, launch);
     return body_bytes(&count);
 }
@@ -168,7 +179,7 @@ double launch_flops(const Plan *plan, const Launch *launch) {
         return 0;
     const Kernel *k = &plan->kernels[launch->index];
     if (k->template_name)
-        return template_flops(k, launch);
+        return templates[template_of(k)].flops(k, launch);
     Count count = count_new(plan, launch);
     return body_flops(&count);
 }

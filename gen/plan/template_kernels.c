@@ -120,13 +120,14 @@ static void plan_embedding_grad(Plan *plan, Entry entry, const Op *op) {
 }
 
 void plan_template(Plan *plan, Entry entry, const Op *op) {
-    if (op->kind == OP_attention) {
-        plan_attention(plan, entry, op);
-    } else if (op->kind == OP_attention_grad) {
-        plan_attention_grad(plan, entry, op);
-    } else {
-        ENSURE(op->kind == OP_embedding_grad, "no kernel for op %s (%s)", op->name,
-               op_table[op->kind].name);
-        plan_embedding_grad(plan, entry, op);
-    }
+    static void (*const rule[OP_COUNT])(Plan *, Entry, const Op *) = {
+        [OP_attention] = plan_attention,
+        [OP_attention_grad] = plan_attention_grad,
+        [OP_conv2d] = plan_conv2d,
+        [OP_conv2d_input_grad] = plan_conv2d_input_grad,
+        [OP_conv2d_weight_grad] = plan_conv2d_weight_grad,
+        [OP_embedding_grad] = plan_embedding_grad,
+    };
+    ENSURE(rule[op->kind], "no kernel for op %s (%s)", op->name, op_table[op->kind].name);
+    rule[op->kind](plan, entry, op);
 }

@@ -27,11 +27,16 @@ void fill_finish(Plan *, Entry, Filling *, const Op *);
 
 void plan_attention(Plan *, Entry, const Op *);
 void plan_attention_grad(Plan *, Entry, const Op *);
+void plan_conv2d(Plan *, Entry, const Op *);
+void plan_conv2d_input_grad(Plan *, Entry, const Op *);
+void plan_conv2d_weight_grad(Plan *, Entry, const Op *);
 
 /* The number that fills a hole. */
 int64_t template_int(const Kernel *, const char *hole);
-/* What a kernel of attention asks of memory, and its arithmetic. */
+/* What a kernel of the template asks of memory, and its arithmetic. */
 double attention_bytes(const Kernel *, const Launch *);
 double attention_flops(const Kernel *, const Launch *);
+double conv2d_bytes(const Kernel *, const Launch *);
+double conv2d_flops(const Kernel *, const Launch *);
 
 #endif

@@ -96,6 +96,57 @@ static void embedding_grad(Memory *m, const Op *op) {
     }
 }
 
+/* One product of a convolution's sum, by its places in y, x and w. */
+typedef struct {
+    int64_t row_y, row_x, row_w, filter, channel;
+} Product;
+
+/* Calls visit for every tap of every window that lies in its image. */
+static void for_each_product(Memory *m, const Op *op, const Value *x, const Value *y,
+                             void (*visit)(Memory *, const Op *, Product)) {
+    const Window *w = &op->attr.window;
+    int64_t high = window_out_height(w), wide = window_out_width(w), taps = w->kernel * w->kernel;
+    int64_t filters = value_cols(y), channels = value_cols(x), rows = value_rows(y);
+    for (int64_t i = 0; i < rows * filters * taps * channels; i++) {
+        int64_t channel = i % channels, tap = i / channels % taps;
+        int64_t filter = i / channels / taps % filters, row = i / channels / taps / filters;
+        int64_t image = row / high / wide;
+        int64_t h = row / wide % high * w->stride - w->padding + tap / w->kernel;
+        int64_t v = row % wide * w->stride - w->padding + tap % w->kernel;
+        if (h >= 0 && h < w->height && v >= 0 && v < w->width)
+            visit(m, op,
+                  (Product){row, (image * w->height + h) * w->width + v, filter * taps + tap,
+                            filter, channel});
+    }
+}
+
+static void conv2d(Memory *m, const Op *op, Product p) {
+    add(m, op->out[0], p.row_y, p.filter,
+        get(m, op->in[0], p.row_x, p.channel) * get(m, op->in[1], p.row_w, p.channel));
+}
+
+static void conv2d_input_grad(Memory *m, const Op *op, Product p) {
+    add(m, op->out[0], p.row_x, p.channel,
+        get(m, op->in[0], p.row_y, p.filter) * get(m, op->in[1], p.row_w, p.channel));
+}
+
+static void conv2d_weight_grad(Memory *m, const Op *op, Product p) {
+    add(m, op->out[0], p.row_w, p.channel,
+        get(m, op->in[0], p.row_x, p.channel) * get(m, op->in[1], p.row_y, p.filter));
+}
+
+void interpret_conv2d(Memory *m, const Op *op) {
+    Value *const *in = op->in, *out = op->out[0];
+    if (!op->attr.accumulate)
+        fill(m, out, 0);
+    if (op->kind == OP_conv2d)
+        for_each_product(m, op, in[0], out, conv2d);
+    else if (op->kind == OP_conv2d_input_grad)
+        for_each_product(m, op, out, in[0], conv2d_input_grad);
+    else
+        for_each_product(m, op, in[0], in[1], conv2d_weight_grad);
+}
+
 static void run_template(Memory *m, const Op *op) {
     switch (op->kind) {
     case OP_attention:
@@ -108,6 +159,11 @@ static void run_template(Memory *m, const Op *op) {
         break;
     case OP_embedding_grad:
         embedding_grad(m, op);
+        break;
+    case OP_conv2d:
+    case OP_conv2d_input_grad:
+    case OP_conv2d_weight_grad:
+        interpret_conv2d(m, op);
         break;
     default:
         internal_fault(__FILE__, __LINE__, "no loop for %s", op->name);

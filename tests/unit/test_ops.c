@@ -253,6 +253,33 @@ static Value *build_gather_rows(Setup *s) {
     return op(s, OP_gather_rows, in, 3, (Attr){0});
 }
 
+static Value *conv(Setup *s, Value *x, Value *w, Window window) {
+    return op(s, OP_conv2d, (Value *[]){x, w}, 2, (Attr){.window = window});
+}
+
+static Value *filters(Setup *s, int64_t count, int64_t kernel, int64_t channels) {
+    int64_t dim[] = {count, kernel, kernel, channels};
+    Value *v = value_new(s->program, name_of(s, "w"), ROLE_WEIGHT, DT_F64, 4, dim, (Pos){0});
+    program_add_param(s->program, (Param){.weight = v, .file_name = v->name, .init = INIT_NORMAL});
+    return v;
+}
+
+/* Two images of 6 x 2, every second place, padded. */
+static Value *build_conv2d(Setup *s) {
+    Value *x = op2(s, OP_linear, frozen(s, 2 * 6 * 2, WIDTH), trained(s, 3, WIDTH));
+    Window window = {.height = 6, .width = 2, .kernel = 3, .stride = 2, .padding = 1};
+    return conv(s, x, filters(s, COLS, 3, 3), window);
+}
+
+/* One image, its value read by two windows and a pointwise op, one weight by two convolutions. */
+static Value *build_conv2d_fan_out(Setup *s) {
+    Value *x = activation(s, COLS), *w = filters(s, COLS, 3, COLS);
+    Window three = {.height = 3, .width = 2, .kernel = 3, .stride = 1, .padding = 1};
+    Window one = {.height = 3, .width = 2, .kernel = 1, .stride = 1};
+    Value *y = op2(s, OP_add, conv(s, x, w, three), conv(s, x, filters(s, COLS, 1, COLS), one));
+    return op2(s, OP_mul, x, conv(s, op1(s, OP_silu, y, (Attr){0}), w, three));
+}
+
 static const struct {
     const char *name;
     OpKind kind;
@@ -279,6 +306,8 @@ static const struct {
     {"gradient of cast", OP_cast, build_cast},
     {"gradient of linear", OP_linear, build_linear},
     {"gradient of linear onto another", OP_linear, build_linear_onto},
+    {"gradient of conv2d", OP_conv2d, build_conv2d},
+    {"gradient of conv2d with several readers", OP_conv2d, build_conv2d_fan_out},
     {"gradient of rms_norm", OP_rms_norm, build_rms_norm},
     {"gradient of rope", OP_rope, build_rope},
     {"gradient of attention", OP_attention, build_attention},

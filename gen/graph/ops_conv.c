@@ -1,0 +1,88 @@
+/* Convolutions of images, over attr.window, as torch.nn.functional.conv2d computes them.
+ *
+ * conv2d             (x[N H W, I], w[O,k,k,I]) -> y[N Ho Wo, O]
+ * conv2d_input_grad  (dy, w [, dx]) -> dx like x
+ * conv2d_weight_grad (x, dy [, dw]) -> dw like w
+ *
+ * Weights lie dense, a filter a row, its channels innermost. With attr.accumulate the last operand is
+ * the old content of the result, added in place. Served by templates. */
+#include "graph/op_table.h"
+
+static void expect_window(const Op *op) {
+    const Window *w = &op->attr.window;
+    op_expect(op, w->kernel > 0 && w->stride > 0 && w->padding >= 0, "window");
+    op_expect(op, w->height + 2 * w->padding >= w->kernel, "images lower than the window");
+    op_expect(op, w->width + 2 * w->padding >= w->kernel, "images narrower than the window");
+}
+
+static void expect_weight(const Op *op, const Value *w) {
+    int64_t k = op->attr.window.kernel;
+    op_expect(op, w->rank == 4 && w->dim[1] == k && w->dim[2] == k && value_dense(w), "weight");
+}
+
+static void expect_operands(const Op *op) {
+    const Value *last = op->in[op->in_count - 1];
+    op_expect(op, op->in_count == 2 + op->attr.accumulate, "operands");
+    op_expect(op,
+              !op->attr.accumulate || (op->out_count == 1 && value_same_place(last, op->out[0])),
+              "accumulates, but not in place");
+}
+
+static int64_t places_in(const Window *w) { return w->height * w->width; }
+static int64_t places_out(const Window *w) { return window_out_height(w) * window_out_width(w); }
+
+void shape_conv2d(Program *p, Op *op) {
+    const Value *x = op->in[0], *w = op->in[1];
+    const Window *window = &op->attr.window;
+    expect_window(op);
+    expect_weight(op, w);
+    op_expect(op, op->in_count == 2 && value_cols(x) == value_cols(w), "channels");
+    op_expect(op, value_rows(x) % places_in(window) == 0, "rows are not whole images");
+    int64_t images = value_rows(x) / places_in(window);
+    result_2d(p, op, 0, "", p->activation, images * places_out(window), w->dim[0]);
+}
+
+void grad_conv2d(Backward *b, const Op *op) {
+    Value *x = op->in[0], *w = op->in[1], *dy = backward_of(b, op->out[0]);
+    Attr attr = {.window = op->attr.window};
+    backward_emit(b, op, w, OP_conv2d_weight_grad, (Value *[]){x, dy}, 2, attr);
+    backward_emit(b, op, x, OP_conv2d_input_grad, (Value *[]){dy, w}, 2, attr);
+}
+
+void shape_conv2d_input_grad(Program *p, Op *op) {
+    const Value *dy = op->in[0], *w = op->in[1];
+    const Window *window = &op->attr.window;
+    expect_window(op);
+    expect_weight(op, w);
+    expect_operands(op);
+    op_expect(op, value_cols(dy) == w->dim[0] && value_rows(dy) % places_out(window) == 0, "dy");
+    int64_t images = value_rows(dy) / places_out(window);
+    result_2d(p, op, 0, "", p->activation, images * places_in(window), value_cols(w));
+}
+
+void shape_conv2d_weight_grad(Program *p, Op *op) {
+    const Value *x = op->in[0], *dy = op->in[1];
+    const Window *w = &op->attr.window;
+    expect_window(op);
+    expect_operands(op);
+    op_expect(op,
+              value_rows(x) % places_in(w) == 0 &&
+                  value_rows(dy) == value_rows(x) / places_in(w) * places_out(w),
+              "rows");
+    int64_t dim[] = {value_cols(dy), w->kernel, w->kernel, value_cols(x)};
+    result_shaped(p, op, 0, p->activation, 4, dim);
+    expect_weight(op, op->out[0]);
+}
+
+/* Every tap of every window, those that padding covers too, as is usual. */
+double flops_conv2d(const Op *op) {
+    return 2.0 * (double)value_rows(op->out[0]) * (double)value_elements(op->in[1]);
+}
+
+double flops_conv2d_input_grad(const Op *op) {
+    return 2.0 * (double)value_rows(op->in[0]) * (double)value_elements(op->in[1]);
+}
+
+double flops_conv2d_weight_grad(const Op *op) {
+    return 2.0 * (double)value_rows(op->in[1]) * (double)value_elements(op->out[0]);
+}

@@ -1,0 +1,95 @@
+/* What convolutions ask of memory and their arithmetic. Follows the loops of the templates; the op says the
+ * shapes, the launch's grid the tiles. */
+#include <string.h>
+
+#include "graph/op_table.h"
+#include "plan/template_kernels.h"
+
+static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
+
+/* Of all taps of the windows along one axis, those inside the image. */
+static double taps_inside(const Window *w, int64_t size) {
+    int64_t inside = 0, places = (size + 2 * w->padding - w->kernel) / w->stride + 1;
+    for (int64_t i = 0; i < places; i++)
+        for (int64_t tap = 0; tap < w->kernel; tap++) {
+            int64_t at = i * w->stride - w->padding + tap;
+            inside += at >= 0 && at < size;
+        }
+    return (double)inside;
+}
+
+static double window_reads(const Window *w) {
+    return taps_inside(w, w->height) * taps_inside(w, w->width);
+}
+
+static double result_bytes(const Launch *launch, const Value *v) {
+    return (double)value_bytes(v) * (launch->read[2] ? 2 : 1);
+}
+
+/* ---- gather ---------------------------------------------------------------------------------- */
+
+/* Places and taps of one phase along an axis. */
+static int64_t phase_places(int64_t size, int64_t phases, int64_t phase) {
+    return (size - phase + phases - 1) / phases;
+}
+static int64_t phase_taps(const Window *w, int64_t phases, int64_t phase) {
+    int64_t first = phases > 1 ? (phase + w->padding) % w->stride : 0;
+    return (w->kernel - first + phases - 1) / phases;
+}
+
+/* Rows of the weight seen as [taps x inner, columns] that all blocks of a column of tiles read. */
+static int64_t weight_taps(const Window *w, int64_t images, int64_t height, int64_t width,
+                           int64_t phases, int64_t tile) {
+    int64_t taps = 0;
+    for (int64_t y = 0; y < phases; y++)
+        for (int64_t x = 0; x < phases; x++) {
+            int64_t rows =
+                images * phase_places(height, phases, y) * phase_places(width, phases, x);
+            taps += ceil_div(rows, tile) * phase_taps(w, phases, y) * phase_taps(w, phases, x);
+        }
+    return taps;
+}
+
+static double gather_bytes(const Kernel *k, const Launch *launch) {
+    const Op *op = launch->ops[0];
+    const Window *w = &op->attr.window;
+    bool backward = op->kind == OP_conv2d_input_grad;
+    const Value *source = launch->arg[0], *weight = launch->arg[1], *out = launch->arg[2];
+    int64_t height = backward ? w->height : window_out_height(w);
+    int64_t width = backward ? w->width : window_out_width(w);
+    int64_t images = value_rows(out) / (height * width), inner = value_cols(source);
+    int64_t taps =
+        weight_taps(w, images, height, width, backward ? w->stride : 1, template_int(k, "rows"));
+    double sources = (double)(images * inner * launch->grid[1]) * window_reads(w);
+    return sources * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight) +
+           result_bytes(launch, out);
+}
+
+/* ---- the weight's gradient ------------------------------------------------------------------- */
+
+static double weight_grad_bytes(const Launch *launch) {
+    const Op *op = launch->ops[0];
+    const Window *w = &op->attr.window;
+    const Value *x = launch->arg[0], *dy = launch->arg[1];
+    double images = (double)(value_rows(x) / (w->height * w->width));
+    double gathered = images * window_reads(w) * (double)value_cols(x) * size_of(x);
+    return (double)(value_bytes(dy) * launch->grid[1]) + gathered * (double)launch->grid[0] +
+           result_bytes(launch, launch->arg[2]);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static bool sums_parts(const Kernel *k) { return !strcmp(k->template_kernel, "sum_parts"); }
+
+double conv2d_bytes(const Kernel *k, const Launch *launch) {
+    if (sums_parts(k))
+        return (double)value_bytes(launch->arg[0]) +
+               (double)value_bytes(launch->arg[1]) * (launch->read[1] ? 2 : 1);
+    return strcmp(k->template_kernel, "gather") ? weight_grad_bytes(launch)
+                                                : gather_bytes(k, launch);
+}
+
+double conv2d_flops(const Kernel *k, const Launch *launch) {
+    const Op *op = launch->ops[0];
+    return sums_parts(k) ? (double)value_elements(launch->arg[0]) : op_table[op->kind].flops(op);
+}

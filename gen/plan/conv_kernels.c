@@ -1,0 +1,202 @@
+/* Convolutions: forward and the input's gradient are one kernel of a template, which gathers; the weight's
+ * gradient is another, which sums over places, in parts where its tiles alone would leave multiprocessors
+ * idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Geometry as in the templates' head
+ * comments. */
+#include "graph/op_table.h"
+#include "plan/template_kernels.h"
+
+enum {
+    ENOUGH_BLOCKS = 264, /* two for each multiprocessor of an H100 */
+    LEAST_PART = 512,    /* places that are worth a block and a partial sum */
+    PART_THREADS = 256,
+    FMA_DEPTH = 16,
+    MMA_STAGES = 4
+};
+
+typedef struct {
+    const Op *op;
+    const Value *x, *w, *y; /* or their gradients */
+    int64_t images, channels, filters;
+    bool tensor_cores;
+    int64_t rows, cols, depth; /* of a block's tile */
+} Conv;
+
+static Conv conv_of(const Program *p, const Op *op, const Value *x, const Value *w,
+                    const Value *y) {
+    ENSURE(value_rows(x) < INT32_MAX && value_rows(y) < INT32_MAX, "%s: more rows than an int",
+           op->name);
+    const Window *window = &op->attr.window;
+    Conv c = {.op = op,
+              .x = x,
+              .w = w,
+              .y = y,
+              .images = value_rows(x) / (window->height * window->width),
+              .channels = value_cols(w),
+              .filters = w->dim[0]};
+    c.tensor_cores = x->dtype == DT_BF16 || x->dtype == DT_F16 || (x->dtype == DT_F32 && p->tf32);
+    c.depth = c.tensor_cores ? 64 / dtype_bytes(x->dtype) : FMA_DEPTH;
+    return c;
+}
+
+/* ---- geometry -------------------------------------------------------------------------------- */
+
+/* The widest tile that a matrix fills, smaller ones where there would be few of them. */
+static void choose_tile(Conv *c, int64_t rows, int64_t cols) {
+    const int64_t widest = c->tensor_cores ? 128 : 64, narrowest = c->tensor_cores ? 32 : 16;
+    c->rows = rows > 64 ? 128 : 64;
+    for (c->cols = widest; c->cols > narrowest && cols <= c->cols / 2;)
+        c->cols /= 2;
+    while (ceil_div(rows, c->rows) * ceil_div(cols, c->cols) < ENOUGH_BLOCKS &&
+           (c->rows > 64 || c->cols > 64))
+        *(c->rows > 64 ? &c->rows : &c->cols) /= 2;
+}
+
+/* A tile whose rows run along the depth, and one whose rows run across it. */
+static int64_t deep_tile(const Conv *c, int64_t rows) {
+    return rows * (c->depth * dtype_bytes(c->x->dtype) + 16);
+}
+static int64_t flat_tile(const Conv *c, int64_t cols) {
+    return c->depth * (cols + 8) * dtype_bytes(c->x->dtype);
+}
+
+/* Elements that one access of 16 bytes may move. */
+static int64_t vector_of(const Value *v) {
+    int64_t most = 16 / dtype_bytes(v->dtype);
+    bool aligned = v->offset % most == 0 && value_cols(v) % most == 0 && v->row_stride % most == 0;
+    return aligned ? most : 1;
+}
+
+static bool in_pairs(const Value *v) {
+    return v->offset % 2 == 0 && value_cols(v) % 2 == 0 && v->row_stride % 2 == 0;
+}
+
+/* ---- filling --------------------------------------------------------------------------------- */
+
+static Filling conv_filling(const Plan *plan, const Conv *c, const char *section) {
+    const Window *w = &c->op->attr.window;
+    Filling f =
+        filling_new(plan, c->op, c->tensor_cores ? "conv2d_mma.cu" : "conv2d_fma.cu", section);
+    f.kernel.name = arena_printf(f.arena, "%s_%lldx%lldx%lldx%lld_%lldx%lldx%lld", f.kernel.ops,
+                                 (long long)c->images, (long long)w->height, (long long)w->width,
+                                 (long long)c->channels, (long long)c->filters,
+                                 (long long)w->kernel, (long long)w->kernel);
+    fill_text(&f, "dtype", dtype_c_name(c->x->dtype));
+    fill_int(&f, "images", c->images);
+    fill_int(&f, "height", w->height);
+    fill_int(&f, "width", w->width);
+    fill_int(&f, "channels", c->channels);
+    fill_int(&f, "filters", c->filters);
+    fill_int(&f, "size", w->kernel);
+    fill_int(&f, "stride", w->stride);
+    fill_int(&f, "padding", w->padding);
+    fill_int(&f, "rows", c->rows);
+    fill_int(&f, "cols", c->cols);
+    if (c->tensor_cores) {
+        f.kernel.threads = (int)(2 * c->cols);
+        fill_int(&f, "stages", MMA_STAGES);
+    } else {
+        f.kernel.threads = (int)(c->rows * c->cols / 32);
+        fill_text(&f, "acc", dtype_c_name(plan->program->real));
+        fill_int(&f, "depth", c->depth);
+    }
+    return f;
+}
+
+static void fill_result(Filling *f, const char *name, const Value *v, bool accumulate) {
+    fill_text(f, "accumulate", accumulate ? "true" : "false");
+    (accumulate ? fill_updates : fill_writes)(f, name, v);
+}
+
+/* Rows of the largest phase: with a stride, the gradient of the input falls into phases. */
+static int64_t phase_rows(const Conv *c, int64_t phases) {
+    const Window *w = &c->op->attr.window;
+    return c->images * ceil_div(w->height, phases) * ceil_div(w->width, phases);
+}
+
+static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
+    const Value *source = backward ? c->y : c->x, *out = backward ? c->x : c->y;
+    int64_t phases = backward ? c->op->attr.window.stride : 1;
+    int64_t rows = backward ? phase_rows(c, phases) : value_rows(out), cols = value_cols(out);
+    choose_tile(c, rows, cols);
+    Filling f = conv_filling(plan, c, "gather");
+    fill_text(&f, "backward", backward ? "true" : "false");
+    fill_stride(&f, "source_stride", source);
+    fill_stride(&f, "out_stride", out);
+    if (c->tensor_cores) {
+        int64_t weights = backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
+        f.kernel.shared_bytes = MMA_STAGES * (deep_tile(c, c->rows) + weights);
+        fill_int(&f, "source_vector", vector_of(source));
+        fill_int(&f, "weight_vector", vector_of(c->w));
+        fill_int(&f, "out_vector", in_pairs(out) ? 2 : 1);
+    }
+    fill_reads(&f, "source", source);
+    fill_reads(&f, "weight", c->w);
+    fill_result(&f, "out", out, c->op->attr.accumulate);
+    fill_grid(&f, ceil_div(rows, c->rows), ceil_div(cols, c->cols), phases * phases);
+    fill_finish(plan, entry, &f, c->op);
+}
+
+void plan_conv2d(Plan *plan, Entry entry, const Op *op) {
+    Conv c = conv_of(plan->program, op, op->in[0], op->in[1], op->out[0]);
+    plan_gather(plan, entry, &c, false);
+}
+
+void plan_conv2d_input_grad(Plan *plan, Entry entry, const Op *op) {
+    Conv c = conv_of(plan->program, op, op->out[0], op->in[1], op->in[0]);
+    plan_gather(plan, entry, &c, true);
+}
+
+/* ---- the weight's gradient ------------------------------------------------------------------- */
+
+static int64_t part_count(const Conv *c, int64_t tiles) {
+    int64_t wanted = ceil_div(ENOUGH_BLOCKS, tiles), most = ceil_div(value_rows(c->y), LEAST_PART);
+    return wanted < most ? wanted : most;
+}
+
+static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *partial) {
+    int64_t elements = value_elements(c->w);
+    Filling f = filling_new(plan, c->op, "conv2d_parts.cu", "sum_parts");
+    f.kernel.name = arena_printf(f.arena, "conv2d_sum_parts_%lldx%lld",
+                                 (long long)value_rows(partial), (long long)elements);
+    f.kernel.threads = PART_THREADS;
+    fill_text(&f, "acc", dtype_c_name(partial->dtype));
+    fill_text(&f, "grad_dtype", dtype_c_name(c->w->dtype));
+    fill_int(&f, "parts", value_rows(partial));
+    fill_int(&f, "elements", elements);
+    fill_reads(&f, "partial", partial);
+    fill_result(&f, "dw", c->w, c->op->attr.accumulate);
+    fill_grid(&f, ceil_div(elements, PART_THREADS), 1, 1);
+    fill_finish(plan, entry, &f, c->op);
+}
+
+void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Op *op) {
+    Program *p = plan->program;
+    Conv c = conv_of(p, op, op->in[0], op->out[0], op->in[1]);
+    int64_t columns = value_elements(c.w) / c.filters, places = value_rows(c.y);
+    choose_tile(&c, c.filters, columns);
+    int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);
+    int64_t part_places = ceil_div(places, part_count(&c, across * down));
+    int64_t parts = ceil_div(places, part_places);
+    const Value *to = c.w;
+    if (parts > 1)
+        to = value_2d(p, arena_printf(p->arena, "%s.partial", c.w->name), ROLE_ACTIVATION, p->real,
+                      parts, value_elements(c.w), op->pos);
+    Filling f = conv_filling(plan, &c, "weight_grad");
+    fill_text(&f, "grad_dtype", dtype_c_name(to->dtype));
+    fill_stride(&f, "source_stride", c.x);
+    fill_stride(&f, "dy_stride", c.y);
+    fill_int(&f, "part_places", part_places);
+    if (c.tensor_cores) {
+        f.kernel.shared_bytes = MMA_STAGES * (flat_tile(&c, c.rows) + flat_tile(&c, c.cols));
+        fill_int(&f, "source_vector", vector_of(c.x));
+        fill_int(&f, "dy_vector", vector_of(c.y));
+        fill_int(&f, "out_vector", in_pairs(to) ? 2 : 1);
+    }
+    fill_reads(&f, "x", c.x);
+    fill_reads(&f, "dy", c.y);
+    fill_result(&f, "dw", to, parts == 1 && op->attr.accumulate);
+    fill_grid(&f, across, down, parts);
+    fill_finish(plan, entry, &f, op);
+    if (parts > 1)
+        plan_sum_parts(plan, entry, &c, to);
+}

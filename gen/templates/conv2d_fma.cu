@@ -1,0 +1,203 @@
+/* Convolutions of images with plain FMA, for fp32 and fp64 (16-bit storage works too).
+ *
+ *     forward      y[n,a,b,o]  = sum over u,v,i of x[n, a S - P + u, b S - P + v, i] w[o,u,v,i]
+ *     input_grad   dx[n,h,w,i] = sum over o,u,v of dy[n, (h + P - u) / S, (w + P - v) / S, o] w[o,u,v,i]
+ *     weight_grad  dw[o,u,v,i] = sum over n,a,b of x[n, a S - P + u, b S - P + v, i] dy[n,a,b,o]
+ *
+ * with a window of K x K (`size`), S `stride`, P `padding`; outside of an image all is zero, and so is what
+ * no place of y has read. Shapes, all row-major, rows of images in the order n, h, w:
+ *     x, dx [images * height * width, channels]          w, dw [filters, K, K, channels] dense
+ *     y, dy [images * out_height * out_width, filters]   out_height = (height + 2 P - K) / S + 1
+ * x, y, dx and dy may have a row stride. Where ACCUMULATE, the product is added to what is there.
+ *
+ * Both kernels are products of matrices that never exist: their elements are gathered on the way to shared
+ * memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result, a column a
+ * filter (a channel), and sums over taps and channels (filters). Backward, blocks (.., .., z) take the places
+ * of phase z (see WindowAxis), so that the sums hold no taps that a stride leaves out. `weight_grad` has a
+ * row a filter, a column a tap and channel, and sums over places; part z of them goes to dw + z * elements
+ * of dw, so that several parts leave partial sums, which conv2d_parts.cu adds up.
+ *
+ * Launch geometry: rows, cols multiples of 8 and 4, depth 16, threads = rows * cols / 32, a multiple of 32
+ *     gather       grid (ceil(R / rows), ceil(columns / cols), phases), phases = BACKWARD ? S * S : 1,
+ *                  R = images * ceil(height / S) * ceil(width / S) backward, else all rows of y
+ *     weight_grad  grid (ceil(filters / rows), ceil(K * K * channels / cols), parts)
+ *                  part_places = ceil(places / parts), none of the parts empty
+ * FLOPs: 2 * places of y * elements of w, of all three. Bytes: every block reads the sources of its rows that
+ * lie in the image, for all taps, and its columns of w (weight_grad: its columns of dy and of the gathered x).
+ *
+ * A thread sums 8 x 4 elements. Every sum runs in a fixed order; there are no atomics. */
+#include "runtime/kernel.cuh"
+
+//@prelude
+static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* of a thread */
+
+/* sums += rows^T cols over DEPTH; both tiles lie with the depth outside. */
+template <int DEPTH, int ROW_PITCH, int COL_PITCH, class A>
+static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
+                                                       const A *rows, const A *cols) {
+#pragma unroll 4
+    for (int d = 0; d < DEPTH; d++) {
+        const Vec<A, CONV2D_ROWS> a = load_vec<CONV2D_ROWS>(rows + d * ROW_PITCH);
+        const Vec<A, CONV2D_COLS> b = load_vec<CONV2D_COLS>(cols + d * COL_PITCH);
+#pragma unroll
+        for (int i = 0; i < CONV2D_ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < CONV2D_COLS; j++)
+                sums[i][j] = fma(a[i], b[j], sums[i][j]);
+    }
+}
+
+/* One of the sums to its place, on top of what is there where it accumulates. */
+template <bool ACCUMULATE, class T, class A>
+static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
+    *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
+}
+//@end
+
+//@kernel gather
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_gather/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ source, const /*@dtype*/float/*@*/ *__restrict__ weight,
+    /*@dtype*/float/*@*/ *__restrict__ out) {
+    using T = /*@dtype*/float/*@*/;
+    using A = /*@acc*/float/*@*/;
+    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    constexpr int IMAGES = /*@images*/8/*@*/, HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
+    constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
+    constexpr int KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
+    constexpr int64_t SOURCE_STRIDE = /*@source_stride*/32/*@*/, OUT_STRIDE = /*@out_stride*/64/*@*/;
+    constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/64/*@*/, DEPTH = /*@depth*/16/*@*/;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS), THREAD_ROWS = THREADS / DEPTH;
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts, vectors aligned */
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT, FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT, TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
+    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    if (first >= IMAGES * high * wide)
+        return; /* another phase has more places */
+
+    /* The rows that this thread brings: their image and place in it. */
+    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
+    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
+#pragma unroll
+    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+        const int row = first + own + s * THREAD_ROWS;
+        image[s] = row / (high * wide);
+        y[s] = row / wide % high;
+        x[s] = row % wide;
+    }
+
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int depth = down.taps * across.taps * INNER;
+    for (int base = 0; base < depth; base += DEPTH) {
+        const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
+        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
+#pragma unroll
+        for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
+            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
+                                w >= 0 && w < FROM_WIDTH;
+            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
+            row_tile[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
+                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
+        }
+        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
+        for (int col = own; col < COLS; col += THREAD_ROWS) {
+            const int column = first_col + col;
+            const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
+            col_tile[own_depth * COL_PITCH + col] =
+                place < depth && column < COLUMNS
+                    ? convert<A>(weight[(filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel])
+                    : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row, col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int i = 0; i < CONV2D_ROWS; i++) {
+        const int row = first + thread_row + i, to_image = row / (high * wide);
+        const int to_y = down.place(row / wide % high), to_x = across.place(row % wide);
+        const int64_t pixel = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+#pragma unroll
+        for (int j = 0; j < CONV2D_COLS; j++) {
+            const int column = first_col + thread_col + j;
+            if (to_image < IMAGES && column < COLUMNS)
+                conv2d_store<ACCUMULATE>(out + pixel * OUT_STRIDE + column, sums[i][j]);
+        }
+    }
+}
+//@end
+
+//@kernel weight_grad
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_weight_grad/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ x, const /*@dtype*/float/*@*/ *__restrict__ dy,
+    /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
+    using A = /*@acc*/float/*@*/;
+    constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
+    constexpr int IMAGES = /*@images*/8/*@*/, HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
+    constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
+    constexpr int KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
+    constexpr int64_t X_STRIDE = /*@source_stride*/32/*@*/, DY_STRIDE = /*@dy_stride*/64/*@*/;
+    constexpr int ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/;
+    constexpr int PART_PLACES = /*@part_places*/1568/*@*/;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int PLACES = IMAGES * CONV_HEIGHT * CONV_WIDTH, COLUMNS = KERNEL * KERNEL * CHANNELS;
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
+    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    const int begin = blockIdx.z * PART_PLACES;
+    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
+
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    for (int base = begin; base < end; base += DEPTH) {
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
+            const int place = base + e / ROWS, filter = first_row + e % ROWS;
+            row_tile[e / ROWS * ROW_PITCH + e % ROWS] =
+                place < end && filter < FILTERS ? convert<A>(dy[place * DY_STRIDE + filter]) : A(0);
+        }
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
+            const int place = base + e / COLS, column = first_col + e % COLS;
+            const int image = place / (CONV_HEIGHT * CONV_WIDTH), tap = column / CHANNELS;
+            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
+            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+            const bool inside = place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const int64_t pixel = (image * HEIGHT + h) * WIDTH + w;
+            col_tile[e / COLS * COL_PITCH + e % COLS] =
+                inside ? convert<A>(x[pixel * X_STRIDE + column % CHANNELS]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row, col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int i = 0; i < CONV2D_ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < CONV2D_COLS; j++) {
+            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            if (filter < FILTERS && column < COLUMNS)
+                conv2d_store<ACCUMULATE>(dw + (blockIdx.z * FILTERS + filter) * COLUMNS + column, sums[i][j]);
+        }
+}
+//@end
