@@ -1,6 +1,6 @@
 #!/bin/sh
-# generated.sh [--all]: kernels of random graphs on the simulated device, in several orders of threads
-# and compiled for its checkers. `ok NAME` or `FAIL NAME` a test. SIM_OUT names the built device;
+# generated.sh [--all]: kernels of random graphs, and convolutions, on the simulated device, in several
+# orders of threads and compiled for its checkers. `ok NAME` or `FAIL NAME` a test. SIM_OUT names the built device;
 # build/libgen.a and build/libshared.a are built by `make unit-tests`.
 cd "$(dirname "$0")/../.." || exit 1
 sim=${SIM_OUT:-$PWD/build/sim}
@@ -11,10 +11,14 @@ orders=random:1
 [ "${1-}" != --all ] || orders="reverse random:1 random:2"
 rm -rf "$out"
 mkdir -p "$out"
-$cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -I. -Igen -Itests/unit \
-    -isystem "$cuda/include" -c tests/sim/test_generated_kernels.c -o "$out/test.o" &&
-    ${CXX:-g++} -o "$out/test" "$out/test.o" build/libshared.a build/libgen.a -L"$sim" -Wl,-rpath,"$sim" \
-        -lcuda -lcmocka -ljansson -lm || exit 1
+for test in kernels conv2d; do
+    for source in test_generated_$test generated; do
+        $cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -I. -Igen -Itests/unit \
+            -isystem "$cuda/include" -c tests/sim/$source.c -o "$out/$source.o" || exit 1
+    done
+    ${CXX:-g++} -o "$out/$test" "$out/test_generated_$test.o" "$out/generated.o" build/libshared.a build/libgen.a \
+        -L"$sim" -Wl,-rpath,"$sim" -lcuda -lcmocka -ljansson -lm || exit 1
+done
 export SIM_FOLDER="$sim" SIM_TESTS="$out" CUDA_HOME="$cuda" CMOCKA_MESSAGE_OUTPUT=TAP
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
 failed=0
@@ -22,13 +26,16 @@ failed=0
 run() { # run NAME SETTING...
     name=$1
     shift
-    output=$(env "$@" "$out/test" 2>&1)
-    code=$?
-    printf '%s\n' "$output" | sed -n "s/^ok [0-9]* - /ok generated $name /p; s/^not ok [0-9]* - /FAIL generated $name /p"
-    [ $code -eq 0 ] && return
-    failed=1
-    printf '%s\n' "$output" | grep -v '^ok ' | sed 's/^/    /'
-    printf '%s\n' "$output" | grep -q '^not ok' || echo "FAIL generated $name: exit code $code"
+    for test in kernels conv2d; do
+        output=$(env "$@" "$out/$test" 2>&1)
+        code=$?
+        printf '%s\n' "$output" |
+            sed -n "s/^ok [0-9]* - /ok generated $name /p; s/^not ok [0-9]* - /FAIL generated $name /p"
+        [ $code -eq 0 ] && continue
+        failed=1
+        printf '%s\n' "$output" | grep -v '^ok ' | sed 's/^/    /'
+        printf '%s\n' "$output" | grep -q '^not ok' || echo "FAIL generated $name: exit code $code"
+    done
 }
 
 run "release forward" FLAVOUR=release SIM_ORDER=forward
