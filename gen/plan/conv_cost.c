@@ -1,5 +1,5 @@
-/* What convolutions ask of memory and their arithmetic. Follows the loops of the templates; the op says the
- * shapes, the launch's grid the tiles. */
+/* What convolutions ask of memory and their arithmetic. Follows the loops of the templates; the op
+ * says the shapes, the launch's grid the tiles. */
 #include <string.h>
 
 #include "graph/op_table.h"

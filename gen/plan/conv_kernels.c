@@ -1,7 +1,7 @@
-/* Convolutions: forward and the input's gradient are one kernel of a template, which gathers; the weight's
- * gradient is another, which sums over places, in parts where its tiles alone would leave multiprocessors
- * idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Geometry as in the templates' head
- * comments. */
+/* Convolutions: forward and the input's gradient are one kernel of a template, which gathers; the
+ * weight's gradient is another, which sums over places, in parts where its tiles alone would leave
+ * multiprocessors idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Geometry as in
+ * the templates' head comments. */
 #include "graph/op_table.h"
 #include "plan/template_kernels.h"
 

@@ -1,29 +1,32 @@
 /* Convolutions of images with plain FMA, for fp32 and fp64 (16-bit storage works too).
  *
- *     forward      y[n,a,b,o]  = sum over u,v,i of x[n, a S - P + u, b S - P + v, i] w[o,u,v,i]
- *     input_grad   dx[n,h,w,i] = sum over o,u,v of dy[n, (h + P - u) / S, (w + P - v) / S, o] w[o,u,v,i]
- *     weight_grad  dw[o,u,v,i] = sum over n,a,b of x[n, a S - P + u, b S - P + v, i] dy[n,a,b,o]
+ *     forward      y[n,a,b,o]  = sum over u,v,i of x[n, aS - P + u, bS - P + v, i] w[o,u,v,i]
+ *     input_grad   dx[n,h,w,i] = sum over o,u,v of dy[n, (h + P - u) / S, (w + P - v) / S, o]
+ *                                                  w[o,u,v,i], where S divides
+ *     weight_grad  dw[o,u,v,i] = sum over n,a,b of x[n, aS - P + u, bS - P + v, i] dy[n,a,b,o]
  *
- * with a window of K x K (`size`), S `stride`, P `padding`; outside of an image all is zero, and so is what
- * no place of y has read. Shapes, all row-major, rows of images in the order n, h, w:
+ * with a window of K x K (`size`), S `stride`, P `padding`; outside of an image all is zero. Shapes, all
+ * row-major, rows of images in the order n, h, w:
  *     x, dx [images * height * width, channels]          w, dw [filters, K, K, channels] dense
  *     y, dy [images * out_height * out_width, filters]   out_height = (height + 2 P - K) / S + 1
  * x, y, dx and dy may have a row stride. Where ACCUMULATE, the product is added to what is there.
  *
- * Both kernels are products of matrices that never exist: their elements are gathered on the way to shared
- * memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result, a column a
- * filter (a channel), and sums over taps and channels (filters). Backward, blocks (.., .., z) take the places
- * of phase z (see WindowAxis), so that the sums hold no taps that a stride leaves out. `weight_grad` has a
- * row a filter, a column a tap and channel, and sums over places; part z of them goes to dw + z * elements
- * of dw, so that several parts leave partial sums, which conv2d_parts.cu adds up.
+ * Both kernels are products of matrices that never exist: their elements are gathered on the way to
+ * shared memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result, a
+ * column a filter (a channel), and sums over taps and channels (filters). Backward, blocks (.., .., z)
+ * take the places of phase z (see WindowAxis), so that the sums hold no taps that a stride leaves out.
+ * `weight_grad` has a row a filter, a column a tap and channel, and sums over places; part z of them
+ * goes to dw + z * elements of dw, so that several parts leave partial sums, which conv2d_parts.cu
+ * adds up.
  *
- * Launch geometry: rows, cols multiples of 8 and 4, depth 16, threads = rows * cols / 32, a multiple of 32
+ * Launch geometry: rows a multiple of 8, cols of 4, depth 16, threads = rows * cols / 32, whole warps
  *     gather       grid (ceil(R / rows), ceil(columns / cols), phases), phases = BACKWARD ? S * S : 1,
  *                  R = images * ceil(height / S) * ceil(width / S) backward, else all rows of y
  *     weight_grad  grid (ceil(filters / rows), ceil(K * K * channels / cols), parts)
  *                  part_places = ceil(places / parts), none of the parts empty
- * FLOPs: 2 * places of y * elements of w, of all three. Bytes: every block reads the sources of its rows that
- * lie in the image, for all taps, and its columns of w (weight_grad: its columns of dy and of the gathered x).
+ * FLOPs: 2 * places of y * elements of w, of all three. Bytes: a block reads the sources of its rows
+ * that lie in the image, for all taps, and its columns of w (weight_grad: its columns of dy and of the
+ * gathered x); results are written once, and read before where they accumulate.
  *
  * A thread sums 8 x 4 elements. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
@@ -61,17 +64,23 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     using T = /*@dtype*/float/*@*/;
     using A = /*@acc*/float/*@*/;
     constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int IMAGES = /*@images*/8/*@*/, HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
+    constexpr int IMAGES = /*@images*/8/*@*/;
+    constexpr int HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
     constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
-    constexpr int KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
-    constexpr int64_t SOURCE_STRIDE = /*@source_stride*/32/*@*/, OUT_STRIDE = /*@out_stride*/64/*@*/;
+    constexpr int KERNEL = /*@size*/3/*@*/;
+    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
+    constexpr int64_t SOURCE_STRIDE = /*@source_stride*/32/*@*/;
+    constexpr int64_t OUT_STRIDE = /*@out_stride*/64/*@*/;
     constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/64/*@*/, DEPTH = /*@depth*/16/*@*/;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS), THREAD_ROWS = THREADS / DEPTH;
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts, vectors aligned */
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT, FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT, TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
@@ -115,13 +124,13 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
         for (int col = own; col < COLS; col += THREAD_ROWS) {
             const int column = first_col + col;
             const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
-            col_tile[own_depth * COL_PITCH + col] =
-                place < depth && column < COLUMNS
-                    ? convert<A>(weight[(filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel])
-                    : A(0);
+            const bool inside = place < depth && column < COLUMNS;
+            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
+            col_tile[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
         }
         __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row, col_tile + thread_col);
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
         __syncthreads();
     }
 
@@ -146,9 +155,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
     using A = /*@acc*/float/*@*/;
     constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int IMAGES = /*@images*/8/*@*/, HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
+    constexpr int IMAGES = /*@images*/8/*@*/;
+    constexpr int HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
     constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
-    constexpr int KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
+    constexpr int KERNEL = /*@size*/3/*@*/;
+    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
     constexpr int64_t X_STRIDE = /*@source_stride*/32/*@*/, DY_STRIDE = /*@dy_stride*/64/*@*/;
     constexpr int ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/;
     constexpr int PART_PLACES = /*@part_places*/1568/*@*/;
@@ -181,13 +192,15 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
             const int image = place / (CONV_HEIGHT * CONV_WIDTH), tap = column / CHANNELS;
             const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
             const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
-            const bool inside = place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const bool inside =
+                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
             const int64_t pixel = (image * HEIGHT + h) * WIDTH + w;
             col_tile[e / COLS * COL_PITCH + e % COLS] =
                 inside ? convert<A>(x[pixel * X_STRIDE + column % CHANNELS]) : A(0);
         }
         __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row, col_tile + thread_col);
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
         __syncthreads();
     }
 
@@ -196,8 +209,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
 #pragma unroll
         for (int j = 0; j < CONV2D_COLS; j++) {
             const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
             if (filter < FILTERS && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(dw + (blockIdx.z * FILTERS + filter) * COLUMNS + column, sums[i][j]);
+                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
         }
 }
 //@end
