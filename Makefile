@@ -138,7 +138,7 @@ build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 unit-tests: $(unit_tests)
 
 check check-all:
-	@runtime/scripts/deps.sh install compiler sim text test cuda
+	@runtime/scripts/deps.sh install compiler sim text images test cuda
 	@$(MAKE) --no-print-directory -s -j2 tests-built
 	@$(MAKE) --no-print-directory tests-run ALL=$(if $(filter check-all,$@),--all)
 
@@ -183,7 +183,7 @@ bench: build/gpu/ready
 
 .PHONY: deps
 deps:
-	@runtime/scripts/deps.sh install compiler sim text test fuzz cuda
+	@runtime/scripts/deps.sh install compiler sim text images test fuzz cuda
 
 # ---- the rest ---------------------------------------------------------------------------------
 

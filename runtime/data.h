@@ -33,6 +33,7 @@ typedef struct {
     int64_t train_rows, eval_rows; /* synthetic: 0 train rows, for it has no end */
     int64_t train_samples, eval_samples;
     int64_t truncated;    /* samples cut to seq_len */
+    int64_t skipped;      /* images left out, for they could not be decoded */
     uint64_t fingerprint; /* of rows and contents: equal when a resumed run sees the same data */
 } LoaderFacts;
 

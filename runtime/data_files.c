@@ -50,7 +50,7 @@ static bool ends_in(const char *name, const char *suffix) {
     return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
-static bool folder_add(FileList *files, const char *folder, const char *suffix, DataError *error) {
+static bool add_folder(FileList *files, const char *folder, const char *suffix, DataError *error) {
     DIR *dir = opendir(folder);
     if (!dir)
         return data_fail(error, "%s: cannot read the folder: %s", folder, strerror(errno));
@@ -64,12 +64,40 @@ static bool folder_add(FileList *files, const char *folder, const char *suffix, 
         if (length >= (int)sizeof path)
             ok = data_fail(error, "%s/%s: the path is too long", folder, entry->d_name);
         else if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
-            ok = folder_add(files, path, suffix, error); /* lstat: links cannot make a cycle */
+            ok = add_folder(files, path, suffix, error); /* lstat: links cannot make a cycle */
         else if (ends_in(path, suffix) && stat(path, &info) == 0 && S_ISREG(info.st_mode))
             files_add(files, path);
     }
     closedir(dir);
     return ok;
+}
+
+bool folder_list(const char *folder, FileList *files, DataError *error) {
+    *files = (FileList){0};
+    bool ok = add_folder(files, folder, "", error);
+    if (ok)
+        files_sort(files, 0);
+    else
+        files_free(files);
+    return ok;
+}
+
+bool subfolder_list(const char *folder, FileList *folders, DataError *error) {
+    *folders = (FileList){0};
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return data_fail(error, "%s: cannot read the folder: %s", folder, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[RT_MAX_PATH];
+        struct stat info;
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && length < (int)sizeof path && stat(path, &info) == 0 &&
+            S_ISDIR(info.st_mode))
+            files_add(folders, path);
+    }
+    closedir(dir);
+    files_sort(folders, 0);
+    return true;
 }
 
 static bool pattern_add(FileList *files, const char *pattern, const char *suffix,
@@ -85,7 +113,7 @@ static bool pattern_add(FileList *files, const char *pattern, const char *suffix
     for (size_t i = 0; ok && i < found.gl_pathc; i++) {
         struct stat info;
         if (stat(found.gl_pathv[i], &info) == 0 && S_ISDIR(info.st_mode))
-            ok = folder_add(files, found.gl_pathv[i], suffix, error);
+            ok = add_folder(files, found.gl_pathv[i], suffix, error);
         else
             files_add(files, found.gl_pathv[i]);
     }

@@ -26,6 +26,11 @@ bool files_expand(const char *const *patterns, int count, const char *suffix, Fi
                   DataError *error);
 void files_free(FileList *files);
 
+/* All files below a folder; the folders in a folder, links to folders too. Sorted bytewise, hidden
+ * ones left out. */
+bool folder_list(const char *folder, FileList *files, DataError *error);
+bool subfolder_list(const char *folder, FileList *folders, DataError *error);
+
 /* The whole file, to be freed by the caller; empty files give size 0 and a non-NULL pointer. */
 bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error);
 

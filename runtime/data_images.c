@@ -7,10 +7,11 @@
 #include "runtime/data_files.h"
 #include "runtime/rt.h"
 
-/* What was read for one of the spec's two lists of files. */
+/* What was read for one of the spec's two lists of files; only one of both kinds. */
 typedef struct {
     IdxSet idx;
-    int64_t count;
+    ImageFolder folder;
+    int64_t count, skipped;
 } Source;
 
 /* Rows [0, train_rows) and [0, eval_rows); where there is no list of its own the held-out ones are
@@ -20,6 +21,7 @@ typedef struct {
     const RtImages *shape;
     uint64_t seed;
     Source sources[LOADER_SPLITS];
+    FileList classes; /* of folders */
     int64_t rows[LOADER_SPLITS];
     const RtInput *pixels, *labels, *indices; /* NULL: the program does not read it */
 } ImageSet;
@@ -28,8 +30,8 @@ enum { HELD_OUT_KEY = 1 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static bool source_open(const ImageSet *set, Source *source, const char *const *paths, int count,
-                        DataError *error) {
+static bool open_idx(const ImageSet *set, Source *source, const char *const *paths, int count,
+                     DataError *error) {
     FileList files;
     if (!files_expand(paths, count, "", &files, error))
         return false;
@@ -39,6 +41,25 @@ static bool source_open(const ImageSet *set, Source *source, const char *const *
     source->count = source->idx.count;
     files_free(&files);
     return ok;
+}
+
+static bool open_folder(ImageSet *set, Source *source, const char *const *paths, int count,
+                        DataError *error) {
+    ImageFolder *folder = &source->folder;
+    folder->classes = &set->classes;
+    for (int i = 0; i < count; i++)
+        if (!folder_add(folder, paths[i], set->shape, error))
+            return false;
+    if (set->shape->skip_broken)
+        source->skipped = folder_skip_broken(folder, set->shape, set->data->num_workers);
+    source->count = folder->count;
+    return source->count || data_fail(error, "%s: no image is left that can be used", paths[0]);
+}
+
+static bool source_open(ImageSet *set, Source *source, const char *const *paths, int count,
+                        DataError *error) {
+    return set->data->format == RT_DATA_IDX ? open_idx(set, source, paths, count, error)
+                                            : open_folder(set, source, paths, count, error);
 }
 
 static bool files_open(ImageSet *set, DataError *error) {
@@ -64,8 +85,11 @@ static bool open_rows(ImageSet *set, int64_t batch, DataError *error) {
 
 static void images_close(void *context) {
     ImageSet *set = context;
-    for (int split = 0; split < LOADER_SPLITS; split++)
+    for (int split = 0; split < LOADER_SPLITS; split++) {
         idx_free(&set->sources[split].idx);
+        folder_free(&set->sources[split].folder);
+    }
+    files_free(&set->classes);
     free(set);
 }
 
@@ -124,20 +148,22 @@ static int32_t label_of(const ImageSet *set, LoaderSplit split, int64_t row) {
     if (set->data->format == RT_DATA_SYNTHETIC)
         return (int32_t)(mix64(random_of(set, split, row), 0) % (uint64_t)set->shape->classes);
     const Source *source = source_of(set, split, row, &at);
-    return source->idx.labels[at];
+    return set->data->format == RT_DATA_IDX ? source->idx.labels[at]
+                                            : source->folder.files[at].label;
 }
 
-/* Where the row's raw image lies in memory, or `room` where it was put. */
+/* Where the row's raw image lies in memory, or `room` where it was put; NULL where that fails. */
 static const uint8_t *raw_image(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *room,
                                 DataError *error) {
-    (void)error;
     int64_t at;
     if (set->data->format == RT_DATA_SYNTHETIC) {
         random_image(set, random_of(set, split, row) + 1, room);
         return room;
     }
     const Source *source = source_of(set, split, row, &at);
-    return source->idx.pixels + (size_t)at * raw_bytes(set->shape);
+    if (set->data->format == RT_DATA_IDX)
+        return source->idx.pixels + (size_t)at * raw_bytes(set->shape);
+    return folder_read(&source->folder, at, set->shape, room, error) ? room : NULL;
 }
 
 static bool put_raw(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *to,
@@ -191,16 +217,26 @@ static void images_facts(const void *context, LoaderFacts *facts) {
     const ImageSet *set = context;
     facts->train_samples = set->rows[LOADER_TRAIN];
     facts->eval_samples = set->rows[LOADER_EVAL];
+    facts->skipped = set->sources[LOADER_TRAIN].skipped + set->sources[LOADER_EVAL].skipped;
 }
 
+static uint64_t bytes_hash(uint64_t hash, const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        hash = mix64(hash, bytes[i]);
+    return hash;
+}
+
+/* Of a file its name: to decode it here would be its price once more. */
 static uint64_t image_hash(const ImageSet *set, int64_t row) {
     int64_t at;
     const Source *source = source_of(set, LOADER_TRAIN, row, &at);
-    const uint8_t *raw = source->idx.pixels + (size_t)at * raw_bytes(set->shape);
-    uint64_t hash = source->idx.labels[at];
-    for (size_t i = 0; i < raw_bytes(set->shape); i++)
-        hash = mix64(hash, raw[i]);
-    return hash;
+    if (set->data->format == RT_DATA_IDX)
+        return bytes_hash(source->idx.labels[at],
+                          source->idx.pixels + (size_t)at * raw_bytes(set->shape),
+                          raw_bytes(set->shape));
+    const ImageFile *file = &source->folder.files[at];
+    const char *name = strrchr(file->path, '/');
+    return bytes_hash((uint64_t)file->label, (const uint8_t *)name, strlen(name));
 }
 
 static uint64_t images_fingerprint(const void *context) {

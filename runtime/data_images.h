@@ -30,7 +30,49 @@ bool idx_add(IdxSet *set, const char *path, const uint8_t *bytes, size_t size,
              const char *label_path, const uint8_t *label_bytes, size_t label_size,
              const RtImages *shape, DataError *error);
 
+/* ---- JPEG and PNG (data_decode.c) ------------------------------------------------------------ */
+
+/* Bytes [height, width, channels]. */
+typedef struct {
+    uint8_t *pixels; /* owned */
+    int64_t height, width, channels;
+} Picture;
+
+/* A file's bytes, in 1 or 3 channels whatever the file has; transparency is ignored. Nothing is
+ * left to free where that fails. Any thread. */
+bool picture_decode(Picture *picture, const char *path, const uint8_t *bytes, size_t size,
+                    int64_t channels, DataError *error);
+void picture_free(Picture *picture);
+
+/* ---- folders of images (data_folder.c) ------------------------------------------------------- */
+
+typedef struct {
+    char *path;
+    int32_t label;
+} ImageFile;
+
+typedef struct {
+    ImageFile *files;
+    int64_t count, capacity;
+    FileList *classes; /* set by the caller: the class folders of the first root of the run */
+} ImageFolder;
+
+/* Appends the images of one root: class by class, files of a class in bytewise order. */
+bool folder_add(ImageFolder *folder, const char *root, const RtImages *shape, DataError *error);
+void folder_free(ImageFolder *folder);
+/* Leaves out the images that cannot be read, decoded or fitted, saying so of the first few; gives
+ * their number. Each image is decoded once. */
+int64_t folder_skip_broken(ImageFolder *folder, const RtImages *shape, int64_t threads);
+/* The raw image of a file. Any thread. */
+bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, uint8_t *raw,
+                 DataError *error);
+
 /* ---- other sizes (data_resize.c) ------------------------------------------------------------- */
+
+/* The raw image of a picture: its largest centred part of that shape, made smaller. A part that is
+ * smaller than the raw image is an error. */
+bool picture_fit(const Picture *picture, const RtImages *shape, const char *path, uint8_t *raw,
+                 DataError *error);
 
 /* What the model sees of a raw image, in floats of `dtype`. */
 void image_present(const RtImages *shape, const uint8_t *raw, RtDtype dtype, void *out);

@@ -4,6 +4,7 @@
  * axis lies at (i + 0.5) * old / new - 0.5 of the old one, held at its ends. */
 #include "runtime/data_images.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/rt.h"
@@ -39,6 +40,48 @@ static double between(const uint8_t *upper, const uint8_t *lower, Tap row, Tap c
     double below = lower[low] + col.share * (lower[high] - lower[low]);
     return above + row.share * (below - above);
 }
+
+/* ---- to a raw image -------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t top, left, height, width;
+} Part;
+
+static Part largest_part(const Picture *picture, const RtImages *shape) {
+    Part part = {.height = picture->height, .width = picture->width};
+    if (part.width * shape->height > part.height * shape->width)
+        part.width = part.height * shape->width / shape->height;
+    else
+        part.height = part.width * shape->height / shape->width;
+    part.top = (picture->height - part.height) / 2;
+    part.left = (picture->width - part.width) / 2;
+    return part;
+}
+
+bool picture_fit(const Picture *picture, const RtImages *shape, const char *path, uint8_t *raw,
+                 DataError *error) {
+    Part part = largest_part(picture, shape);
+    if (part.height < shape->height || part.width < shape->width)
+        return data_fail(error,
+                         "%s: is %lld x %lld, smaller than the %lld x %lld of data.image_height "
+                         "and data.image_width; lower these, or leave it out",
+                         path, (long long)picture->height, (long long)picture->width,
+                         (long long)shape->height, (long long)shape->width);
+    int64_t channels = picture->channels, stride = picture->width * channels;
+    Tap *rows = taps(part.height, shape->height), *cols = taps(part.width, shape->width);
+    const uint8_t *first = picture->pixels + part.top * stride + part.left * channels;
+    for (int64_t y = 0; y < shape->height; y++)
+        for (int64_t x = 0; x < shape->width; x++)
+            for (int64_t c = 0; c < channels; c++)
+                *raw++ = (uint8_t)lround(between(first + rows[y].low * stride,
+                                                 first + rows[y].high * stride, rows[y], cols[x],
+                                                 channels, c));
+    free(rows);
+    free(cols);
+    return true;
+}
+
+/* ---- to the model's numbers ------------------------------------------------------------------ */
 
 void image_present(const RtImages *shape, const uint8_t *raw, RtDtype dtype, void *out) {
     int64_t size = shape->out_size, stride = shape->width * shape->channels, at = 0;

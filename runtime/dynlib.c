@@ -12,17 +12,22 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *names[3]; /* file names, best first */
-    bool of_driver;       /* comes with the driver, which the system knows; else with a toolkit */
-    const char *beside;   /* pattern of what it opens itself, by a name that only a system finds */
+    const char *names[3];                             /* file names, best first */
+    enum { OF_DRIVER, OF_TOOLKIT, OF_SYSTEM } origin; /* what it is installed with */
+    const char *beside; /* pattern of what it opens itself, by a name that only a system finds */
+    const char *remedy; /* OF_SYSTEM: what to install */
 } LibraryRow;
 
 static const LibraryRow rows[LIBRARIES] = {
-    [LIB_CUDA] = {{"libcuda.so.1"}, true, NULL},
-    [LIB_CUBLASLT] = {{"libcublasLt.so.13", "libcublasLt.so.12"}, false, NULL},
-    [LIB_NVRTC] = {{"libnvrtc.so.13", "libnvrtc.so.12"}, false, "libnvrtc-builtins.so.*"},
-    [LIB_CUPTI] = {{"libcupti.so.13", "libcupti.so.12"}, false, NULL},
-    [LIB_NVML] = {{"libnvidia-ml.so.1"}, true, NULL},
+    [LIB_CUDA] = {{"libcuda.so.1"}, OF_DRIVER},
+    [LIB_CUBLASLT] = {{"libcublasLt.so.13", "libcublasLt.so.12"}, OF_TOOLKIT},
+    [LIB_NVRTC] = {{"libnvrtc.so.13", "libnvrtc.so.12"}, OF_TOOLKIT, "libnvrtc-builtins.so.*"},
+    [LIB_CUPTI] = {{"libcupti.so.13", "libcupti.so.12"}, OF_TOOLKIT},
+    [LIB_NVML] = {{"libnvidia-ml.so.1"}, OF_DRIVER},
+    [LIB_TURBOJPEG] = {{"libturbojpeg.so.0"},
+                       OF_SYSTEM,
+                       .remedy = "libjpeg-turbo (Debian: libturbojpeg0)"},
+    [LIB_PNG] = {{"libpng16.so.16"}, OF_SYSTEM, .remedy = "libpng (Debian: libpng16-16)"},
 };
 
 /* Toolkits: the value of the variable (of PATH, each of its folders), then the pattern. A folder of
@@ -153,17 +158,20 @@ static bool open_in(const char *folder, void *context) {
 
 static bool search(WantedLibrary *wanted) {
     const char *list = getenv("LD_LIBRARY_PATH");
-    bool of_driver = wanted->row->of_driver;
-    if (only_dir)
+    int origin = wanted->row->origin;
+    if (only_dir && origin != OF_SYSTEM)
         return open_in(only_dir, wanted);
     if (list && look_in_list(list, NULL, NULL, open_in, wanted))
         return true;
-    if (!of_driver && look_in_toolkits(0, NAMED_TOOLKITS, library_folders, open_in, wanted))
+    if (origin == OF_TOOLKIT &&
+        look_in_toolkits(0, NAMED_TOOLKITS, library_folders, open_in, wanted))
         return true;
     if (open_in("", wanted))
         return true;
-    return of_driver ? look_in_list(driver_folders, NULL, NULL, open_in, wanted)
-                     : look_in_toolkits(NAMED_TOOLKITS, TOOLKITS, library_folders, open_in, wanted);
+    if (origin == OF_DRIVER)
+        return look_in_list(driver_folders, NULL, NULL, open_in, wanted);
+    return origin == OF_TOOLKIT &&
+           look_in_toolkits(NAMED_TOOLKITS, TOOLKITS, library_folders, open_in, wanted);
 }
 
 void *dynlib_open(Library library, char *error, size_t error_size) {
@@ -175,10 +183,12 @@ void *dynlib_open(Library library, char *error, size_t error_size) {
         return handles[library] = wanted.handle;
     if (*wanted.why)
         snprintf(error, error_size, "%s cannot be loaded: %s", row->names[0], wanted.why);
+    else if (row->origin == OF_SYSTEM)
+        snprintf(error, error_size, "%s not found; install %s", row->names[0], row->remedy);
     else if (only_dir)
         snprintf(error, error_size, "no %s in %s; build the simulated device first (make sim)",
                  row->names[0], only_dir);
-    else if (row->of_driver)
+    else if (row->origin == OF_DRIVER)
         snprintf(error, error_size, "%s not found; install the NVIDIA driver", row->names[0]);
     else
         snprintf(error, error_size,

@@ -1,4 +1,4 @@
-/* The shared libraries of CUDA, opened when they are first needed and never linked: a program runs
+/* Shared libraries, CUDA's and a few more, opened when they are first needed and never linked: a program runs
  * with only those it uses, and one that is missing gives one clear line. NVRTC's headers are found
  * in the same places. */
 #ifndef GPUOPT_DYNLIB_H
@@ -7,9 +7,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum { LIB_CUDA, LIB_CUBLASLT, LIB_NVRTC, LIB_CUPTI, LIB_NVML, LIBRARIES } Library;
+typedef enum {
+    LIB_CUDA,
+    LIB_CUBLASLT,
+    LIB_NVRTC,
+    LIB_CUPTI,
+    LIB_NVML,
+    LIB_TURBOJPEG,
+    LIB_PNG,
+    LIBRARIES
+} Library;
 
-/* From now on every library comes from this folder alone (the simulated device's). Call it before
+/* From now on every library of CUDA comes from this folder alone (the simulated device's). Call it before
  * the first dynlib_open(). The string must outlive the process's use of libraries. */
 void dynlib_only_in(const char *dir);
 

@@ -24,6 +24,9 @@ static void show_start(const Rt *rt) {
     if (facts->truncated > 0)
         printf("data: %lld samples are longer than a row and were cut\n",
                (long long)facts->truncated);
+    if (facts->skipped > 0)
+        printf("data: %lld images could not be used and were left out\n",
+               (long long)facts->skipped);
 }
 
 static void fill_state(Rt *rt) {

@@ -4,7 +4,7 @@
 #     runtime/scripts/deps.sh check GROUP...     names what is missing in one line; exit 1 then
 #     runtime/scripts/deps.sh install GROUP...   as root installs it; otherwise the same line
 #
-# Groups: compiler, sim, text, test, fuzz, and cuda (the toolkit: nvcc, headers and libraries, from
+# Groups: compiler, sim, text, images, test, fuzz, and cuda (the toolkit: nvcc, headers and libraries, from
 # CUDA_HOME or, where there is none, from Python wheels of one version under build/deps).
 
 set -u
@@ -20,6 +20,9 @@ compiler  zlib1g-dev           c:zlib.h
 sim       g++                  command:g++
 sim       libopenblas-dev      c:cblas.h
 text      perl-doc             file:/usr/share/perl/*/pod/perlfunc.pod
+images    dataset-fashion-mnist file:/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz
+images    libturbojpeg0        file:/usr/lib/*/libturbojpeg.so.0
+images    libpng16-16          file:/usr/lib/*/libpng16.so.16
 test      libcmocka-dev        cmocka
 test      cppcheck             command:cppcheck
 fuzz      clang                command:clang

@@ -1,0 +1,195 @@
+/* A folder of JPEG and PNG files with one sub-folder a class, whose number is its place among the
+ * sorted names. */
+#include "runtime/data_images.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "runtime/rt.h"
+
+/* ---- what is there --------------------------------------------------------------------------- */
+
+static bool is_image_name(const char *path) {
+    static const char *const endings[] = {".jpg", ".jpeg", ".png"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (length > n && strcasecmp(path + length - n, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add(ImageFolder *folder, const char *path, int32_t label) {
+    if (folder->count == folder->capacity) {
+        folder->capacity = folder->capacity ? 2 * folder->capacity : 1024;
+        folder->files = realloc(folder->files, sizeof *folder->files * (size_t)folder->capacity);
+        if (!folder->files)
+            rt_fail("no memory for the names of images");
+    }
+    ImageFile *file = &folder->files[folder->count++];
+    file->label = label;
+    file->path = strdup(path);
+    if (!file->path)
+        rt_fail("no memory for the names of images");
+}
+
+static bool add_class(ImageFolder *folder, const char *path, int32_t label, DataError *error) {
+    FileList files;
+    int64_t before = folder->count;
+    if (!folder_list(path, &files, error))
+        return false;
+    for (int i = 0; i < files.count; i++)
+        if (is_image_name(files.paths[i]))
+            add(folder, files.paths[i], label);
+    files_free(&files);
+    if (folder->count > before)
+        return true;
+    return data_fail(error,
+                     "%s: this class has no image (*.jpg, *.jpeg, *.png); add some or "
+                     "remove the folder",
+                     path);
+}
+
+static bool list_classes(const char *root, FileList *classes, DataError *error) {
+    if (!subfolder_list(root, classes, error))
+        return false;
+    if (classes->count)
+        return true;
+    return data_fail(error, "%s: has no sub-folder; images lie in one for each class", root);
+}
+
+/* All folders of a run must have the same classes. */
+static bool same_classes(ImageFolder *folder, const char *root, const FileList *classes,
+                         DataError *error) {
+    FileList *first = folder->classes;
+    bool same = classes->count == first->count;
+    for (int i = 0; same && i < classes->count; i++)
+        same = strcmp(strrchr(classes->paths[i], '/'), strrchr(first->paths[i], '/')) == 0;
+    return same || data_fail(error,
+                             "%s: its %d class folders have other names than the %d beside "
+                             "%s; give all data the same classes",
+                             root, classes->count, first->count, first->paths[0]);
+}
+
+static bool check_class_count(const char *root, const FileList *classes, const RtImages *shape,
+                              DataError *error) {
+    if (classes->count == shape->classes)
+        return true;
+    return data_fail(error, "%s: has %d class folders, but model.num_classes is %lld", root,
+                     classes->count, (long long)shape->classes);
+}
+
+static bool add_root(ImageFolder *folder, const char *root, const FileList *classes,
+                     const RtImages *shape, DataError *error) {
+    bool ok = check_class_count(root, classes, shape, error) &&
+              (!folder->classes->count || same_classes(folder, root, classes, error));
+    for (int i = 0; ok && i < classes->count; i++)
+        ok = add_class(folder, classes->paths[i], i, error);
+    return ok;
+}
+
+bool folder_add(ImageFolder *folder, const char *root, const RtImages *shape, DataError *error) {
+    FileList classes;
+    if (!list_classes(root, &classes, error))
+        return false;
+    bool ok = add_root(folder, root, &classes, shape, error);
+    if (folder->classes->count)
+        files_free(&classes);
+    else
+        *folder->classes = classes;
+    return ok;
+}
+
+void folder_free(ImageFolder *folder) {
+    for (int64_t i = 0; i < folder->count; i++)
+        free(folder->files[i].path);
+    free(folder->files);
+    *folder = (ImageFolder){0};
+}
+
+/* ---- one image ------------------------------------------------------------------------------- */
+
+bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, uint8_t *raw,
+                 DataError *error) {
+    const char *path = folder->files[at].path;
+    uint8_t *bytes;
+    size_t size;
+    Picture picture;
+    if (!file_read(path, &bytes, &size, error))
+        return false;
+    bool ok = picture_decode(&picture, path, bytes, size, shape->channels, error);
+    free(bytes);
+    if (!ok)
+        return false;
+    ok = picture_fit(&picture, shape, path, raw, error);
+    picture_free(&picture);
+    return ok;
+}
+
+/* ---- leaving out what is broken -------------------------------------------------------------- */
+
+typedef struct {
+    const ImageFolder *folder;
+    const RtImages *shape;
+    atomic_llong next;
+    char **problems; /* [count] a sentence; NULL: the image is good */
+} Check;
+
+static void *check_images(void *argument) {
+    Check *check = argument;
+    uint8_t *raw = rt_alloc(raw_bytes(check->shape));
+    for (int64_t i; (i = atomic_fetch_add(&check->next, 1)) < check->folder->count;) {
+        char text[1024] = "";
+        if (!folder_read(check->folder, i, check->shape, raw, &(DataError){text, sizeof text}))
+            check->problems[i] = strdup(text);
+    }
+    free(raw);
+    return NULL;
+}
+
+/* Threads take no signals: they are the main one's, which works along with them. */
+static void check_all(Check *check, int64_t threads) {
+    sigset_t all, before;
+    pthread_t *others = rt_alloc(sizeof *others * (size_t)(threads + 1));
+    int64_t started = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (started + 1 < threads &&
+           pthread_create(&others[started], NULL, check_images, check) == 0)
+        started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    check_images(check);
+    for (int64_t i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
+    free(others);
+}
+
+int64_t folder_skip_broken(ImageFolder *folder, const RtImages *shape, int64_t threads) {
+    enum { TOLD = 5 };
+    Check check = {.folder = folder, .shape = shape};
+    check.problems = rt_alloc(sizeof *check.problems * (size_t)(folder->count + 1));
+    check_all(&check, threads);
+    int64_t kept = 0, skipped = 0;
+    for (int64_t i = 0; i < folder->count; i++) {
+        if (!check.problems[i]) {
+            folder->files[kept++] = folder->files[i];
+            continue;
+        }
+        if (skipped++ < TOLD)
+            rt_warn("%s; left out", check.problems[i]);
+        free(check.problems[i]);
+        free(folder->files[i].path);
+    }
+    free(check.problems);
+    folder->count = kept;
+    return skipped;
+}

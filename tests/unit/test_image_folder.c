@@ -1,0 +1,395 @@
+/* Folders of JPEG and PNG files: classes, decoding, fitting, what is left out and what is refused.
+ * The files are written here, by the libraries that read them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/data_images.h"
+#include "runtime/dynlib.h"
+#include "runtime/rt.h"
+
+static char folder[64];
+static char message[1024];
+
+static int make_folder(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/test_folder_XXXXXX");
+    dynlib_need(LIB_TURBOJPEG);
+    dynlib_need(LIB_PNG);
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* A path in the test's folder, valid until the eighth next call; the folders on the way are made. */
+static const char *path_of(const char *name) {
+    static char paths[8][256];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    for (char *at = path + strlen(folder) + 1; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        mkdir(path, 0777);
+        *at = '/';
+    }
+    return path;
+}
+
+static void write_file(const char *name, const void *bytes, size_t size) {
+    FILE *file = fopen(path_of(name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+/* A pointer to a function is no pointer to an object, so it is copied as bytes. */
+static void find(void *function, Library library, const char *name) {
+    void *address = dynlib_need_symbol(library, name);
+    memcpy(function, &address, sizeof address);
+}
+
+/* Samples a pixel: 1, 3, or 4 of inks. `keep` of the file's bytes are written, all with 0. */
+static void write_jpeg(const char *name, const uint8_t *pixels, int height, int width, int samples,
+                       size_t keep) {
+    static const int formats[] = {[1] = 6, [3] = 0, [4] = 11};
+    void *(*init)(void);
+    int (*compress)(void *, const uint8_t *, int, int, int, int, uint8_t **, unsigned long *, int,
+                    int, int);
+    int (*destroy)(void *);
+    void (*release)(uint8_t *);
+    find(&init, LIB_TURBOJPEG, "tjInitCompress");
+    find(&compress, LIB_TURBOJPEG, "tjCompress2");
+    find(&destroy, LIB_TURBOJPEG, "tjDestroy");
+    find(&release, LIB_TURBOJPEG, "tjFree");
+    void *handle = init();
+    uint8_t *bytes = NULL;
+    unsigned long size = 0;
+    assert_int_equal(compress(handle, pixels, width, 0, height, formats[samples], &bytes, &size,
+                              samples == 1 ? 3 : 0, 100, 0),
+                     0);
+    write_file(name, bytes, keep ? keep : size);
+    release(bytes);
+    destroy(handle);
+}
+
+typedef struct {
+    void *opaque;
+    uint32_t version, width, height, format, flags, colormap_entries, warning_or_error;
+    char message[64];
+} PngImage;
+
+/* Samples a pixel: gray, gray and alpha, RGB, RGBA. */
+static void write_png(const char *name, const uint8_t *pixels, int height, int width, int samples,
+                      size_t keep) {
+    int (*encode)(PngImage *, void *, size_t *, int, const void *, int32_t, const void *);
+    find(&encode, LIB_PNG, "png_image_write_to_memory");
+    PngImage image = {.version = 1,
+                      .width = (uint32_t)width,
+                      .height = (uint32_t)height,
+                      .format = (uint32_t)samples - 1};
+    static uint8_t bytes[1 << 16];
+    size_t size = sizeof bytes;
+    assert_int_equal(encode(&image, bytes, &size, 0, pixels, 0, NULL), 1);
+    write_file(name, bytes, keep ? keep : size);
+}
+
+/* `height` x `width` of one colour. */
+static const uint8_t *flat(int height, int width, int samples, const uint8_t *colour) {
+    static uint8_t pixels[1 << 16];
+    for (int i = 0; i < height * width; i++)
+        memcpy(pixels + i * samples, colour, (size_t)samples);
+    return pixels;
+}
+#define FLAT(height, width, samples, ...) \
+    flat(height, width, samples, (const uint8_t[]){__VA_ARGS__}), height, width, samples
+
+/* ---- a program ------------------------------------------------------------------------------- */
+
+enum { BATCH = 2, MAX_PIXELS = 4096 };
+
+typedef struct {
+    uint8_t pixels[MAX_PIXELS];
+    int32_t labels[BATCH];
+    int64_t targets;
+} Batch;
+
+static const RtInput inputs[] = {{"pixels", RT_U8, MAX_PIXELS, offsetof(Batch, pixels)},
+                                 {"labels", RT_I32, BATCH, offsetof(Batch, labels)}};
+static RtImages images;
+static RtProgram program;
+static const char *train_path, *eval_path;
+
+/* Raw images of 2 x 2 in three channels, two classes. */
+static int fresh_program(void **state) {
+    (void)state;
+    images = (RtImages){.height = 2, .width = 2, .channels = 3, .out_size = 2, .classes = 2};
+    program = (RtProgram){.data = {.format = RT_DATA_IMAGE_FOLDER,
+                                   .images = &images,
+                                   .eval_batches = 8,
+                                   .num_workers = 2,
+                                   .prefetch_batches = 2},
+                          .training = {.batch = BATCH, .seq_len = 1, .micro_steps = 1},
+                          .inputs = inputs,
+                          .input_count = 2};
+    message[0] = '\0';
+    return 0;
+}
+
+static Loader *open_with(const char *train, const char *validation) {
+    train_path = train ? path_of(train) : NULL;
+    eval_path = validation ? path_of(validation) : NULL;
+    program.data.train = &train_path;
+    program.data.train_count = 1;
+    program.data.validation = &eval_path;
+    program.data.validation_count = validation != NULL;
+    return loader_open(&program, 0, message, sizeof message);
+}
+
+static Loader *open_well(const char *train, const char *validation) {
+    Loader *loader = open_with(train, validation);
+    if (!loader)
+        fail_msg("%s", message);
+    return loader;
+}
+
+static bool fill(const Loader *loader, LoaderSplit split, int64_t index, Batch *b) {
+    memset(b, 0x55, sizeof *b);
+    return loader_fill(loader, (LoaderBatch){split, index}, b, &b->targets, message,
+                       sizeof message);
+}
+
+static void assert_said(const char *expected) {
+    if (!strstr(message, expected))
+        fail_msg("expected \"%s\" in \"%s\"", expected, message);
+}
+
+static void assert_refused(const char *train, const char *validation, const char *expected) {
+    assert_null(open_with(train, validation));
+    assert_said(expected);
+}
+
+static void assert_colour(const uint8_t *pixels, int r, int g, int b, int tolerance) {
+    for (int i = 0; i < 4; i++) {
+        assert_in_range(pixels[3 * i] + tolerance, r, r + 2 * tolerance);
+        assert_in_range(pixels[3 * i + 1] + tolerance, g, g + 2 * tolerance);
+        assert_in_range(pixels[3 * i + 2] + tolerance, b, b + 2 * tolerance);
+    }
+}
+
+/* ---- what is read ---------------------------------------------------------------------------- */
+
+static void a_sub_folder_is_a_class(void **state) {
+    (void)state;
+    write_png("c/zebra/1.png", FLAT(2, 2, 3, 1, 2, 3), 0);
+    write_png("c/zebra/deep/0.PNG", FLAT(2, 2, 3, 4, 5, 6), 0);
+    write_jpeg("c/Ape/b.JPEG", FLAT(2, 2, 3, 200, 100, 50), 0);
+    write_jpeg("c/Ape/a.jpg", FLAT(2, 2, 3, 20, 220, 120), 0);
+    write_file("c/Ape/notes.txt", "x", 1);
+    write_file("c/LICENSE", "x", 1);
+    Loader *loader = open_well("c", "c");
+    assert_int_equal(loader_facts(loader)->train_rows, 4);
+    Batch b;
+    assert_true(fill(loader, LOADER_TRAIN, 0, &b));
+    assert_int_equal(b.labels[0], 0);
+    assert_int_equal(b.labels[1], 0);
+    assert_colour(b.pixels, 20, 220, 120, 3);
+    assert_colour(b.pixels + 12, 200, 100, 50, 3);
+    assert_true(fill(loader, LOADER_TRAIN, 1, &b));
+    assert_int_equal(b.labels[0], 1);
+    assert_colour(b.pixels, 1, 2, 3, 0);
+    assert_colour(b.pixels + 12, 4, 5, 6, 0);
+    assert_int_equal(b.pixels[24], 0x55);
+    loader_close(loader);
+}
+
+static void every_kind_of_file_gives_the_channels_wanted(void **state) {
+    (void)state;
+    write_png("k/0/a.png", FLAT(2, 2, 1, 77), 0);
+    write_png("k/0/b.png", FLAT(2, 2, 4, 10, 200, 30, 128), 0); /* transparency is ignored */
+    write_png("k/0/c.jpg", FLAT(2, 2, 3, 9, 8, 7), 0);          /* a PNG, whatever its name says */
+    write_jpeg("k/0/d.jpg", FLAT(2, 2, 1, 99), 0);
+    write_jpeg("k/1/e.jpg", FLAT(2, 2, 4, 255, 128, 255, 204), 0); /* inks, complemented */
+    write_png("k/1/f.png", FLAT(2, 2, 2, 33, 0), 0);
+    static const int expected[6][3] = {{77, 77, 77}, {10, 200, 30},   {9, 8, 7},
+                                       {99, 99, 99}, {204, 102, 204}, {33, 33, 33}};
+    Loader *loader = open_well("k", "k");
+    Batch b;
+    for (int i = 0; i < 6; i++) {
+        assert_true(fill(loader, LOADER_TRAIN, i / 2, &b));
+        assert_colour(b.pixels + i % 2 * 12, expected[i][0], expected[i][1], expected[i][2],
+                      i == 3 || i == 4 ? 3 : 0);
+    }
+    loader_close(loader);
+    images.channels = 1;
+    loader = open_well("k", "k");
+    static const int gray[6] = {77, 124, 8, 99, 144, 33};
+    for (int i = 0; i < 6; i++) {
+        assert_true(fill(loader, LOADER_TRAIN, i / 2, &b));
+        assert_in_range(b.pixels[i % 2 * 4 + 3], gray[i] - 3, gray[i] + 3);
+    }
+    loader_close(loader);
+}
+
+/* Of 4 x 10 the columns 3..6, each pair of rows and columns averaged. */
+static void images_are_cut_to_shape_and_made_smaller(void **state) {
+    (void)state;
+    uint8_t pixels[4 * 10 * 3];
+    for (int i = 0; i < (int)sizeof pixels; i++)
+        pixels[i] = (uint8_t)(i * 53);
+    write_png("f/0/a.png", pixels, 4, 10, 3, 0);
+    write_png("f/1/b.png", pixels, 10, 4, 3, 0);
+    Loader *loader = open_well("f", "f");
+    Batch b;
+    assert_true(fill(loader, LOADER_TRAIN, 0, &b));
+    const struct { int top, left, width; } parts[] = {{0, 3, 10}, {3, 0, 4}};
+    for (int image = 0; image < 2; image++)
+        for (int i = 0; i < 12; i++) {
+            int y = parts[image].top + i / 6 * 2, x = parts[image].left + i / 3 % 2 * 2, sum = 0;
+            for (int k = 0; k < 4; k++)
+                sum += pixels[((y + k / 2) * parts[image].width + x + k % 2) * 3 + i % 3];
+            assert_int_equal(b.pixels[image * 12 + i], (sum + 2) / 4);
+        }
+    loader_close(loader);
+}
+
+static void the_host_resizes_what_the_device_would(void **state) {
+    (void)state;
+    static const double mean[] = {0.5, 0.5, 0.5}, deviation[] = {0.25, 0.25, 0.25};
+    static const RtInput floats[] = {{"pixels", RT_F32, MAX_PIXELS / 4, offsetof(Batch, pixels)},
+                                     {"labels", RT_I32, BATCH, offsetof(Batch, labels)}};
+    images.out_size = 3, images.out_channels = 3, images.mean = mean, images.std = deviation;
+    Loader *loader = open_well("f", "f");
+    Batch raw, seen;
+    assert_true(fill(loader, LOADER_TRAIN, 0, &raw));
+    loader_close(loader);
+    images.decode_on_host = true;
+    program.inputs = floats;
+    loader = open_well("f", "f");
+    assert_true(fill(loader, LOADER_TRAIN, 0, &seen));
+    float expected[2][27];
+    for (int i = 0; i < 2; i++)
+        image_present(&images, raw.pixels + 12 * i, RT_F32, expected[i]);
+    assert_memory_equal(seen.pixels, expected, sizeof expected);
+    loader_close(loader);
+}
+
+/* ---- what is not ----------------------------------------------------------------------------- */
+
+static void bad_folders_are_refused(void **state) {
+    (void)state;
+    assert_refused("nowhere", NULL, "nowhere: cannot read the folder: No such file");
+    mkdir(path_of("empty"), 0777);
+    assert_refused("empty", NULL, "empty: has no sub-folder; images lie in one for each class");
+    write_png("e/0/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
+    assert_refused("e", NULL, "e: has 1 class folders, but model.num_classes is 2");
+    write_file("e/1/a.txt", "x", 1);
+    assert_refused("e", NULL, "e/1: this class has no image (*.jpg, *.jpeg, *.png)");
+    write_png("e/1/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
+    write_png("v/0/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
+    write_png("v/2/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
+    assert_refused("e", "v", "v: its 2 class folders have other names than the 2 beside");
+    loader_close(open_well("e", "e"));
+}
+
+typedef struct {
+    const char *name, *expected;
+} Bad;
+static const Bad bad[] = {
+    {"b/0/1.jpg", "b/0/1.jpg: broken JPEG: Premature end of JPEG file"},
+    {"b/0/2.png", "b/0/2.png: broken PNG: "},
+    {"b/0/3.jpg", "b/0/3.jpg: is neither a JPEG nor a PNG file"},
+    {"b/0/4.png", "b/0/4.png: is empty"},
+    {"b/0/5.jpg", "b/0/5.jpg: broken JPEG: it ends within its header"},
+    {"b/0/6.png", "b/0/6.png: is 3 x 1, smaller than the 2 x 2 of data.image_height"},
+};
+enum { BAD = sizeof bad / sizeof *bad };
+
+static void write_bad_files(void) {
+    uint8_t noise[3 * 16 * 16];
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (uint8_t)(i * i * 31);
+    write_jpeg("b/0/0.jpg", FLAT(2, 2, 3, 1, 2, 3), 0);
+    write_jpeg(bad[0].name, noise, 16, 16, 3, 900);
+    write_png(bad[1].name, noise, 16, 16, 3, 300);
+    write_file(bad[2].name, "GIF89a", 6);
+    write_file(bad[3].name, "", 0);
+    write_jpeg(bad[4].name, noise, 16, 16, 3, 20);
+    write_png(bad[5].name, FLAT(3, 1, 3, 1, 2, 3), 0);
+    write_png("b/1/7.png", FLAT(2, 2, 3, 7, 7, 7), 0);
+}
+
+static void bad_images_are_named(void **state) {
+    (void)state;
+    write_bad_files();
+    for (int i = 0; i < BAD; i++) {
+        char path[256];
+        uint8_t raw[12];
+        snprintf(path, sizeof path, "%s/%s", folder, bad[i].name);
+        ImageFile file = {path, 0};
+        ImageFolder one = {.files = &file, .count = 1};
+        DataError error = {message, sizeof message};
+        assert_false(folder_read(&one, 0, &images, raw, &error));
+        assert_said(bad[i].expected);
+    }
+    Loader *loader = open_well("b", "b"); /* found when they are read, by whatever thread */
+    static Batch memory[4];
+    void *buffers[] = {&memory[0], &memory[1], &memory[2], &memory[3]};
+    int64_t targets;
+    loader_start(loader, buffers);
+    assert_null(
+        loader_take(loader, (LoaderBatch){LOADER_TRAIN, 0}, &targets, message, sizeof message));
+    assert_said(bad[0].expected);
+    loader_close(loader);
+}
+
+static void bad_images_are_left_out_where_told_to(void **state) {
+    (void)state;
+    write_bad_files();
+    images.skip_broken = true;
+    fflush(stderr);
+    int kept = dup(2);
+    assert_non_null(freopen("/dev/null", "w", stderr));
+    Loader *loader = open_with("b", "b");
+    fflush(stderr);
+    dup2(kept, 2);
+    close(kept);
+    assert_non_null(loader);
+    assert_int_equal(loader_facts(loader)->train_rows, 2);
+    assert_int_equal(loader_facts(loader)->skipped, 2 * BAD);
+    Batch b;
+    assert_true(fill(loader, LOADER_TRAIN, 0, &b));
+    assert_int_equal(b.labels[0], 0);
+    assert_int_equal(b.labels[1], 1);
+    assert_colour(b.pixels + 12, 7, 7, 7, 0);
+    loader_close(loader);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup(name, fresh_program)
+    const struct CMUnitTest tests[] = {
+        TEST(a_sub_folder_is_a_class),
+        TEST(every_kind_of_file_gives_the_channels_wanted),
+        TEST(images_are_cut_to_shape_and_made_smaller),
+        TEST(the_host_resizes_what_the_device_would),
+        TEST(bad_folders_are_refused),
+        TEST(bad_images_are_named),
+        TEST(bad_images_are_left_out_where_told_to),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
