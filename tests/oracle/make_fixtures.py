@@ -15,12 +15,12 @@ import torch
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import save_file
 
+from fixtures import MEMBERS, nudged, own_errors, relative_errors, report, spec_text, write_json
 from reference import IGNORED, new_model, patch_transformers, train
 
 HERE = Path(__file__).resolve().parent
 STEPS = 10
 EPOCH_STEPS = 8  # distinct data, so that the losses' errors are independent; the rest goes round
-MEMBERS = 6      # starting points over which PyTorch's own error is taken
 ALL_LINEAR = ["all-linear"]
 FULL = None  # in place of an adapter: every weight trains
 
@@ -195,18 +195,12 @@ def padded(case, batch, part, pad):
 
 # --- Files -----------------------------------------------------------------------------------
 
-def toml_value(value):
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return json.dumps(value)
-
-
 SHAPE_KEYS = ["vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
               "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings",
               "rms_norm_eps", "rope_theta", "tie_word_embeddings"]
 
 
-def spec_text(case, config):
+def case_spec(case, config):
     folder = f"tests/oracle/cases/{case.name}"
     data = [f"{folder}/data.jsonl"]
     model = {"config" if case.task == "pretrain" else "weights": f"{folder}/model"}
@@ -226,14 +220,7 @@ def spec_text(case, config):
     }
     if case.adapter:
         tables["adapter"] = {"type": "lora"} | case.adapter
-    lines = [f"# Oracle fixture: {case.about}.", "# Written by make_fixtures.py."]
-    for table, keys in tables.items():
-        lines += ["", f"[{table}]"] + [f"{key} = {toml_value(v)}" for key, v in keys.items()]
-    return "\n".join(lines) + "\n"
-
-
-def write_json(path, value):
-    path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
+    return spec_text(case.about, Path(__file__).name, tables)
 
 
 def write_adapter(model, folder):
@@ -244,33 +231,6 @@ def write_adapter(model, folder):
     if isinstance(config["target_modules"], list):
         config["target_modules"].sort()
     write_json(folder / "adapter_config.json", config)
-
-
-def relative_errors(result, reference):
-    """||result - reference|| / ||reference|| of every tensor."""
-    return {name: float((result[name] - value).norm() / value.norm())
-            for name, value in sorted(reference.items())}
-
-
-def nudged(model, member):
-    """Member 0 is the model itself; the others have weights about 1 % away."""
-    generator = torch.Generator().manual_seed(member)
-    for p in model.parameters() if member else []:
-        p.data *= 1 + 0.01 * torch.randn(p.shape, generator=generator)
-    return model
-
-
-def own_errors(fresh_model, reference, dtype, settings):
-    """PyTorch's error at a type: the case's own, or the typical one where that is larger.
-
-    One run's error in a single loss, or in the few weights whose gradient is near the optimizer's
-    epsilon, is a matter of luck, and a bound must not hang on it. Typical is the root mean square
-    over MEMBERS nearby starting points.
-    """
-    errors = [relative_errors(run(nudged(fresh_model(), m), dtype, settings), reference[m])
-              for m in range(MEMBERS)]
-    typical = {name: (sum(e[name] ** 2 for e in errors) / MEMBERS) ** 0.5 for name in errors[0]}
-    return {name: float(f"{max(errors[0][name], typical[name]):.6g}") for name in typical}
 
 
 def run(model, dtype, settings):
@@ -288,7 +248,7 @@ def make_case(case, seed):
     weights = draw_weights(config, generator)
     write_json(folder / "model" / "config.json", config)
     save_file(weights, folder / "model" / "model.safetensors", {"format": "pt"})
-    (folder / "spec.toml").write_text(spec_text(case, config))
+    (folder / "spec.toml").write_text(case_spec(case, config))
 
     samples = draw_samples(case, rng, config["vocab_size"])
     rows = make_rows(case, samples)
@@ -311,8 +271,8 @@ def make_case(case, seed):
     settings = {"optimizer": optimizer_of(case), "schedule": case.schedule,
                 "max_grad_norm": case.max_grad_norm, "batches": batches}
     references = [run(nudged(fresh_model(), m), "fp64", settings) for m in range(MEMBERS)]
-    errors = {dtype: own_errors(fresh_model, references, dtype, settings)
-              for dtype in ("tf32", "bf16")}
+    errors = {dtype: own_errors(lambda m: run(nudged(fresh_model(), m), dtype, settings),
+                                references) for dtype in ("tf32", "bf16")}
     write_json(folder / "errors.json", errors)
     reference = references[0]
     first = batches[0][0]
@@ -320,19 +280,7 @@ def make_case(case, seed):
                            "labels": padded(case, first, 1, IGNORED)},
               folder / "expected.safetensors")
     errors["fp32"] = relative_errors(run(fresh_model(), "fp32", settings), reference)
-    report(case, folder, reference, errors)
-
-
-def report(case, folder, reference, errors):
-    """One line to read: the losses move, no gradient is zero, and each precision is as expected."""
-    grads = [value for name, value in reference.items() if name.startswith("grad.")]
-    assert all(g.any() for g in grads), f"{case.name}: a gradient is all zero"
-    norm = sum(g.square().sum() for g in grads).sqrt()
-    size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
-    print(f"{case.name:16} {size // 1024:5} KiB  loss {reference['losses'][0]:.4f} -> "
-          f"{reference['losses'][-1]:.4f}  grad norm {norm:.3f}  worst error " +
-          "  ".join(f"{dtype} {max(errors[dtype].values()):.1e}"
-                    for dtype in ("fp32", "tf32", "bf16")), flush=True)
+    report(case.name, folder, reference, errors)
 
 
 def main():

@@ -9,21 +9,16 @@ import math
 
 import torch
 from torch.func import functional_call
-from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.models.llama import modeling_llama
 
+from precision import COMPUTE_DTYPE, lr_factor, products, wide
+
 IGNORED = -100
-COMPUTE_DTYPE = {"fp64": torch.float64, "fp32": torch.float32, "tf32": torch.float32,
-                 "bf16": torch.bfloat16}
 
 
 # --- transformers computes norms, rotary angles and softmax in float32 whatever the model's type.
 # --- These do the same for float32 and bfloat16, and stay in float64 for float64.
-
-def wide(dtype):
-    return torch.promote_types(dtype, torch.float32)
-
 
 def norm_forward(self, x):
     x32 = x.to(wide(x.dtype))
@@ -69,25 +64,6 @@ def patch_transformers():
     modeling_llama.eager_attention_forward = attention_forward
 
 
-class Tf32Products(TorchDispatchMode):
-    """Rounds the operands of every matrix product, backward ones too, to 10 mantissa bits."""
-
-    PRODUCTS = {torch.ops.aten.mm.default, torch.ops.aten.bmm.default,
-                torch.ops.aten.addmm.default, torch.ops.aten.baddbmm.default}
-
-    @staticmethod
-    def rounded(x):
-        bits = x.contiguous().view(torch.int32)
-        nearest_even = ((bits >> 13) & 1) + 0xFFF
-        return ((bits + nearest_even) & ~0x1FFF).view(torch.float32)
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if func in self.PRODUCTS:
-            assert args[-1].dtype == torch.float32
-            args = (*args[:-2], self.rounded(args[-2]), self.rounded(args[-1]))
-        return func(*args, **(kwargs or {}))
-
-
 def new_model(config, weights=None):
     """A model in float32 with the given tensors, by Hugging Face's names."""
     model = LlamaForCausalLM(LlamaConfig(**config, attn_implementation="eager")).eval()
@@ -96,17 +72,6 @@ def new_model(config, weights=None):
         tied = {"lm_head.weight"} if config["tie_word_embeddings"] else set()
         assert not unexpected and set(missing) <= tied, (missing, unexpected)
     return model
-
-
-def lr_factor(schedule, t, steps):
-    """What step t = 0, 1, ... multiplies the learning rate by. No step has a rate of zero."""
-    if t < schedule["warmup_steps"]:
-        return (t + 1) / schedule["warmup_steps"]
-    p = (t - schedule["warmup_steps"]) / max(1, steps - schedule["warmup_steps"])
-    low = schedule.get("min_lr_factor", 0.0)
-    return {"constant": 1.0,
-            "linear": low + (1 - low) * (1 - p),
-            "cosine": low + (1 - low) * 0.5 * (1 + math.cos(math.pi * p))}[schedule["type"]]
 
 
 class Trainer:
@@ -179,9 +144,6 @@ def train(model, dtype, **settings):
     """The results of Trainer.run() in float64."""
     steps = settings.pop("batches")
     trainer = Trainer(model, dtype, steps=len(steps), **settings)
-    if dtype == "tf32":
-        with Tf32Products():
-            result = trainer.run(steps)
-    else:
+    with products(dtype):
         result = trainer.run(steps)
     return {name: value.double() for name, value in result.items()}
