@@ -4,6 +4,8 @@
  *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch; labels as Hugging Face has
  *                        them: at a token's own place. A sample's first token is never a target,
  *                        so its label reads -100 whatever the data had there.
+ *     pixels, labels     of images in their place: [batch, elements of one] as they were sent
+ *                        (bytes, or what the host made of them), and their classes, I32 [batch]
  *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch
  *     grad.NAME          after all micro-steps, before clipping
@@ -80,15 +82,32 @@ void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtD
     free(host);
 }
 
-/* Ours are shifted: labels[t] is the token after place t in its sample. */
+/* An input as it was sent, with one more axis than the batch where it has more than one a row. */
+static void add_sent(Rt *rt, struct RtDump *dump, int slot, const char *name) {
+    for (int i = 0; i < rt->program->input_count; i++) {
+        const RtInput *input = &rt->program->inputs[i];
+        const int64_t shape[] = {rt->program->training.batch,
+                                 input->count / rt->program->training.batch};
+        const void *host = input_host(rt, slot, name);
+        if (!strcmp(input->name, name) && host) {
+            Entry *entry = add(dump, "", name, input->dtype, shape[1] > 1 ? 2 : 1, shape);
+            memcpy(entry->data, host, entry->bytes);
+        }
+    }
+}
+
+/* Tokens' labels are shifted: labels[t] is the token after place t in its sample. */
 static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
     const RtTraining *t = &rt->program->training;
     const int64_t shape[] = {t->batch, t->seq_len};
     const int32_t *ids = input_host(rt, slot, "input_ids");
     const int32_t *shifted = input_host(rt, slot, "labels");
     const int32_t *positions = input_host(rt, slot, "positions");
-    if (!ids || !shifted || !positions)
+    if (!ids || !shifted || !positions) {
+        add_sent(rt, dump, slot, "pixels");
+        add_sent(rt, dump, slot, "labels");
         return;
+    }
     memcpy(add(dump, "", "input_ids", RT_I32, 2, shape)->data, ids,
            (size_t)(t->batch * t->seq_len) * sizeof *ids);
     int32_t *labels = (int32_t *)add(dump, "", "labels", RT_I32, 2, shape)->data;

@@ -1,5 +1,5 @@
 /*
- * compare_main.c - compare --case DIR --dtype fp64|fp32|tf32|bf16 --dump FILE [--losses loss.csv]
+ * compare_main.c - compare --case DIR --dtype TYPE --dump FILE [--losses CSV] [--evaluations CSV]
  *
  * Exit 0: the step is right. 1: it is not, with a table. 2: the command line is wrong.
  */
@@ -10,8 +10,11 @@
 
 static bool is_dtype(const char *name)
 {
-    return !strcmp(name, "fp64") || !strcmp(name, "fp32") || !strcmp(name, "tf32") ||
-           !strcmp(name, "bf16");
+    static const char *const names[] = {"fp64", "fp32", "tf32", "bf16", "fp16"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -20,6 +23,7 @@ int main(int argc, char **argv)
                                             {"dtype", required_argument, NULL, 't'},
                                             {"dump", required_argument, NULL, 'd'},
                                             {"losses", required_argument, NULL, 'l'},
+                                            {"evaluations", required_argument, NULL, 'e'},
                                             {0}};
     CompareJob job = {0};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -28,12 +32,13 @@ int main(int argc, char **argv)
         case 't': job.dtype = optarg; break;
         case 'd': job.dump = optarg; break;
         case 'l': job.losses = optarg; break;
+        case 'e': job.evaluations = optarg; break;
         default: return 2;
         }
     }
     if (!job.case_dir || !job.dump || !job.dtype || !is_dtype(job.dtype) || optind != argc) {
-        fprintf(stderr, "usage: compare --case DIR --dtype fp64|fp32|tf32|bf16 --dump FILE "
-                        "[--losses loss.csv]\n");
+        fprintf(stderr, "usage: compare --case DIR --dtype fp64|fp32|tf32|bf16|fp16 --dump FILE "
+                        "[--losses CSV] [--evaluations CSV]\n");
         return 2;
     }
     return compare_case(&job, stdout) ? 0 : 1;

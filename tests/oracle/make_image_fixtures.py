@@ -187,6 +187,7 @@ def make_case(case, seed):
     (folder / "model").mkdir(parents=True)
 
     state = draw_state(new_model(case.model), generator)
+    write_json(folder / "model" / "config.json", case.model)
     save_file(state, folder / "model" / "model.safetensors", {"format": "pt"})
     images = draw_images(case, EPOCH_STEPS * case.batch * case.accumulate, generator)
     held_out = draw_images(case, case.held_out, generator)
@@ -207,7 +208,7 @@ def make_case(case, seed):
     write_json(folder / "errors.json", errors)
     reference = run(0, "fp64", evaluated)
     pixels, labels = steps[0][0]
-    save_file(reference | {"pixels": pixels, "labels": labels.int()},
+    save_file(reference | {"pixels": pixels.flatten(1), "labels": labels.int()},
               folder / "expected.safetensors")
     fp32 = relative_errors(run(0, "fp32", evaluated), reference)
     report(case.name, folder, reference, {"fp32": fp32} | errors)

@@ -36,7 +36,23 @@ rope_llama3      fp64  default
 sched            fp64  default
 long_head        fp64  default
 long_head        bf16  default
+mlp              fp64  host
+mlp              fp32  host
+mlp              tf32  host
+mlp              bf16  host
 TABLE
+}
+
+# The cases with images.
+image_cases() {
+    for images in tests/oracle/cases/*/train-images-*; do
+        basename "$(dirname "$images")"
+    done
+}
+
+has_images() {
+    set -- tests/oracle/cases/"$1"/train-images-*
+    [ -e "$1" ]
 }
 
 # What `make check-all` runs: every case in every precision, with everything on and everything off;
@@ -51,6 +67,13 @@ full_list() {
     for dtype in fp64 fp32 tf32 bf16; do
         echo "packed $dtype few_targets"
     done
+    for case in $(image_cases); do
+        for dtype in fp64 fp32; do
+            for variant in no_fusion no_graph no_overlap host resident; do
+                echo "$case $dtype $variant"
+            done
+        done
+    done
     for case in demo odd packed accumulate pretrain_tied; do
         for dtype in fp64 bf16; do
             for variant in no_fusion no_graph no_bordered whole_head all_rows no_overlap \
@@ -61,12 +84,18 @@ full_list() {
     done
 }
 
-# The settings of a variant, as --set wants them.
+# variant_sets CASE VARIANT: its settings, as --set wants them.
 variant_sets() {
-    case $1 in
+    case $2 in
     default) ;;
-    plain) echo compile.fusion=false compile.cuda_graph=false compile.bordered=false \
-        compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false ;;
+    plain) if has_images "$1"; then
+        echo compile.fusion=false compile.cuda_graph=false compile.overlap=false
+    else
+        echo compile.fusion=false compile.cuda_graph=false compile.bordered=false \
+            compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false
+    fi ;;
+    host) echo data.decode=host ;;
+    resident) echo data.device_resident=true ;;
     no_fusion) echo compile.fusion=false ;;
     no_graph) echo compile.cuda_graph=false ;;
     no_bordered) echo compile.bordered=false ;;
@@ -76,14 +105,14 @@ variant_sets() {
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     small_chunks) echo compile.head_chunk_tokens=16 ;;
     recompute) echo activation_checkpoint.mode=full ;;
-    *) echo "run.sh: no variant $1" >&2; exit 2 ;;
+    *) echo "run.sh: no variant $2" >&2; exit 2 ;;
     esac
 }
 
 # generate DIR CASE DTYPE VARIANT
 generate() {
     set_options="--set precision.dtype=$3"
-    for setting in $(variant_sets "$4"); do
+    for setting in $(variant_sets "$2" "$4"); do
         set_options="$set_options --set $setting"
     done
     # shellcheck disable=SC2086 # the options are words
@@ -113,7 +142,8 @@ one() {
             run_program "$dir" "$case" "$@" &&
             echo "--- compared" &&
             "$work/compare" --case "tests/oracle/cases/$case" --dtype "$dtype" \
-                --dump "$dir/dump.safetensors" --losses "$dir/out/loss.csv"
+                --dump "$dir/dump.safetensors" --losses "$dir/out/loss.csv" \
+                --evaluations "$dir/out/eval.csv"
     } >"$dir.log" 2>&1; then
         echo "ok oracle $case $dtype $variant"
     else

@@ -109,7 +109,10 @@ static bool verdict(const Step *step, const char *dtype)
     snprintf(csv, sizeof csv, "step,loss,lr\n0,%.17g,1\n1,%.17g,1\n2,%.17g,1\n", step->losses[0],
              step->losses[1], step->losses[2]);
     write_text(in_folder("loss.csv"), csv);
-    CompareJob job = {folder, dtype, in_folder("dump.safetensors"), in_folder("loss.csv")};
+    CompareJob job = {.case_dir = folder,
+                      .dtype = dtype,
+                      .dump = in_folder("dump.safetensors"),
+                      .losses = in_folder("loss.csv")};
     memset(text, 0, sizeof text);
     FILE *out = fmemopen(text, sizeof text - 1, "w");
     bool good = compare_case(&job, out);
@@ -212,7 +215,10 @@ static void test_losses_file(void **state)
 {
     (void)state;
     write_step(in_folder("dump.safetensors"), &RIGHT);
-    CompareJob job = {folder, "fp32", in_folder("dump.safetensors"), in_folder("loss.csv")};
+    CompareJob job = {.case_dir = folder,
+                      .dtype = "fp32",
+                      .dump = in_folder("dump.safetensors"),
+                      .losses = in_folder("loss.csv")};
     FILE *null = fopen("/dev/null", "w");
     write_text(job.losses, "step,loss\n0,2\n1,1.5\n2,1\n");
     assert_true(compare_case(&job, null));
@@ -231,12 +237,56 @@ static void test_losses_file(void **state)
     fclose(null);
 }
 
+/* A reference of an image model, as far as it differs: bytes, and figures before and after. */
+static void write_images(const char *path, const uint8_t pixels[2], const double top1[2])
+{
+    char error[256];
+    const int64_t two[2] = {2, 1};
+    StWriter *w = st_create(path);
+    st_declare(w, "heldout.loss", ST_F64, 1, two);
+    st_declare(w, "heldout.top1", ST_F64, 1, two);
+    st_declare(w, "pixels", ST_U8, 1, two);
+    st_write(w, (double[]){2, 1}, 16);
+    st_write(w, top1, 16);
+    st_write(w, pixels, 2);
+    if (!st_finish(w, error, sizeof error))
+        fail_msg("%s", error);
+}
+
+static void test_images(void **state)
+{
+    (void)state;
+    FILE *null = fopen("/dev/null", "w");
+    CompareJob job = {.case_dir = folder,
+                      .dtype = "fp32",
+                      .dump = in_folder("dump.safetensors"),
+                      .evaluations = in_folder("eval.csv")};
+    write_images(in_folder("expected.safetensors"), (uint8_t[]){7, 8}, (double[]){0.25, 0.5});
+    write_images(job.dump, (uint8_t[]){7, 8}, (double[]){0, 0});
+    write_text(job.evaluations, "step,loss,top1\n0,2.00001,0.25\n10,1,0.5\n");
+    assert_true(compare_case(&job, null));
+    write_text(job.evaluations, "step,loss,top1\n0,2.0001,0.25\n10,1,0.5\n");
+    assert_false(compare_case(&job, null));
+    write_text(job.evaluations, "step,loss,top1\n0,2,0.25\n10,1,0.25\n");
+    assert_false(compare_case(&job, null));
+    write_text(job.evaluations, "step,loss\n0,2\n10,1\n");
+    assert_false(compare_case(&job, null));
+    write_text(job.evaluations, "step,loss,top1\n0,2,0.25\n");
+    assert_false(compare_case(&job, null));
+    job.evaluations = NULL;
+    assert_true(compare_case(&job, null));
+    write_images(job.dump, (uint8_t[]){7, 9}, (double[]){0, 0});
+    assert_false(compare_case(&job, null));
+    write_step(in_folder("expected.safetensors"), &RIGHT);
+    fclose(null);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right_step_passes), cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_wrong_in_kind),     cmocka_unit_test(test_zero_gradient),
-        cmocka_unit_test(test_losses_file),
+        cmocka_unit_test(test_losses_file),      cmocka_unit_test(test_images),
     };
     return cmocka_run_group_tests(tests, make_case, remove_case);
 }
