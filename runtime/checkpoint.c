@@ -52,26 +52,34 @@ static void param_add(Tensors *tensors, const RtParam *param) {
     }
 }
 
-static void history_add(Tensors *tensors, const char *name, void *host, size_t offset, RtDtype real,
-                        int64_t steps) {
-    OutTensor *tensor = tensor_add(tensors, name, "", real);
+static void row_add(Tensors *tensors, const char *name, void *host, size_t offset, RtDtype dtype,
+                    int64_t count) {
+    OutTensor *tensor = tensor_add(tensors, name, "", dtype);
     tensor->host = host;
     tensor->offset = offset;
     tensor->rank = 1;
-    tensor->shape[0] = steps;
+    tensor->shape[0] = count;
+}
+
+static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype real) {
+    row_add(tensors, "loss_scale", NULL, scale->scale, real, 1);
+    row_add(tensors, "growth_tracker", NULL, scale->growth_tracker, RT_I32, 1);
+    row_add(tensors, "skipped_steps", NULL, scale->skipped_steps, RT_I32, 1);
 }
 
 /* Everything a checkpoint after `steps` steps holds. */
 static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     const RtProgram *program = rt->program;
     Tensors tensors = {.items =
-                           rt_alloc(sizeof(OutTensor) * (3 * (size_t)program->param_count + 2))};
+                           rt_alloc(sizeof(OutTensor) * (3 * (size_t)program->param_count + 5))};
     for (int i = 0; i < program->param_count; i++)
         if (is_saved(&program->params[i]))
             param_add(&tensors, &program->params[i]);
-    history_add(&tensors, "loss", rt->losses, program->counters.loss, program->real, steps);
-    history_add(&tensors, "grad_norm", rt->grad_norms, program->counters.grad_norm, program->real,
-                steps);
+    row_add(&tensors, "loss", rt->losses, program->counters.loss, program->real, steps);
+    row_add(&tensors, "grad_norm", rt->grad_norms, program->counters.grad_norm, program->real,
+            steps);
+    if (program->loss_scale)
+        loss_scale_add(&tensors, program->loss_scale, program->real);
     return tensors;
 }
 

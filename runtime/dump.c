@@ -136,6 +136,19 @@ static void keep_targets(Rt *rt, struct RtDump *dump, int slot) {
     logits->bytes = (size_t)kept * row;
 }
 
+/* Gradients are dumped as those of the loss itself. */
+static void unscale(Rt *rt, Entry *entry) {
+    const RtLossScale *at = rt->program->loss_scale;
+    double scale = 0;
+    if (!at)
+        return;
+    rt_read_state(rt, at->scale, rt_dtype_bytes(rt->program->real), &scale);
+    scale = rt_get(rt->program->real, &scale, 0);
+    int64_t count = (int64_t)(entry->bytes / rt_dtype_bytes(entry->dtype));
+    for (int64_t i = 0; i < count; i++)
+        rt_set(entry->dtype, entry->data, i, rt_get(entry->dtype, entry->data, i) / scale);
+}
+
 static void add_gradients(Rt *rt, struct RtDump *dump) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *p = &rt->program->params[i];
@@ -143,6 +156,7 @@ static void add_gradients(Rt *rt, struct RtDump *dump) {
             continue;
         Entry *entry = add(dump, "grad.", p->name, p->master_dtype, p->rank, p->shape);
         param_read_part(rt, p, p->gradient, entry->data);
+        unscale(rt, entry);
     }
 }
 

@@ -209,6 +209,12 @@ static void reset_counters(Rt *rt) {
     rt_write_state(rt, at->step, sizeof zero, &zero);
     rt_write_state(rt, at->applied, sizeof zero, &zero);
     rt_write_state(rt, at->bad_step, sizeof none, &none);
+    const RtLossScale *scale = rt->program->loss_scale;
+    if (!scale)
+        return;
+    write_table(rt, scale->scale, rt->program->real, &scale->init_scale, 1);
+    rt_write_state(rt, scale->growth_tracker, sizeof zero, &zero);
+    rt_write_state(rt, scale->skipped_steps, sizeof zero, &zero);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

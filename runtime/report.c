@@ -218,6 +218,10 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
                                   number(f->last_loss), "heldout_before", number(m->before.loss),
                                   "heldout_after", number(m->after.loss)));
     set_evaluations(report, rt);
+    if (program->loss_scale)
+        json_object_set_new(report, "loss_scale",
+                            json_pack("{s:o, s:I}", "final", number(m->loss_scale), "skipped_steps",
+                                      (json_int_t)m->skipped_steps));
     json_object_set_new(report, "flops",
                         json_pack("{s:o, s:o}", "per_step", number(program->predicted.flops),
                                   "share_of_peak", number(f->share_of_peak)));
@@ -312,6 +316,10 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
          program->predicted.process_bytes ? (double)program->predicted.process_bytes : NAN);
     line(out, "loss, first step", "%.6f", f->first_loss, NAN);
     line(out, "loss, last step", "%.6f", f->last_loss, NAN);
+    if (program->loss_scale) {
+        line(out, "loss scale, last step", "%.0f", m->loss_scale, NAN);
+        line(out, "steps without an update", "%.0f", (double)m->skipped_steps, NAN);
+    }
     print_heldout(out, rt, "before", &m->before);
     print_heldout(out, rt, "after", &m->after);
     if (profiled)

@@ -86,6 +86,8 @@ typedef struct {
     double wait_ms;
     double data_wait_ms;        /* the loop's wait for batches that were not prepared yet */
     RtEvaluation before, after; /* of training; loss NAN where not measured */
+    double loss_scale;          /* at the end; 0 without one */
+    int64_t skipped_steps;      /* that applied no update, those before a resume too */
     double train_ms;            /* wall time of the loop, evaluation excluded */
     size_t process_peak_bytes;  /* by NVML, less what was used before the context; 0: unknown */
 } RtMeasured;

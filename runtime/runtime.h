@@ -181,6 +181,16 @@ typedef struct {
     size_t offset;    /* real [1] in STATE */
 } RtMetric;
 
+/* A dynamic loss scale, which the device keeps as torch.amp.GradScaler does: gradients are those of
+ * loss times scale, a step whose gradient norm is not finite applies no update and is no reason to
+ * stop (bad_step stays -1). Offsets in STATE. */
+typedef struct {
+    size_t scale;          /* real [1] */
+    size_t growth_tracker; /* I32 [1] updates since the scale last changed */
+    size_t skipped_steps;  /* I32 [1] */
+    double init_scale;
+} RtLossScale;
+
 /* ---- settings the loop needs ----------------------------------------------------------------- */
 
 typedef enum {
@@ -290,6 +300,7 @@ struct RtProgram {
     RtCounters counters;
     const RtMetric *metrics;
     int metric_count;
+    const RtLossScale *loss_scale; /* NULL: there is none */
     /* load runs once, after the weights arrived. A step is micro_step, micro_steps times, then
      * update; the last micro_step and update are one graph. With one micro-step gradients are
      * overwritten, with several they are added up from the zeros that update leaves. */

@@ -44,7 +44,8 @@ static void look_at_history(Rt *rt) {
     if (rt->known_steps == 0)
         return;
     double loss = rt_get(rt->program->real, rt->losses, rt->known_steps - 1);
-    if (!isfinite(loss))
+    double norm = rt_get(rt->program->real, rt->grad_norms, rt->known_steps - 1);
+    if (!isfinite(loss) && isfinite(norm))
         rt_fail("step %lld: the loss is %g although its gradients are finite; lower optimizer.lr, "
                 "or look at the data of that step",
                 (long long)rt->known_steps, loss);
@@ -169,6 +170,18 @@ static int run_steps(Rt *rt) {
     return signals_caught();
 }
 
+static void measure_loss_scale(Rt *rt) {
+    const RtLossScale *at = rt->program->loss_scale;
+    double scale = 0;
+    int32_t skipped = 0;
+    if (!at)
+        return;
+    rt_read_state(rt, at->scale, rt_dtype_bytes(rt->program->real), &scale);
+    rt_read_state(rt, at->skipped_steps, sizeof skipped, &skipped);
+    rt->measured.loss_scale = rt_get(rt->program->real, &scale, 0);
+    rt->measured.skipped_steps = skipped;
+}
+
 /* The checkpoint first: nothing after it can lose what was trained. */
 static void finish(Rt *rt) {
     if (rt->step > rt->step_at_start) {
@@ -177,6 +190,7 @@ static void finish(Rt *rt) {
         export_run(rt);
     }
     process_memory_measure(rt);
+    measure_loss_scale(rt);
     report_write(rt);
     if (rt->profile && profile_steps(rt->profile) > 0)
         trace_write(rt->profile, rt->options.out_dir);

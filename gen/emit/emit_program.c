@@ -324,6 +324,20 @@ static void put_metrics(const Emit *e) {
     sb_printf(e->out, "},\n    .metric_count = %d,\n", c->metric_count);
 }
 
+static void put_loss_scale(const Emit *e) {
+    const Counters *c = &e->plan->program->counters;
+    if (!c->loss_scale)
+        return;
+    sb_puts(e->out, "    .loss_scale = &(const RtLossScale){\n");
+    sb_printf(e->out, "        .scale = %s,\n", offset_text(e->arena, e->symbols, c->loss_scale));
+    sb_printf(e->out, "        .growth_tracker = %s,\n",
+              offset_text(e->arena, e->symbols, c->growth_tracker));
+    sb_printf(e->out, "        .skipped_steps = %s,\n",
+              offset_text(e->arena, e->symbols, c->skipped_steps));
+    put_real(e, "init_scale", e->spec->precision.init_scale);
+    sb_puts(e->out, "    },\n");
+}
+
 static void put_entries(const Emit *e) {
     for (int i = 0; i < ENTRY_COUNT; i++) {
         const PlanEntry *entry = &e->plan->entry[i];
@@ -386,6 +400,7 @@ void emit_program(const Plan *plan, StrBuf *out) {
     put_identity(&e);
     put_counters(&e);
     put_metrics(&e);
+    put_loss_scale(&e);
     put_entries(&e);
     put_training(&e);
     put_data(&e);

@@ -112,6 +112,8 @@ int64_t window_out_width(const Window *);
 typedef struct {
     double alpha; /* scale, matmul: the factor (1 where unused) */
     double eps, beta1, beta2, weight_decay, max_norm, rate;
+    double growth, backoff; /* update_scale, with interval */
+    int64_t interval;
     int64_t head_dim, heads, kv_heads, seq_len;
     Window window;                 /* convolutions and pools */
     int64_t rows;                  /* reshape: of the result */
@@ -173,6 +175,7 @@ typedef struct {
     Value *loss, *grad_norm, *step_loss, *eval_loss;
     Metric metrics[MAX_METRICS];
     int metric_count;
+    Value *loss_scale, *growth_tracker, *skipped_steps; /* NULL without a loss scale */
 } Counters;
 
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
@@ -196,6 +199,7 @@ typedef struct Program {
     Counters counters;
     TrainState train;
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
+    Value *loss_gradient;      /* what backward starts from: the constant 1 */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
     const char *unit;          /* what such a row is, in the plural: "tokens" */
     int64_t seq_len, micro_steps, steps;

@@ -13,7 +13,8 @@ ShapeRule shape_pointwise, shape_swiglu_grad, shape_dropout, shape_cast, shape_z
     shape_rms_norm_grad, shape_rms_norm_weight_grad, shape_rope_table, shape_rope, shape_attention,
     shape_attention_grad, shape_embedding, shape_embedding_grad, shape_gather_rows,
     shape_gather_labels, shape_cross_entropy, shape_cross_entropy_grad, shape_sum,
-    shape_sum_squares, shape_clip_factor, shape_adamw, shape_sgd, shape_advance_step;
+    shape_sum_squares, shape_clip_factor, shape_adamw, shape_sgd, shape_advance_step,
+    shape_update_scale;
 GradientRule grad_relu, grad_relu6, grad_add_bias, grad_reshape, grad_add, grad_mul, grad_scale,
     grad_silu, grad_swiglu, grad_dropout, grad_cast, grad_linear, grad_rms_norm, grad_rope,
     grad_attention, grad_embedding, grad_gather_rows, grad_cross_entropy, grad_sum;
@@ -23,7 +24,7 @@ ExpandRule expand_relu, expand_relu_grad, expand_relu6, expand_relu6_grad, expan
     expand_rms_norm_grad, expand_rms_norm_weight_grad, expand_rope_table, expand_rope,
     expand_rope_grad, expand_embedding, expand_gather_rows, expand_gather_labels,
     expand_cross_entropy, expand_cross_entropy_grad, expand_sum, expand_sum_squares,
-    expand_clip_factor, expand_adamw, expand_sgd, expand_advance_step;
+    expand_clip_factor, expand_adamw, expand_sgd, expand_advance_step, expand_update_scale;
 FlopsRule flops_linear, flops_matmul, flops_attention, flops_attention_grad;
 
 /* images */

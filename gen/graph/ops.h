@@ -8,7 +8,8 @@
  * flops     arithmetic of one execution, or NULL: none worth counting
  *
  * The rules of a row stand together in the family's file: ops_pointwise.c, ops_linear.c,
- * ops_conv.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c, ops_loss.c, ops_optimizer.c. */
+ * ops_conv.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c, ops_loss.c, ops_optimizer.c,
+ * ops_loss_scale.c. */
 
 /* pointwise */
 OP(add, SK, shape_pointwise, grad_add, expand_add, NULL)
@@ -82,3 +83,4 @@ OP(clip_factor, SK, shape_clip_factor, NULL, expand_clip_factor, NULL)
 OP(adamw, SK, shape_adamw, NULL, expand_adamw, NULL)
 OP(sgd, SK, shape_sgd, NULL, expand_sgd, NULL)
 OP(advance_step, SK, shape_advance_step, NULL, expand_advance_step, NULL)
+OP(update_scale, SK, shape_update_scale, NULL, expand_update_scale, NULL)

@@ -2,7 +2,8 @@
  * run of memory seen as [R,1024], so the number of layers changes only R.
  *
  * sum_squares  (g[R,C]) -> [C] sums over rows of g^2
- * clip_factor  (norm2[1], step, bad_step, grad_norm[steps,1]) -> factor[1], grad_norm
+ * clip_factor  (norm2[1], step, bad_step, grad_norm[steps,1] [, scale]) -> factor[1], grad_norm;
+ *              norm2 is of gradients times scale, and so is what the factor is for
  *              factor as torch.nn.utils.clip_grad_norm_: min(1, max_norm / (norm + 1e-6)); 0 means
  *              "apply no update": the norm is not finite, or was not in an earlier step
  * adamw        (p, g, m, v, factor, lr[steps,1], bias1[steps,1], bias2[steps,1], step, applied)
@@ -11,8 +12,8 @@
  * sgd          (p, g, factor, lr[steps,1], step [, momentum buffer])
  *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD, with
  *              attr.beta1 its momentum: the buffer is there where that is not 0
- * advance_step (factor, step, applied, bad_step, step_loss, loss[steps,1])
- *              -> step, applied, bad_step, step_loss, loss */
+ * advance_step (factor, step, applied [, bad_step], step_loss, loss[steps,1])
+ *              -> step, applied [, bad_step], step_loss, loss */
 #include "graph/op_table.h"
 
 void shape_sum_squares(Program *p, Op *op) {
@@ -29,7 +30,7 @@ void expand_sum_squares(const Program *p, const Op *op, Body *body) {
 
 void shape_clip_factor(Program *p, Op *op) {
     op_expect(op,
-              op->in_count == 4 && op->out_count >= 2 && value_same_place(op->in[3], op->out[1]),
+              op->in_count >= 4 && op->out_count >= 2 && value_same_place(op->in[3], op->out[1]),
               "grad_norm");
     result_1d(p, op, 0, "", p->real, 1);
 }
@@ -38,6 +39,9 @@ void expand_clip_factor(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = body->cols = 1;
     int norm = step_unary(body, STEP_SQRT, step_load(body, op->in[0]));
+    int scale = op->in_count > 4 ? step_load(body, op->in[4]) : -1;
+    if (scale >= 0)
+        norm = step_binary(body, STEP_DIV, norm, scale);
     int step = step_load(body, op->in[1]), bad_step = step_load(body, op->in[2]);
     step_store_at(body, op->out[1], step, norm);
     int one = step_const(body, 1), zero = step_const(body, 0), factor = one;
@@ -46,6 +50,8 @@ void expand_clip_factor(const Program *p, const Op *op, Body *body) {
         factor = step_binary(body, STEP_DIV, step_const(body, op->attr.max_norm), guarded);
         factor = step_binary(body, STEP_MIN, one, factor);
     }
+    if (scale >= 0)
+        factor = step_binary(body, STEP_DIV, factor, scale);
     int good_so_far = step_binary(body, STEP_LT, bad_step, step_const_int(body, 0));
     factor = step_select(body, good_so_far, factor, zero);
     step_store(body, op->out[0],
@@ -147,21 +153,27 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
 
 void shape_advance_step(Program *p, Op *op) {
     (void)p;
-    op_expect(op, op->in_count == 6 && op->out_count == 5, "operands");
+    op_expect(op, op->in_count >= 5 && op->out_count == op->in_count - 1, "operands");
 }
 
 void expand_advance_step(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = body->cols = 1;
+    bool stops = op->in_count == 6;
+    int last = op->in_count - 1;
     int apply = applies(body, step_load(body, op->in[0]));
     int step = step_load(body, op->in[1]), applied = step_load(body, op->in[2]);
-    int bad_step = step_load(body, op->in[3]), step_loss = step_load(body, op->in[4]);
+    int bad_step = stops ? step_load(body, op->in[3]) : -1;
+    int step_loss = step_load(body, op->in[last - 1]);
     int one = step_const_int(body, 1), zero = step_const_int(body, 0);
-    int first_bad = step_select(body, step_binary(body, STEP_LT, bad_step, zero), step, bad_step);
-    step_store_at(body, op->out[4], step, step_loss);
+    step_store_at(body, op->out[last - 1], step, step_loss);
     step_store(body, op->out[0], step_binary(body, STEP_ADD, step, one));
     step_store(body, op->out[1],
                step_select(body, apply, step_binary(body, STEP_ADD, applied, one), applied));
-    step_store(body, op->out[2], step_select(body, apply, bad_step, first_bad));
-    step_store(body, op->out[3], step_const(body, 0));
+    if (stops) {
+        int first_bad =
+            step_select(body, step_binary(body, STEP_LT, bad_step, zero), step, bad_step);
+        step_store(body, op->out[2], step_select(body, apply, bad_step, first_bad));
+    }
+    step_store(body, op->out[last - 2], step_const(body, 0));
 }

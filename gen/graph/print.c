@@ -32,6 +32,9 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_real(out, "weight_decay", a->weight_decay);
     print_real(out, "max_norm", a->max_norm);
     print_real(out, "rate", a->rate);
+    print_real(out, "growth", a->growth);
+    print_real(out, "backoff", a->backoff);
+    print_int(out, "interval", a->interval);
     print_int(out, "head_dim", a->head_dim);
     print_int(out, "heads", a->heads);
     print_int(out, "kv_heads", a->kv_heads);

@@ -19,6 +19,10 @@ static void set_precision(Program *p, const Spec *spec) {
         p->real = DT_F32;
         p->activation = DT_BF16;
         break;
+    case PRECISION_FP16:
+        p->real = DT_F32;
+        p->activation = DT_F16;
+        break;
     }
 }
 

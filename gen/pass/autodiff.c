@@ -165,6 +165,7 @@ void pass_autodiff(Program *p, const Spec *spec) {
     Value *one =
         value_1d(p, "loss.grad", ROLE_CONSTANT, p->real, 1, spec_pos(spec, KEY_training_task));
     one->data = unit;
+    p->loss_gradient = one;
     contribute(&b, p->loss_of_micro_step, one, false);
     for (int i = graph->op_count - 1; i >= 0; i--) {
         const Op *op = graph->ops[i];

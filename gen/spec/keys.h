@@ -34,7 +34,7 @@
     C(TASK_PRETRAIN, "pretrain") C(TASK_SFT, "sft") C(TASK_CLASSIFY, "classify")
 #define PRECISION_CHOICES(C)                                                                       \
     C(PRECISION_FP64, "fp64") C(PRECISION_FP32, "fp32")                                            \
-    C(PRECISION_TF32, "tf32") C(PRECISION_BF16, "bf16")
+    C(PRECISION_TF32, "tf32") C(PRECISION_BF16, "bf16") C(PRECISION_FP16, "fp16")
 #define OPTIMIZER_CHOICES(C) C(OPTIMIZER_ADAMW, "adamw") C(OPTIMIZER_SGD, "sgd")
 #define SCHEDULE_CHOICES(C)                                                                        \
     C(SCHEDULE_CONSTANT, "constant") C(SCHEDULE_LINEAR, "linear") C(SCHEDULE_COSINE, "cosine")     \
@@ -83,6 +83,7 @@
     C(SGD, s->optimizer.name == OPTIMIZER_SGD, "optimizer.name = \"sgd\"")                         \
     C(MOMENTUM, s->optimizer.name == OPTIMIZER_SGD && s->optimizer.momentum > 0,                   \
       "optimizer.momentum above 0")                                                                \
+    C(LOSS_SCALED, s->precision.dtype == PRECISION_FP16, "precision.dtype = \"fp16\"")              \
     C(DECAYING,                                                                                    \
       s->lr_scheduler.type == SCHEDULE_LINEAR || s->lr_scheduler.type == SCHEDULE_COSINE,          \
       "lr_scheduler.type = \"linear\" or \"cosine\"")                                              \
@@ -187,7 +188,15 @@
 
 #define PRECISION_KEYS(K)                                                                          \
     K(precision, dtype, CHOICE(Precision), "fp32", "", ALWAYS,                                     \
-      "Type of the matrix products; bf16 keeps sums, norms, losses and what trains in fp32.")
+      "Type of the matrix products; bf16 and fp16 keep sums, norms, losses and what trains in "    \
+      "fp32; fp16 scales its loss.")                                                               \
+    K(precision, init_scale, REAL, "65536.0", "[1, 1e30]", LOSS_SCALED, "First loss scale.")       \
+    K(precision, growth_factor, REAL, "2.0", "(1, 1024]", LOSS_SCALED,                             \
+      "What the loss scale is multiplied by after growth_interval updates in a row.")              \
+    K(precision, backoff_factor, REAL, "0.5", "(0, 1)", LOSS_SCALED,                               \
+      "What it is multiplied by when gradients overflow; that step applies no update.")            \
+    K(precision, growth_interval, INT, "2000", "[1, 1000000000]", LOSS_SCALED,                     \
+      "Updates without an overflow after which the loss scale grows.")
 
 #define OPTIMIZER_KEYS(K)                                                                          \
     K(optimizer, name, CHOICE(OptimizerName), "adamw", "", ALWAYS, "Update rule.")                 \

@@ -1,0 +1,52 @@
+/* Keeps the gradients of an fp16 program inside fp16's range by a dynamic loss scale (Micikevicius
+ * et al., arXiv 1710.03740), after the rule of torch.amp.GradScaler and on the device alone.
+ *
+ * Requires gradients and the update. Backward starts from the scale instead of 1; the clipping
+ * factor divides by it; a step whose gradient norm is not finite applies no update and lowers the
+ * scale, and is no reason to stop. */
+#include "pass/pass.h"
+
+static void make_counters(Program *p, Pos pos) {
+    Counters *c = &p->counters;
+    c->loss_scale = value_1d(p, "loss_scale", ROLE_COUNTER, p->real, 1, pos);
+    c->growth_tracker = value_1d(p, "growth_tracker", ROLE_COUNTER, DT_I32, 1, pos);
+    c->skipped_steps = value_1d(p, "skipped_steps", ROLE_COUNTER, DT_I32, 1, pos);
+}
+
+static void scale_loss(Program *p) {
+    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < graph->op_count; i++)
+        for (int k = 0; k < graph->ops[i]->in_count; k++)
+            if (graph->ops[i]->in[k] == p->loss_gradient)
+                graph->ops[i]->in[k] = p->counters.loss_scale;
+}
+
+/* Without bad_step, which would stop the run: (factor, step, applied, step_loss, loss). */
+static void go_on_after_skips(Op *advance) {
+    for (int i = 3; i + 1 < advance->in_count; i++)
+        advance->in[i] = advance->in[i + 1];
+    for (int i = 2; i + 1 < advance->out_count; i++)
+        advance->out[i] = advance->out[i + 1];
+    advance->in_count--;
+    advance->out_count--;
+}
+
+void pass_loss_scale(Program *p, const Spec *spec) {
+    Graph *update = &p->entry[ENTRY_UPDATE];
+    Op *clip = graph_find(update, OP_clip_factor);
+    if (spec->precision.dtype != PRECISION_FP16 || !clip)
+        return;
+    Pos pos = spec_pos(spec, KEY_precision_dtype);
+    make_counters(p, pos);
+    scale_loss(p);
+    Counters *c = &p->counters;
+    clip->in[clip->in_count++] = c->loss_scale;
+    go_on_after_skips(graph_find(update, OP_advance_step));
+    Value *in[] = {clip->out[0], c->loss_scale, c->growth_tracker, c->skipped_steps};
+    Value *out[] = {value_alias(p, in[1], in[1]->name), value_alias(p, in[2], in[2]->name),
+                    value_alias(p, in[3], in[3]->name)};
+    Attr attr = {.growth = spec->precision.growth_factor,
+                 .backoff = spec->precision.backoff_factor,
+                 .interval = spec->precision.growth_interval};
+    op_add_into(p, update, OP_update_scale, "update_scale", in, 4, out, 3, attr, pos);
+}
