@@ -145,8 +145,10 @@ static void put_training(const Emit *e) {
     put_int(e, "log_every", s->training.log_every);
     put_int(e, "seed", s->training.seed);
     put_real(e, "lr", s->optimizer.lr);
-    put_real(e, "beta1", s->optimizer.beta1);
-    put_real(e, "beta2", s->optimizer.beta2);
+    if (program->counters.bias_correction1) {
+        put_real(e, "beta1", s->optimizer.beta1);
+        put_real(e, "beta2", s->optimizer.beta2);
+    }
     sb_printf(e->out, "        .schedule = %s,\n", schedules[s->lr_scheduler.type]);
     put_int(e, "warmup_steps", s->lr_scheduler.warmup_steps);
     put_real(e, "min_lr_factor", s->lr_scheduler.min_lr_factor);

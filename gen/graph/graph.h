@@ -172,7 +172,7 @@ enum { MAX_METRICS = 4 };
 
 typedef struct {
     Value *seed, *step, *applied, *bad_step, *lr, *bias_correction1, *bias_correction2;
-    Value *loss, *grad_norm, *step_loss, *eval_loss;
+    Value *loss, *grad_norm, *step_loss, *eval_loss; /* the corrections: NULL without AdamW */
     Metric metrics[MAX_METRICS];
     int metric_count;
     Value *loss_scale, *growth_tracker, *skipped_steps; /* NULL without a loss scale */

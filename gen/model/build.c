@@ -26,7 +26,7 @@ static void set_precision(Program *p, const Spec *spec) {
     }
 }
 
-static void make_counters(Program *p) {
+static void make_counters(Program *p, const Spec *spec) {
     Pos none = {0};
     int64_t steps = p->steps > 0 ? p->steps : 1;
     Counters *c = &p->counters;
@@ -37,8 +37,12 @@ static void make_counters(Program *p) {
     c->step_loss = value_1d(p, "step_loss", ROLE_COUNTER, p->real, 1, none);
     c->eval_loss = value_1d(p, "eval_loss", ROLE_COUNTER, p->real, 1, none);
     c->lr = value_2d(p, "lr", ROLE_COUNTER, p->real, steps, 1, none);
-    c->bias_correction1 = value_2d(p, "bias_correction1", ROLE_COUNTER, p->real, steps, 1, none);
-    c->bias_correction2 = value_2d(p, "bias_correction2", ROLE_COUNTER, p->real, steps, 1, none);
+    if (spec->optimizer.name == OPTIMIZER_ADAMW) {
+        c->bias_correction1 =
+            value_2d(p, "bias_correction1", ROLE_COUNTER, p->real, steps, 1, none);
+        c->bias_correction2 =
+            value_2d(p, "bias_correction2", ROLE_COUNTER, p->real, steps, 1, none);
+    }
     c->loss = value_2d(p, "loss", ROLE_COUNTER, p->real, steps, 1, none);
     c->grad_norm = value_2d(p, "grad_norm", ROLE_COUNTER, p->real, steps, 1, none);
 }
@@ -118,7 +122,7 @@ Program *model_build(Arena *arena, const Spec *spec) {
     p->micro_steps = spec->training.gradient_accumulation_steps;
     p->steps = spec->training.steps;
     p->config_json = model_config(arena, spec, p->real);
-    make_counters(p);
+    make_counters(p, spec);
     Family family = spec->model.family;
     Builder b = {.program = p,
                  .graph = &p->entry[ENTRY_MICRO_STEP],

@@ -31,7 +31,7 @@ run() {
 }
 
 tensors() { "$work/compare_tensors" "$@"; }
-newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -t_ -k2 -n | tail -n 1; }
+newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
 says() { grep -q -e "$2" "$work/$1.log"; }
 heldout() { sed -n "s/held-out loss $2: //p" "$work/$1.log"; }
 
@@ -82,6 +82,18 @@ test_full_recomputation() { switched activation_checkpoint.mode=full; }
 test_pageable_input() { switched data.pin_memory=false; }
 test_nvrtc() { GPUOPT_JIT=1 run plain jit "${start[@]}" && same_results plain_out jit; }
 
+# A first loss scale far too large: its steps apply no update, say so, and are no reason to stop.
+test_loss_scale() {
+    busy half precision.dtype=fp16 precision.init_scale=3e7 precision.growth_interval=3 &&
+        run half half_out "${start[@]}" && run half half_parts "${start[@]}" --steps 7 &&
+        run half half_parts --resume && same_results half_out half_parts || return 1
+    local skipped
+    skipped=$(sed -n 's/.*"skipped_steps": *\([0-9]*\).*/\1/p' "$work/half_out/report.json")
+    [ "$skipped" -ge 3 ] && [ "$skipped" -lt 12 ] &&
+        [ "$(grep -cE ',-?(inf|nan),' "$work/half_out/loss.csv")" = "$skipped" ] &&
+        awk -v a="$(heldout half_out before)" -v b="$(heldout half_out after)" 'BEGIN { exit !(b < a) }'
+}
+
 # One micro-step of eight rows, or eight of one row whose numbers of targets differ.
 test_accumulation() {
     local batch
@@ -123,7 +135,7 @@ test_not_finite() {
 }
 
 tests='two_runs other_seed_differs stopped_and_resumed signal_and_resume without_fusion without_cuda_graph
-without_overlap full_recomputation pageable_input nvrtc accumulation without_adapter not_finite'
+without_overlap full_recomputation pageable_input nvrtc loss_scale accumulation without_adapter not_finite'
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Small models of odd shapes, drawn at random: what compiles is right, whatever the sizes. One step
-# with every switch of [compile] on must be that with every switch off (fp64, 1e-11), bf16 and tf32
+# with every switch of [compile] on must be that with every switch off (fp64, 1e-11), bf16, fp16 and tf32
 # near it; in fp64 threads run in another order too.
 #
 #     tests/runtime/shapes.sh [--all] [FIRST [COUNT]]     by default 3 specs; 30 with --all
@@ -116,6 +116,7 @@ try() {
         SIM_ORDER=random:1 SIM_QUEUE=lazy:1 \
             step all precision.dtype=fp64 compile.head_chunk_tokens="$1" &&
         near all 1e-11 && step bf16 precision.dtype=bf16 && near bf16 0.3 &&
+        step fp16 precision.dtype=fp16 && near fp16 0.1 &&
         step tf32 precision.dtype=tf32 && near tf32 0.05
 }
 

@@ -285,6 +285,25 @@ static void a_checkpoint_has_the_order_of_the_file(void **state) {
     st_close(file);
 }
 
+static void the_loss_scale_comes_back(void **state) {
+    (void)state;
+    static const RtLossScale scale = {1900, 1904, 1908, 65536};
+    const float value = 0x1p-7f;
+    const int32_t tracker = 1234, skipped = 56;
+    unsigned char before[12];
+    program.loss_scale = &scale;
+    train_to(5);
+    rt_write_state(&rt, scale.scale, sizeof value, &value);
+    rt_write_state(&rt, scale.growth_tracker, sizeof tracker, &tracker);
+    rt_write_state(&rt, scale.skipped_steps, sizeof skipped, &skipped);
+    memcpy(before, device_state + 1900, sizeof before);
+    checkpoint_save(&rt);
+    memset(device_state + 1900, 0xee, sizeof before);
+    checkpoint_load(&rt, NULL);
+    program.loss_scale = NULL;
+    assert_memory_equal(device_state + 1900, before, sizeof before);
+}
+
 static void evaluations_come_back(void **state) {
     (void)state;
     static const RtMetric metrics[] = {{"top1", 0}, {"top5", 4}};
@@ -559,6 +578,7 @@ int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
         T(a_checkpoint_restores_every_bit),
         T(a_checkpoint_has_the_order_of_the_file),
+        T(the_loss_scale_comes_back),
         T(evaluations_come_back),
         T(the_latest_saves_are_kept),
         T(the_same_step_is_replaced),

@@ -118,7 +118,6 @@ static void run_step(Run *r, bool finite) {
         return;
     }
     assert_true(now < before);
-    /* Beyond 2^60 the squares overflow in fp32; then a step is skipped, as the scale's rule wants. */
     assert_true(fabs(get(r, c->grad_norm, r->steps - 1) - norm) < 1e-4 * norm);
     double moment = get(r, s->exp_avg, 5) / (1 - pow(0.9, r->applied));
     assert_true(fabs(moment - 10 / norm) < 1e-4); /* of the clipped gradient, without the scale */
@@ -136,7 +135,7 @@ static void test_as_torch(void **state_) {
         if (sscanf(line, "%63[^,],%d,%lf,%d,%lf,%d,%d", name, &interval, &first_scale, &finite, &scale, &tracker,
                    &skipped) != 7)
             continue;
-        if (first_scale > 0x1p60) continue; /* the next test */
+        if (first_scale > 0x1p60) continue; /* where the squares overflow: the next test */
         if (strcmp(name, last)) {
             if (last[0]) finish(&r);
             start(&r, first_scale, interval);

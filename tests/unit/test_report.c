@@ -415,6 +415,24 @@ static void evaluations_are_reported(void **state) {
     assert_text("report.txt", "images a second                                 20000");
 }
 
+static void the_loss_scale_is_reported(void **state) {
+    (void)state;
+    static const RtLossScale scale = {0, 4, 8, 65536};
+    report_write(&rt);
+    json_t *without = json_of("report.json");
+    assert_null(json_object_get(without, "loss_scale"));
+    json_decref(without);
+    program.loss_scale = &scale;
+    rt.measured.loss_scale = 1024;
+    rt.measured.skipped_steps = 3;
+    report_write(&rt);
+    json_t *r = json_of("report.json");
+    assert_number(r, "loss_scale.final", 1024);
+    assert_number(r, "loss_scale.skipped_steps", 3);
+    json_decref(r);
+    assert_text("report.txt", "steps without an update                             3");
+}
+
 static void losses_are_listed_by_step(void **state) {
     (void)state;
     report_write(&rt);
@@ -513,6 +531,7 @@ int main(void) {
         T(a_simulated_run_says_so),
         T(no_footnote_without_a_window),
         T(evaluations_are_reported),
+        T(the_loss_scale_is_reported),
         T(losses_are_listed_by_step),
         T(kernel_times_agree_everywhere),
         T(events_lie_on_one_clock),
