@@ -203,7 +203,7 @@ static void declare_column_sums(Printer *p) {
 /* The parts' sums come together in the first part. */
 static void join_parts(Printer *p) {
     const Kernel *k = p->kernel;
-    put(p, "SHARED %s share[%d];", sum_type(p), k->threads);
+    put(p, "SHARED %s sums[%d];", sum_type(p), k->threads);
     if (p->chunks > 1) {
         put(p, "#pragma unroll");
         put(p, "for (int c = 0; c < %d; c++) {", p->chunks);
@@ -211,7 +211,7 @@ static void join_parts(Printer *p) {
     }
     for (int i = 0; i < p->body->count; i++)
         if (p->body->steps[i].kind == STEP_COL_SUM)
-            put(p, "%s = sum_of_parts<%d, %d>(share, %s);", p->slot[i], k->parts, k->lanes,
+            put(p, "%s = sum_of_parts<%d, %d>(sums, %s);", p->slot[i], k->parts, k->lanes,
                 p->slot[i]);
     if (p->chunks > 1) {
         p->depth--;
@@ -325,13 +325,13 @@ static void print_column_tile(Printer *p) {
     int lanes = column_lanes(p->kernel);
     put(p, "const int lane = threadIdx.x %% 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + "
            "lane;");
-    put(p, "SHARED %s share[%d];", real_name(p), lanes * 32);
+    put(p, "SHARED %s sums[%d];", real_name(p), lanes * 32);
     declare_totals(p);
     put(p, "if (col < %lld)", cols);
     p->depth++;
     add_rows(p, "part", lanes);
     p->depth--;
-    join_totals(p, arena_printf(p->arena, "sum_of_parts<%d, 32>(share, ", lanes));
+    join_totals(p, arena_printf(p->arena, "sum_of_parts<%d, 32>(sums, ", lanes));
     put(p, "if (part > 0 || col >= %lld)\n        return;", cols);
 }
 

@@ -667,8 +667,8 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
             total[j] += gradient_v[j] * gradient_v[j];
         }
     }
-    SHARED Vec<float, 4> share[256];
-    total = sum_of_parts<8, 32>(share, total);
+    SHARED Vec<float, 4> sums[256];
+    total = sum_of_parts<8, 32>(sums, total);
     if (part > 0)
         return;
     store_vec(partial_values + worker * 1024 + col, convert_vec<float>(total));
@@ -679,13 +679,13 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 extern "C" __global__ void __launch_bounds__(256) column_sum_512x1024(
     const float *__restrict__ partial_values, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float share[256];
+    SHARED float sums[256];
     float total = 0;
     if (col < 1024)
         for (int row = part; row < 512; row += 8) {
             total += partial_values[row * 1024 + col];
         }
-    total = sum_of_parts<8, 32>(share, total);
+    total = sum_of_parts<8, 32>(sums, total);
     if (part > 0 || col >= 1024)
         return;
     columns[col] = total;
