@@ -116,7 +116,8 @@ typedef struct {
     int64_t interval;
     int64_t head_dim, heads, kv_heads, seq_len;
     Window window;                 /* convolutions and pools */
-    int64_t rows;                  /* reshape: of the result */
+    int64_t rows;                  /* reshape: of the result; others: see there */
+    int64_t out_height, out_width; /* image_input: of the result */
     bool transpose_a, transpose_b; /* matmul */
     bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */

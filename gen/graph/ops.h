@@ -8,8 +8,9 @@
  * flops     arithmetic of one execution, or NULL: none worth counting
  *
  * The rules of a row stand together in the family's file: ops_pointwise.c, ops_linear.c,
- * ops_conv.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c, ops_loss.c, ops_optimizer.c,
- * ops_loss_scale.c. */
+ * ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c, ops_loss.c, ops_optimizer.c,
+ * ops_loss_scale.c; for images ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c,
+ * ops_image.c. */
 
 /* pointwise */
 OP(add, SK, shape_pointwise, grad_add, expand_add, NULL)
@@ -62,6 +63,21 @@ OP(depthwise_conv2d_weight_grad, SK, shape_depthwise_conv2d_weight_grad, NULL,
 /* pooling */
 OP(max_pool2d, SK, shape_max_pool2d, grad_max_pool2d, expand_max_pool2d, NULL)
 OP(max_pool2d_grad, SK, shape_max_pool2d_grad, NULL, expand_max_pool2d_grad, NULL)
+OP(global_avg_pool2d, SK, shape_global_avg_pool2d, grad_global_avg_pool2d, expand_global_avg_pool2d,
+   NULL)
+OP(global_avg_pool2d_grad, SK, shape_global_avg_pool2d_grad, NULL, expand_global_avg_pool2d_grad,
+   NULL)
+
+/* batch norm */
+OP(batch_norm_sums, SK, shape_batch_norm_sums, NULL, expand_batch_norm_sums, NULL)
+OP(batch_norm_stats, SK, shape_batch_norm_stats, NULL, expand_batch_norm_stats, NULL)
+OP(batch_norm, SK, shape_batch_norm, grad_batch_norm, expand_batch_norm, NULL)
+OP(batch_norm_grad_sums, SK, shape_batch_norm_grad_sums, NULL, expand_batch_norm_grad_sums, NULL)
+OP(batch_norm_grad, SK, shape_batch_norm_grad, NULL, expand_batch_norm_grad, NULL)
+OP(batch_norm_eval, SK, shape_batch_norm, NULL, expand_batch_norm_eval, NULL)
+
+/* images */
+OP(image_input, SK, shape_image_input, NULL, expand_image_input, NULL)
 
 /* embedding */
 OP(embedding, SK, shape_embedding, grad_embedding, expand_embedding, NULL)

@@ -1,7 +1,9 @@
 /* Pooling. Images are rows n, h, w; attr.window is the window over them.
  *
  * max_pool2d       (x[N H W, C]) -> y[N Ho Wo, C], argmax u8: which place of the window, line by line
- * max_pool2d_grad  (argmax, dy) -> dx: gathered from the windows that a pixel lies under */
+ * max_pool2d_grad  (argmax, dy) -> dx: gathered from the windows that a pixel lies under
+ * global_avg_pool2d       (x[N H W, C]) -> y[N, C], the mean of each image; attr.rows = N
+ * global_avg_pool2d_grad  (dy) -> dx; attr.rows = N H W */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
@@ -82,4 +84,45 @@ void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
         sum = sum < 0 ? part : step_binary(body, STEP_ADD, sum, part);
     }
     step_store(body, op->out[0], sum);
+}
+
+/* ---- the mean of an image -------------------------------------------------------------------- */
+
+void shape_global_avg_pool2d(Program *p, Op *op) {
+    const Value *x = op->in[0];
+    op_expect(op, op->attr.rows > 0 && value_rows(x) % op->attr.rows == 0, "images");
+    result_2d(p, op, 0, "", x->dtype, op->attr.rows, value_cols(x));
+}
+
+void expand_global_avg_pool2d(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int64_t pixels = body->rows / op->attr.rows;
+    int share = step_const(body, 1 / (double)pixels);
+    step_run_sum(body, op->out[0], pixels,
+                 step_binary(body, STEP_MUL, step_load(body, op->in[0]), share));
+}
+
+void grad_global_avg_pool2d(Backward *b, const Op *op) {
+    Attr attr = {.rows = value_rows(op->in[0])};
+    backward_emit(b, op, op->in[0], OP_global_avg_pool2d_grad,
+                  (Value *[]){backward_of(b, op->out[0])}, 1, attr);
+}
+
+void shape_global_avg_pool2d_grad(Program *p, Op *op) {
+    const Value *dy = op->in[0];
+    op_expect(op, op->attr.rows % value_rows(dy) == 0, "images");
+    result_2d(p, op, 0, "", dy->dtype, op->attr.rows, value_cols(dy));
+}
+
+void expand_global_avg_pool2d_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->out[0]);
+    int64_t pixels = body->rows / value_rows(op->in[0]);
+    int n = step_binary(body, STEP_DIV, step_index(body, STEP_ROW), step_const_int(body, pixels));
+    int dy = step_load_mapped(body, op->in[0], step_called(body, n, "n"), COL_SAME, 0);
+    int share = step_const(body, 1 / (double)pixels);
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, share));
 }

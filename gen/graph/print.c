@@ -45,6 +45,8 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_int(out, "stride", a->window.stride);
     print_int(out, "padding", a->window.padding);
     print_int(out, "rows", a->rows);
+    print_int(out, "out_height", a->out_height);
+    print_int(out, "out_width", a->out_width);
     print_int(out, "stream", a->stream);
     if (a->transpose_a)
         sb_puts(out, " transpose_a");

@@ -224,6 +224,53 @@ static void add_window(RandomGraph *g) {
     if (below(g, 2)) add_op(g, OP_depthwise_conv2d_weight_grad, (Value *[]){x, y}, 2, NULL, 0, attr);
 }
 
+static Value *channels(RandomGraph *g, const char *what, Role role, int64_t cols) {
+    return value_1d(g->program, name_of(g, what), role, g->program->real, cols, (Pos){0});
+}
+
+/* As a network has it: between other ops, forward and backward. */
+static void add_batch_norm(RandomGraph *g) {
+    Value *x = matrix(g);
+    int64_t cols = value_cols(x);
+    Value *mean = channels(g, "x", ROLE_FROZEN, cols), *var = channels(g, "x", ROLE_FROZEN, cols);
+    Value *w = channels(g, "w", ROLE_FROZEN, cols), *bias = channels(g, "b", ROLE_FROZEN, cols);
+    if (!below(g, 4)) {
+        add_op(g, OP_batch_norm_eval, (Value *[]){x, mean, var, w, bias}, 5, NULL, 0, (Attr){.eps = 1.5});
+        return;
+    }
+    Op *sums = add_op(g, OP_batch_norm_sums, (Value *[]){x, mean}, 2, NULL, 0, (Attr){0});
+    Value *running[] = {channels(g, "kept", ROLE_GRADIENT, cols), channels(g, "kept", ROLE_GRADIENT, cols)};
+    add_op(g, OP_cast, &mean, 1, &running[0], 1, (Attr){0});
+    add_op(g, OP_cast, &var, 1, &running[1], 1, (Attr){0});
+    Value *out[] = {NULL, NULL, value_alias(g->program, running[0], name_of(g, "mean")),
+                    value_alias(g->program, running[1], name_of(g, "var"))};
+    Op *stats = add_op(g, OP_batch_norm_stats, (Value *[]){sums->out[0], sums->out[1], running[0], running[1]}, 4, out, 4,
+                       (Attr){.rows = g->rows, .rate = 0.1, .eps = 1e-3});
+    Value *y = add_op(g, OP_batch_norm, (Value *[]){x, stats->out[0], stats->out[1], w, bias}, 5, NULL, 0, (Attr){0})->out[0];
+    Value *dy = below(g, 2) ? add_op(g, OP_relu6_grad, (Value *[]){y, operand(g, x->dtype, cols)}, 2, NULL, 0, (Attr){0})->out[0]
+                            : operand(g, x->dtype, cols);
+    Op *dots = add_op(g, OP_batch_norm_grad_sums, (Value *[]){x, stats->out[0], stats->out[1], dy}, 4, NULL, 0, (Attr){0});
+    Value *in[] = {x, stats->out[0], stats->out[1], w, dots->out[0], dots->out[1], dy};
+    add_op(g, OP_batch_norm_grad, in, 7, NULL, 0, (Attr){0});
+}
+
+/* The rows as images of equal size. */
+static void add_global_pool(RandomGraph *g) {
+    Value *x = matrix(g);
+    int64_t n = g->rows % 5 == 0 ? 5 : g->rows % 2 == 0 ? 2 : 1;
+    Value *y = add_op(g, OP_global_avg_pool2d, &x, 1, NULL, 0, (Attr){.rows = n})->out[0];
+    add_op(g, OP_global_avg_pool2d_grad, &y, 1, NULL, 0, (Attr){.rows = g->rows});
+}
+
+static void add_image_input(RandomGraph *g) {
+    static const int64_t sizes[] = {3, 4, 7, 10};
+    int64_t height = sizes[below(g, 4)], width = sizes[below(g, 4)], from = below(g, 2) ? 3 : 1;
+    Attr attr = {.window = {.height = height, .width = width}, .out_height = sizes[below(g, 4)], .out_width = sizes[below(g, 4)]};
+    Value *pixels = value_2d(g->program, name_of(g, "pixels"), ROLE_INPUT, DT_U8, 2 * height * width, from, (Pos){0});
+    Value *in[] = {pixels, channels(g, "mean", ROLE_FROZEN, 3), channels(g, "std", ROLE_FROZEN, 3)};
+    add_op(g, OP_image_input, in, 3, NULL, 0, attr);
+}
+
 static void add_sum_squares(RandomGraph *g) {
     Value *x = matrix(g);
     Op *columns = add_op(g, OP_sum_squares, &x, 1, NULL, 0, (Attr){0});
@@ -242,7 +289,8 @@ static void add_something(RandomGraph *g) {
         add_pointwise, add_pointwise,        add_pointwise, add_pointwise,   add_in_place,  add_in_place,
         add_norm,      add_row_broadcast,    add_on_rows,   add_dropout,     add_cast,      add_swiglu_grad,
         add_rope,      add_column_broadcast, add_gather,    add_embedding,   add_loss,      add_sum_squares,
-        add_matmul, add_bias, add_hits, add_window,
+        add_matmul, add_bias, add_hits, add_window, add_batch_norm, add_batch_norm,
+        add_global_pool, add_image_input,
     };
     makers[below(g, sizeof makers / sizeof *makers)](g);
 }
@@ -277,6 +325,7 @@ static void keep_results(RandomGraph *g) {
  * width and vocabulary. */
 static int64_t limit_of(const Value *v) {
     if (v->dtype == DT_I64) return 1 << 30;
+    if (v->dtype == DT_U8) return 256;
     if (v->dtype != DT_I32) return 0;
     return !strncmp(v->name, "places", 6) ? 2 : !strncmp(v->name, "labels", 6) ? 8 : 100;
 }

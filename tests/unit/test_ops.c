@@ -159,6 +159,35 @@ static Value *build_max_pool(Setup *s) { return windowed(s, OP_max_pool2d, &bloc
 static Value *build_max_pool_over(Setup *s) { return windowed(s, OP_max_pool2d, &halved, 0); }
 static Value *build_max_pool_wide(Setup *s) { return windowed(s, OP_max_pool2d, &wide, 0); }
 
+static Value *build_global_avg_pool(Setup *s) {
+    return op1(s, OP_global_avg_pool2d, rows_of(s, 5 * ROWS, COLS), (Attr){.rows = ROWS});
+}
+
+/* Training's form, behind an activation that is far from zero; the running mean is not there yet. */
+static Value *build_batch_norm(Setup *s) {
+    Value *x =
+        op2(s, OP_add_bias, activation(s, COLS), param(s, ROLE_FROZEN, 1, 1, COLS, INIT_ONES));
+    Value *running_mean = param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ZEROS);
+    running_mean->role = running_mean->storage->role = ROLE_COUNTER;
+    Value *running_var = param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES);
+    running_var->role = running_var->storage->role = ROLE_COUNTER;
+    Op *sums = op_add(s->program, s->graph, OP_batch_norm_sums, "bn.sums",
+                      (Value *[]){x, running_mean}, 2, (Attr){0}, (Pos){0});
+    Value *of_stats[] = {sums->out[0], sums->out[1], running_mean, running_var};
+    Value *out[] = {NULL, NULL, value_alias(s->program, running_mean, "running_mean"),
+                    value_alias(s->program, running_var, "running_var")};
+    Op *stats = op_add_into(s->program, s->graph, OP_batch_norm_stats, "bn.stats", of_stats, 4, out,
+                            4, (Attr){.rows = ROWS, .rate = 0.1, .eps = 1e-2}, (Pos){0});
+    Value *in[] = {x, stats->out[0], stats->out[1], param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES),
+                   param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ZEROS)};
+    return op(s, OP_batch_norm, in, 5, (Attr){0});
+}
+
+static Value *build_batch_norm_relu6(Setup *s) {
+    Value *y = op1(s, OP_relu6, build_batch_norm(s), (Attr){0});
+    return op2(s, OP_add, y, activation(s, COLS));
+}
+
 static Value *build_smoothed(Setup *s) {
     s->smoothing = 0.2;
     return activation(s, COLS);
@@ -300,6 +329,9 @@ static const struct {
     {"gradient of max_pool2d", OP_max_pool2d, build_max_pool},
     {"gradient of max_pool2d, overlapping", OP_max_pool2d, build_max_pool_over},
     {"gradient of max_pool2d, stride 3", OP_max_pool2d, build_max_pool_wide},
+    {"gradient of global_avg_pool2d", OP_global_avg_pool2d, build_global_avg_pool},
+    {"gradient of batch_norm", OP_batch_norm, build_batch_norm},
+    {"gradient of batch_norm, relu6 and a sum", OP_batch_norm, build_batch_norm_relu6},
     {"gradient of swiglu", OP_swiglu, build_swiglu},
     {"gradient of a value with several readers", OP_mul, build_fan_out},
     {"gradient of dropout", OP_dropout, build_dropout},

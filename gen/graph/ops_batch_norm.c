@@ -1,0 +1,160 @@
+/* Batch norm (Ioffe and Szegedy, arXiv 1502.03167), in `real` inside. R rows: every pixel of every
+ * image. Statistics in one pass over x, of its distance d from the running mean: as long as that is
+ * of the size of the deviation, the difference of the two sums loses nothing, and x may still be in
+ * registers. Running statistics are updated in place, as torch does (the variance unbiased).
+ *
+ * batch_norm_sums       (x[R,C], running_mean[C]) -> sum of d, sum of d^2
+ * batch_norm_stats      (sum, sum_squares, running_mean, running_var) -> mean, rstd = 1 /
+ *                       sqrt(var + eps), running_mean', running_var' (the last two in place);
+ *                       attr.rows = R, attr.rate = momentum
+ * batch_norm            (x, mean, rstd, weight, bias) -> y = xhat weight + bias, xhat = (x - mean)
+ *                       rstd. Its gradient goes through the statistics too.
+ * batch_norm_grad_sums  (x, mean, rstd, dy) -> sum of dy xhat, sum of dy: the gradients of weight
+ *                       and bias
+ * batch_norm_grad       (x, mean, rstd, weight, dot, sum, dy) -> dx
+ * batch_norm_eval       (x, running_mean, running_var, weight, bias) -> y */
+#include "graph/op_table.h"
+
+static void space_of(Body *body, const Value *x) {
+    body->rows = value_rows(x);
+    body->cols = value_cols(x);
+}
+
+static int add(Body *body, int a, int b) { return step_binary(body, STEP_ADD, a, b); }
+static int sub(Body *body, int a, int b) { return step_binary(body, STEP_SUB, a, b); }
+static int mul(Body *body, int a, int b) { return step_binary(body, STEP_MUL, a, b); }
+static int times(Body *body, int a, double factor) {
+    return mul(body, a, step_const(body, factor));
+}
+
+/* Operands after the first are one number a channel. */
+static void expect_channels(const Op *op, int operands) {
+    op_expect(op, op->in_count == operands, "operands");
+    for (int i = 1; i < operands; i++) {
+        bool matrix = value_rows(op->in[i]) == value_rows(op->in[0]);
+        op_expect(op, matrix || value_elements(op->in[i]) == value_cols(op->in[0]), "channels");
+    }
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+void shape_batch_norm_sums(Program *p, Op *op) {
+    expect_channels(op, 2);
+    result_1d(p, op, 0, ".sum", p->real, value_cols(op->in[0]));
+    result_1d(p, op, 1, ".sum_squares", p->real, value_cols(op->in[0]));
+}
+
+void expand_batch_norm_sums(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int d = sub(body, step_load(body, op->in[0]), step_load(body, op->in[1]));
+    step_col_sum(body, op->out[0], d);
+    step_col_sum(body, op->out[1], mul(body, d, d));
+}
+
+void shape_batch_norm_stats(Program *p, Op *op) {
+    int64_t cols = value_cols(op->in[0]);
+    expect_channels(op, 4);
+    op_expect(op, op->out_count == 4 && op->attr.rows > 0, "results");
+    op_expect(op,
+              value_same_place(op->in[2], op->out[2]) && value_same_place(op->in[3], op->out[3]),
+              "running statistics are not in place");
+    result_1d(p, op, 0, ".mean", p->real, cols);
+    result_1d(p, op, 1, ".rstd", p->real, cols);
+}
+
+void expand_batch_norm_stats(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    double n = (double)op->attr.rows, rate = op->attr.rate;
+    space_of(body, op->in[0]);
+    int sum = step_load(body, op->in[0]), squares = step_load(body, op->in[1]);
+    int running_mean = step_load(body, op->in[2]), running_var = step_load(body, op->in[3]);
+    int away = times(body, sum, 1 / n), zero = step_const(body, 0);
+    int var = sub(body, times(body, squares, 1 / n), mul(body, away, away));
+    var = step_select(body, step_binary(body, STEP_LT, var, zero), zero, var);
+    int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_const(body, op->attr.eps)));
+    step_store(body, op->out[0], add(body, running_mean, away));
+    step_store(body, op->out[1], rstd);
+    int unbiased = times(body, var, n > 1 ? n / (n - 1) : 1);
+    step_store(body, op->out[2], add(body, running_mean, times(body, away, rate)));
+    step_store(body, op->out[3],
+               add(body, times(body, running_var, 1 - rate), times(body, unbiased, rate)));
+}
+
+void shape_batch_norm(Program *p, Op *op) {
+    (void)p;
+    expect_channels(op, 5);
+    result_like(p, op, 0, op->in[0]);
+}
+
+static int distance(Body *body, const Op *op) {
+    return sub(body, step_load(body, op->in[0]), step_load(body, op->in[1]));
+}
+
+void expand_batch_norm(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int d = distance(body, op), rstd = step_load(body, op->in[2]);
+    int scale = mul(body, rstd, step_load(body, op->in[3]));
+    step_store(body, op->out[0], step_fma(body, d, scale, step_load(body, op->in[4])));
+}
+
+void expand_batch_norm_eval(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int d = distance(body, op), var = step_load(body, op->in[2]);
+    int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_const(body, op->attr.eps)));
+    int scale = mul(body, rstd, step_load(body, op->in[3]));
+    step_store(body, op->out[0], step_fma(body, d, scale, step_load(body, op->in[4])));
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* A sum of this micro-step as a contribution to a gradient. */
+static void give(Backward *b, const Op *op, Value *operand, Value *sum) {
+    backward_emit(b, op, operand, OP_scale, &sum, 1, (Attr){.alpha = 1});
+}
+
+void grad_batch_norm(Backward *b, const Op *op) {
+    Value *x = op->in[0], *mean = op->in[1], *rstd = op->in[2], *weight = op->in[3];
+    Value *dy = backward_of(b, op->out[0]), *of_sums[] = {x, mean, rstd, dy};
+    Op *sums = backward_op(b, op, OP_batch_norm_grad_sums, of_sums, 4, (Attr){0});
+    give(b, op, weight, sums->out[0]);
+    give(b, op, op->in[4], sums->out[1]);
+    Value *in[] = {x, mean, rstd, weight, sums->out[0], sums->out[1], dy};
+    backward_emit(b, op, x, OP_batch_norm_grad, in, 7, (Attr){0});
+}
+
+void shape_batch_norm_grad_sums(Program *p, Op *op) {
+    expect_channels(op, 4);
+    result_1d(p, op, 0, ".dot", p->real, value_cols(op->in[0]));
+    result_1d(p, op, 1, ".sum", p->real, value_cols(op->in[0]));
+}
+
+void expand_batch_norm_grad_sums(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int xhat = mul(body, distance(body, op), step_load(body, op->in[2]));
+    int dy = step_load(body, op->in[3]);
+    step_col_sum(body, op->out[0], mul(body, dy, xhat));
+    step_col_sum(body, op->out[1], dy);
+}
+
+void shape_batch_norm_grad(Program *p, Op *op) {
+    expect_channels(op, 7);
+    result_like(p, op, 0, op->in[0]);
+}
+
+/* dx = rstd weight (dy - mean of dy - xhat (mean of dy xhat)) */
+void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    double one_nth = 1 / (double)body->rows;
+    int d = distance(body, op), rstd = step_load(body, op->in[2]);
+    int scale = mul(body, rstd, step_load(body, op->in[3]));
+    int dot = times(body, step_load(body, op->in[4]), one_nth);
+    int mean = times(body, step_load(body, op->in[5]), one_nth);
+    int along = mul(body, mul(body, d, rstd), dot);
+    int rest = sub(body, sub(body, step_load(body, op->in[6]), mean), along);
+    step_store(body, op->out[0], mul(body, scale, rest));
+}
