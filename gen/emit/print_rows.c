@@ -32,9 +32,9 @@ static void print_worker_rows(Printer *p) {
         put(p, "const %s first = worker * %lld, end = first + %lld < %lld ? first + %lld : %lld;",
             index_type(p), per, per, (long long)k->rows, per, (long long)k->rows);
     } else {
-        put(p, "const int64_t share = (rows + %lld) / %lld, first = worker * share;",
+        put(p, "const int64_t each = (rows + %lld) / %lld, first = worker * each;",
             (long long)k->workers - 1, (long long)k->workers);
-        put(p, "const int64_t end = first + share < rows ? first + share : rows;");
+        put(p, "const int64_t end = first + each < rows ? first + each : rows;");
     }
 }
 

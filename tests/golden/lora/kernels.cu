@@ -655,8 +655,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ partial_values, int64_t rows) {
     const int64_t worker = blockIdx.x;
-    const int64_t share = (rows + 511) / 512, first = worker * share;
-    const int64_t end = first + share < rows ? first + share : rows;
+    const int64_t each = (rows + 511) / 512, first = worker * each;
+    const int64_t end = first + each < rows ? first + each : rows;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
     const int col = (blockIdx.y * 32 + lane) * 4;
     Vec<float, 4> total = {};
