@@ -8,8 +8,9 @@ typedef struct {
     int path_count;
     const char **sets;
     int nsets;
-    const char *out;  /* -o: folder for the program; NULL: build/NAME */
-    const char *dump; /* --dump: a pass; NULL: none */
+    const char *out;    /* -o: folder for the program; NULL: build/NAME */
+    const char *dump;   /* --dump: a pass; NULL: none */
+    const char *format; /* --format of --compare; NULL: text */
     bool check, plan, print_spec, compare, keys, force, help, version;
 } Cli;
 

@@ -52,7 +52,7 @@ static bool answer(Arena *arena, const Cli *cli) {
     else if (cli->keys)
         print_keys();
     else if (cli->compare)
-        compare_folders(arena, cli->paths, cli->path_count);
+        compare_folders(arena, cli->paths, cli->path_count, cli->format);
     else
         return false;
     return true;

@@ -302,6 +302,10 @@
     K(profiling, steps, INT, "3", "[1, 1000]", PROFILED, "Steps in the window.")                   \
     K(profiling, trace, BOOL, "true", "", PROFILED, "Write trace.json (opens in Perfetto).")
 
+#define BENCHMARK_KEYS(K)                                                                          \
+    K(benchmark, repeats, INT, "1", "[1, 100]", ALWAYS,                                            \
+      "How often each point of a [sweep] runs; its figures are medians, with their range.")
+
 #define SPEC_TABLES(T)                                                                             \
     T(job, JOB_KEYS)                                                                               \
     T(model, MODEL_KEYS)                                                                           \
@@ -314,5 +318,6 @@
     T(data, DATA_KEYS)                                                                             \
     T(checkpoint, CHECKPOINT_KEYS)                                                                 \
     T(compile, COMPILE_KEYS)                                                                       \
-    T(profiling, PROFILING_KEYS)
+    T(profiling, PROFILING_KEYS)                                                                   \
+    T(benchmark, BENCHMARK_KEYS)
 /* clang-format on */

@@ -102,7 +102,7 @@ void spec_print_keys(StrBuf *out) {
 void spec_hash(Spec *spec) {
     StrBuf text = {0};
     for (int key = 0; key < KEY_COUNT; key++) {
-        if (!spec_effective(spec, (Key)key))
+        if (!spec_effective(spec, (Key)key) || key == KEY_benchmark_repeats)
             continue; /* the same experiment, whatever it says */
         sb_printf(&text, "%s = ", key_info[key].name);
         key_print(spec, (Key)key, &text);

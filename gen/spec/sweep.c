@@ -184,6 +184,12 @@ static void refuse_always_in_vain(Arena *arena, const Sweep *sweep) {
     refuse_in_vain(arena, &always);
 }
 
+static void refuse_repeats_alone(const Spec *spec) {
+    if (spec_given(spec, KEY_benchmark_repeats) && !spec->origin[KEY_benchmark_repeats].inherited)
+        user_error(spec_pos(spec, KEY_benchmark_repeats), "add a [sweep], or remove the key",
+                   "benchmark.repeats is how often the points of a [sweep] run, and there is none");
+}
+
 Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets) {
     Study *study = arena_alloc(arena, sizeof *study);
     *study = (Study){.arena = arena, .nfixed = nsets, .npoints = 1};
@@ -199,5 +205,7 @@ Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int n
     for (int i = 0; i < sweep->count; i++)
         read_point(study, sweep, path, i);
     refuse_always_in_vain(arena, sweep);
+    if (!sweep->swept)
+        refuse_repeats_alone(sweep->points[0].spec);
     return sweep;
 }

@@ -6,37 +6,41 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const Figure figures[] = {
-    {"iteration_ms.median", 0},
-    {"iteration_ms.p10", 0},
-    {"iteration_ms.p90", 0},
-    {"tokens_per_s", 0},
-    {"samples_per_s", 0},
-    {"predicted.iteration_ms.median", 0},
-    {"steps", 1},
-    {"kernels.launches", 1},
-    {"graphs.launches", 1},
-    {"kernels.launch_ms", 1},
-    {"kernels.ms", 1},
-    {"syncs.count", 2},
-    {"waits.count", 2},
-    {"copies.h2d.count", 2},
-    {"copies.h2d.bytes", 2},
-    {"copies.d2h.bytes", 2},
-    {"memory.measured_peak_bytes", 3},
-    {"memory.process_peak_bytes", 3},
-    {"predicted.memory.process_planned_bytes", 3},
-    {"flops.per_step", 4},
-    {"flops.share_of_peak", 4},
-    {"loss.first", 5},
-    {"loss.last", 5},
-    {"loss.heldout_before", 5},
-    {"loss.heldout_after", 5},
-    {"accuracy.before.top1", 5},
-    {"accuracy.after.top1", 5},
-    {"accuracy.after.top5", 5},
+    {"iteration_ms.median", 0, "iteration, median ms"},
+    {"iteration_ms.p10", 0, NULL},
+    {"iteration_ms.p90", 0, NULL},
+    {"tokens_per_s", 0, "tokens a second"},
+    {"samples_per_s", 0, "samples a second"},
+    {"predicted.iteration_ms.median", 0, NULL},
+    {"steps", 1, NULL},
+    {"kernels.launches", 1, "kernel launches"},
+    {"graphs.launches", 1, NULL},
+    {"kernels.launch_ms", 1, NULL},
+    {"kernels.ms", 1, NULL},
+    {"syncs.count", 2, NULL},
+    {"syncs.ms", 2, NULL},
+    {"waits.count", 2, NULL},
+    {"waits.ms", 2, NULL},
+    {"copies.h2d.count", 3, NULL},
+    {"copies.h2d.bytes", 3, "host to device, bytes"},
+    {"copies.h2d.ms", 3, NULL},
+    {"copies.d2h.bytes", 3, NULL},
+    {"memory.measured_peak_bytes", 4, "arenas, bytes"},
+    {"memory.process_peak_bytes", 4, "process, peak bytes"},
+    {"predicted.memory.process_planned_bytes", 4, NULL},
+    {"flops.per_step", 5, NULL},
+    {"flops.share_of_peak", 5, NULL},
+    {"loss.first", 6, NULL},
+    {"loss.last", 6, "loss, last step"},
+    {"loss.heldout_before", 6, NULL},
+    {"loss.heldout_after", 6, "held-out loss"},
+    {"accuracy.before.top1", 7, NULL},
+    {"accuracy.after.top1", 7, "held-out accuracy, top 1"},
+    {"accuracy.after.top5", 7, NULL},
 };
 const int figure_count = sizeof figures / sizeof *figures;
 
@@ -83,13 +87,13 @@ static const json_t *find(const json_t *object, const char *path) {
 
 /* The steps behind the run's model: --steps may have ended it before the spec's. */
 static const char *steps_text(Arena *arena, const Run *run) {
-    json_int_t done = json_integer_value(find(run->report, "first_step")) +
-                      json_integer_value(find(run->report, "steps"));
+    json_int_t done = json_integer_value(find(run->reports[0], "first_step")) +
+                      json_integer_value(find(run->reports[0], "steps"));
     return arena_printf(arena, "%lld", (long long)done);
 }
 
 static const char *value_text(Arena *arena, const Run *run, const char *table, const char *leaf) {
-    if (run->report && strcmp(table, "training") == 0 && strcmp(leaf, "steps") == 0)
+    if (run->repeats && strcmp(table, "training") == 0 && strcmp(leaf, "steps") == 0)
         return steps_text(arena, run);
     const Toml *of = run->spec ? toml_get(run->spec, table) : NULL;
     const Toml *value = of && of->kind == TOML_TABLE ? toml_get(of, leaf) : NULL;
@@ -157,25 +161,59 @@ static const char **values_of(Arena *arena, const Comparison *c, const Run *run)
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-static double *figures_of(Arena *arena, const Run *run) {
-    double *values = arena_array(arena, (size_t)figure_count, sizeof *values);
-    for (int i = 0; i < figure_count; i++) {
-        const json_t *value = find(run->report, figures[i].path);
-        values[i] = json_is_number(value) ? json_number_value(value) : NAN;
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What some repetitions lack is not measured. */
+static Spread spread_of(Arena *arena, const Run *run, const char *path) {
+    int count = run->repeats;
+    double *values = arena_array(arena, (size_t)count + 1, sizeof *values);
+    for (int i = 0; i < count; i++) {
+        const json_t *value = find(run->reports[i], path);
+        if (!json_is_number(value))
+            return (Spread){NAN, NAN, NAN};
+        values[i] = json_number_value(value);
     }
+    if (count == 0)
+        return (Spread){NAN, NAN, NAN};
+    qsort(values, (size_t)count, sizeof *values, by_value);
+    double median = (values[(count - 1) / 2] + values[count / 2]) / 2;
+    return (Spread){median, values[0], values[count - 1]};
+}
+
+static Spread *figures_of(Arena *arena, const Run *run) {
+    Spread *values = arena_array(arena, (size_t)figure_count, sizeof *values);
+    for (int i = 0; i < figure_count; i++)
+        values[i] = spread_of(arena, run, figures[i].path);
     return values;
 }
 
 double figure_ratio(const Comparison *c, const Row *row, int figure) {
-    double reference = c->reference < 0 ? NAN : c->rows[c->reference].figures[figure];
-    return reference != 0 ? row->figures[figure] / reference : NAN;
+    double reference = c->reference < 0 ? NAN : c->rows[c->reference].figures[figure].median;
+    return reference != 0 ? row->figures[figure].median / reference : NAN;
+}
+
+bool figure_measured(const Comparison *c, int figure) {
+    for (int i = 0; i < c->count; i++)
+        if (!isnan(c->rows[i].figures[figure].median))
+            return true;
+    return false;
+}
+
+bool figure_spreads(const Comparison *c, int figure) {
+    for (int i = 0; i < c->count; i++)
+        if (c->rows[i].figures[figure].least < c->rows[i].figures[figure].most)
+            return true;
+    return false;
 }
 
 /* ---- together ------------------------------------------------------------------------------- */
 
 static void note_device(Arena *arena, Comparison *c, const Run *run) {
-    const char *name = json_string_value(find(run->report, "device.name"));
-    bool simulated = json_is_true(find(run->report, "device.simulated"));
+    const char *name = json_string_value(find(run->reports[0], "device.name"));
+    bool simulated = json_is_true(find(run->reports[0], "device.simulated"));
     if (c->device[0] && simulated != c->simulated)
         user_error((Pos){0}, "compare runs on devices, or runs on the simulated device",
                    "%s ran on %s: simulated times say nothing beside real ones", run->name,
@@ -192,24 +230,46 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
     find_keys(arena, &c, runs, count);
     for (int i = 0; i < count; i++) {
         c.rows[i] = (Row){&runs[i], values_of(arena, &c, &runs[i]), figures_of(arena, &runs[i])};
-        if (!runs[i].report)
+        if (!runs[i].repeats)
             continue;
         note_device(arena, &c, &runs[i]);
+        c.repeats = runs[i].repeats > c.repeats ? runs[i].repeats : c.repeats;
         c.reference = c.reference < 0 ? i : c.reference;
     }
     return c;
 }
 
-static void write_file(Arena *arena, const char *folder, const char *name, const Comparison *c,
-                       void print(const Comparison *, StrBuf *)) {
-    StrBuf text = {0};
-    const char *path = arena_printf(arena, "%s/%s", folder, name);
-    print(c, &text);
-    const char *why = file_write(path, text.text, text.length, NULL);
-    if (why)
-        user_error((Pos){.file = path}, "make room or change the permissions",
-                   "cannot write it: %s", why);
-    sb_free(&text);
+/* ---- as the user asked ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *file;
+    void (*print)(const Comparison *, StrBuf *);
+} formats[] = {{"text", "study.txt", comparison_text},
+               {"csv", "study.csv", comparison_csv},
+               {"json", "study.json", comparison_json},
+               {"svg", "study.svg", comparison_svg}};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static int find_format(const char *name) {
+    for (int i = 0; name && i < FORMATS; i++)
+        if (!strcmp(name, formats[i].name))
+            return i;
+    if (name)
+        user_error((Pos){0}, "it can be text, csv, json or svg", "unknown format %s", name);
+    return 0;
+}
+
+static void write_files(Arena *arena, const char *folder, const Comparison *c) {
+    for (int i = 0; i < FORMATS; i++) {
+        StrBuf text = {0};
+        const char *path = arena_printf(arena, "%s/%s", folder, formats[i].file);
+        formats[i].print(c, &text);
+        const char *why = file_write(path, text.text, text.length, NULL);
+        if (why)
+            user_error((Pos){.file = path}, "make room or change the permissions",
+                       "cannot write it: %s", why);
+        sb_free(&text);
+    }
 }
 
 static const char *last_part(const char *path) {
@@ -217,20 +277,18 @@ static const char *last_part(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-void compare_folders(Arena *arena, const char *const *folders, int count) {
+void compare_folders(Arena *arena, const char *const *folders, int count, const char *format) {
+    int chosen = find_format(format);
     bool study = count == 1 && is_study(arena, folders[0]);
     Run *runs = study ? study_read(arena, folders[0], &count)
                       : arena_array(arena, (size_t)count, sizeof *runs);
     for (int i = 0; !study && i < count; i++)
         runs[i] = run_read(arena, folders[i]);
     Comparison c = compare_runs(arena, study ? last_part(folders[0]) : "", runs, count);
-    if (study) {
-        write_file(arena, folders[0], "study.txt", &c, comparison_text);
-        write_file(arena, folders[0], "study.csv", &c, comparison_csv);
-        write_file(arena, folders[0], "study.json", &c, comparison_json);
-    }
+    if (study)
+        write_files(arena, folders[0], &c);
     StrBuf text = {0};
-    comparison_text(&c, &text);
+    formats[chosen].print(&c, &text);
     fputs(text.text, stdout);
     sb_free(&text);
     for (int i = 0; i < count; i++)

@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether any run has the figure. */
-static bool is_measured(const Comparison *c, int figure) {
-    for (int i = 0; i < c->count; i++)
-        if (!isnan(c->rows[i].figures[figure]))
-            return true;
-    return false;
-}
-
 /* ---- text ----------------------------------------------------------------------------------- */
 
 static void pad(StrBuf *out, const char *text, size_t width) {
@@ -66,43 +58,56 @@ static void print_runs(const Comparison *c, StrBuf *out) {
     }
 }
 
-enum { VALUE_WIDTH = 14, RATIO_WIDTH = 8 };
+enum { VALUE_WIDTH = 14, RATIO_WIDTH = 10, RANGE_WIDTH = 24 };
 
-static void print_figure(const Comparison *c, const Row *row, int figure, size_t width,
-                         StrBuf *out) {
-    double value = row->figures[figure], ratio = figure_ratio(c, row, figure);
+static void value_text(double value, char text[32]) {
     bool whole = value == floor(value) || fabs(value) >= 1e5;
-    char text[64] = "-", relative[32] = "";
-    if (!isnan(value))
-        snprintf(text, sizeof text, whole ? "%.0f" : "%.4f", value);
-    if (!isnan(ratio))
-        snprintf(relative, sizeof relative, "x%.3f", ratio);
-    sb_printf(out, "%*s%*s", (int)width - RATIO_WIDTH, text, RATIO_WIDTH, relative);
+    snprintf(text, 32, isnan(value) ? "-" : whole ? "%.0f" : "%.4f", value);
 }
 
-static size_t figure_width(int figure) {
-    size_t name = strlen(figures[figure].path) + 2;
-    return name > VALUE_WIDTH + RATIO_WIDTH ? name : VALUE_WIDTH + RATIO_WIDTH;
+/* "12.4100  x1.020   (12.3900..12.6000)" */
+static void print_figure(const Comparison *c, const Row *row, int figure, size_t width,
+                         StrBuf *out) {
+    const Spread *spread = &row->figures[figure];
+    double ratio = figure_ratio(c, row, figure);
+    char median[32], least[32], most[32], relative[32] = "", range[80] = "";
+    value_text(spread->median, median);
+    value_text(spread->least, least);
+    value_text(spread->most, most);
+    if (!isnan(ratio))
+        snprintf(relative, sizeof relative, "x%.3f", ratio);
+    if (spread->least < spread->most)
+        snprintf(range, sizeof range, "(%s..%s)", least, most);
+    int range_width = figure_spreads(c, figure) ? RANGE_WIDTH : 0;
+    sb_printf(out, "%*s%*s", (int)width - RATIO_WIDTH - range_width, median, RATIO_WIDTH, relative);
+    if (range_width)
+        sb_printf(out, "%*s", range_width, range);
+}
+
+static size_t figure_width(const Comparison *c, int figure) {
+    size_t name = strlen(figures[figure].path) + 2, cell = VALUE_WIDTH + RATIO_WIDTH;
+    cell += figure_spreads(c, figure) ? RANGE_WIDTH : 0;
+    return name > cell ? name : cell;
 }
 
 static void print_group(const Comparison *c, int first, int end, StrBuf *out) {
     int shown = 0;
     for (int f = first; f < end; f++)
-        shown += is_measured(c, f);
+        shown += figure_measured(c, f);
     if (shown == 0)
         return;
     sb_puts(out, "\n    ");
     for (int f = first; f < end; f++)
-        if (is_measured(c, f))
-            sb_printf(out, "%*s", (int)figure_width(f), figures[f].path);
+        if (figure_measured(c, f))
+            sb_printf(out, "%*s", (int)figure_width(c, f), figures[f].path);
     sb_puts(out, "\n");
     for (int i = 0; i < c->count; i++) {
-        if (!c->rows[i].run->report)
+        if (!c->rows[i].run->repeats)
             continue;
         sb_printf(out, "%4d", i + 1);
         for (int f = first; f < end; f++)
-            if (is_measured(c, f))
-                print_figure(c, &c->rows[i], f, figure_width(f), out);
+            if (figure_measured(c, f))
+                print_figure(c, &c->rows[i], f, figure_width(c, f), out);
         sb_puts(out, "\n");
     }
 }
@@ -110,7 +115,7 @@ static void print_group(const Comparison *c, int first, int end, StrBuf *out) {
 static void print_head(const Comparison *c, StrBuf *out) {
     int finished = 0;
     for (int i = 0; i < c->count; i++)
-        finished += c->rows[i].run->report != NULL;
+        finished += c->rows[i].run->repeats > 0;
     sb_printf(out, "%s%s%d of %d runs finished", c->title, c->title[0] ? ": " : "", finished,
               c->count);
     if (c->device[0])
@@ -128,6 +133,8 @@ void comparison_text(const Comparison *c, StrBuf *out) {
             end++;
         print_group(c, first, end, out);
     }
+    if (c->repeats > 1)
+        sb_puts(out, "\nFigures are medians of repeated runs, (least..most) where they differ.\n");
     if (c->reference >= 0)
         sb_printf(out, "\nx is the ratio to run %d.%s\n", c->reference + 1,
                   c->simulated ? " Times on the simulated device say nothing about a GPU; counts, "
@@ -148,12 +155,21 @@ static void put_field(StrBuf *out, const char *text) {
     sb_puts(out, "\"");
 }
 
+static void put_number(StrBuf *out, double value) {
+    sb_puts(out, ",");
+    if (!isnan(value))
+        sb_put_real(out, value);
+}
+
 void comparison_csv(const Comparison *c, StrBuf *out) {
     sb_puts(out, "run,state");
     for (int k = 0; k < c->key_count; k++)
         sb_printf(out, ",%s", c->keys[k]);
-    for (int f = 0; f < figure_count; f++)
+    for (int f = 0; f < figure_count; f++) {
         sb_printf(out, ",%s", figures[f].path);
+        if (c->repeats > 1)
+            sb_printf(out, ",%s.least,%s.most", figures[f].path, figures[f].path);
+    }
     sb_puts(out, "\n");
     for (int i = 0; i < c->count; i++) {
         const Row *row = &c->rows[i];
@@ -164,9 +180,11 @@ void comparison_csv(const Comparison *c, StrBuf *out) {
             put_field(out, row->keys[k]);
         }
         for (int f = 0; f < figure_count; f++) {
-            sb_puts(out, ",");
-            if (!isnan(row->figures[f]))
-                sb_put_real(out, row->figures[f]);
+            put_number(out, row->figures[f].median);
+            if (c->repeats > 1) {
+                put_number(out, row->figures[f].least);
+                put_number(out, row->figures[f].most);
+            }
         }
         sb_puts(out, "\n");
     }
@@ -178,14 +196,20 @@ static json_t *number(double value) { return isfinite(value) ? json_real(value) 
 
 static json_t *row_json(const Comparison *c, const Row *row) {
     json_t *keys = json_object(), *values = json_object(), *ratios = json_object();
+    json_t *ranges = json_object();
     for (int k = 0; k < c->key_count; k++)
         json_object_set_new(keys, c->keys[k], json_string(row->keys[k]));
     for (int f = 0; f < figure_count; f++) {
-        json_object_set_new(values, figures[f].path, number(row->figures[f]));
+        const Spread *spread = &row->figures[f];
+        json_object_set_new(values, figures[f].path, number(spread->median));
+        if (spread->least < spread->most)
+            json_object_set_new(ranges, figures[f].path,
+                                json_pack("[f, f]", spread->least, spread->most));
         json_object_set_new(ratios, figures[f].path, number(figure_ratio(c, row, f)));
     }
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "run", row->run->name, "state", row->run->state,
-                     "keys", keys, "figures", values, "ratios", ratios);
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "run", row->run->name, "state",
+                     row->run->state, "repeats", row->run->repeats, "keys", keys, "figures", values,
+                     "ratios", ratios, "ranges", ranges);
 }
 
 void comparison_json(const Comparison *c, StrBuf *out) {

@@ -42,20 +42,45 @@ static bool is_current(Arena *arena, const char *folder, const json_t *report) {
     return same;
 }
 
+/* out, out.2, out.3, ... */
+static const char *report_path(Arena *arena, const char *folder, int repetition) {
+    return repetition == 1 ? path_of(arena, folder, "out/report.json")
+                           : arena_printf(arena, "%s/out.%d/report.json", folder, repetition);
+}
+
+/* [benchmark] repeats; folders of a study that asked for more once may be left over. */
+static int repeats_asked(const Toml *spec) {
+    const Toml *table = toml_get(spec, "benchmark");
+    const Toml *repeats = table && table->kind == TOML_TABLE ? toml_get(table, "repeats") : NULL;
+    return repeats && repeats->kind == TOML_INT ? (int)repeats->integer : 1;
+}
+
 Run run_read(Arena *arena, const char *folder) {
-    const char *report = path_of(arena, folder, "out/report.json");
+    const char *report = report_path(arena, folder, 1);
     if (!is_file(report))
         user_error((Pos){0}, "make run runs the program generated last", "%s is not there: %s",
                    report, "the program has not finished a run");
     Run run = {folder, "finished", toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0}),
-               read_json(arena, report)};
-    if (!is_current(arena, folder, run.report))
-        user_error((Pos){.file = report}, "make run brings it up to date",
-                   "the report is of another spec than the program beside it");
+               NULL, 0};
+    int asked = repeats_asked(run.spec);
+    run.reports = arena_array(arena, (size_t)asked + 1, sizeof *run.reports);
+    for (; run.repeats < asked; run.repeats++) {
+        report = report_path(arena, folder, run.repeats + 1);
+        if (!is_file(report))
+            break;
+        run.reports[run.repeats] = read_json(arena, report);
+        if (!is_current(arena, folder, run.reports[run.repeats]))
+            user_error((Pos){.file = report}, "make run brings it up to date",
+                       "the report is of another spec than the program beside it");
+    }
     return run;
 }
 
-void run_free(Run *run) { json_decref(run->report); }
+void run_free(Run *run) {
+    for (int i = 0; i < run->repeats; i++)
+        json_decref(run->reports[i]);
+    run->repeats = 0;
+}
 
 /* ---- studies -------------------------------------------------------------------------------- */
 
@@ -67,13 +92,16 @@ bool is_study(Arena *arena, const char *folder) { return is_file(points_path(are
 
 static Run point_read(Arena *arena, const char *study, const char *name, bool refused) {
     const char *folder = path_of(arena, study, name);
-    Run run = {name, refused ? "refused" : "failed", NULL, NULL};
-    if (is_file(path_of(arena, folder, "out/report.json")) && !refused) {
-        run = run_read(arena, folder);
-        run.name = name;
-    } else if (is_file(path_of(arena, folder, "spec.toml"))) {
+    Run run = {name, refused ? "refused" : "failed", NULL, NULL, 0};
+    if (is_file(path_of(arena, folder, "spec.toml")))
         run.spec = toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0});
-    }
+    if (!run.spec || refused)
+        return run;
+    for (int i = 1; i <= repeats_asked(run.spec); i++)
+        if (!is_file(report_path(arena, folder, i)))
+            return run;
+    run = run_read(arena, folder);
+    run.name = name;
     return run;
 }
 

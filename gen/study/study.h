@@ -1,8 +1,9 @@
 /* Comparing runs: what differs between their specs, and what came of it.
  *
  * A run is a program's folder: spec.toml and plan.json as the compiler left them, out/report.json
- * as the program did. A study is the folder of a [sweep]: its file `points` has a line a point, the
- * name of the point's folder and, where the compiler refused it, "refused". */
+ * as the program did, and out.2, out.3, ... where it was repeated ([benchmark] repeats). A study is
+ * the folder of a [sweep]: its file `points` has a line a point, the name of the point's folder and,
+ * where the compiler refused it, "refused". */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
@@ -16,23 +17,30 @@ typedef struct {
     const char *name;  /* the folder as the user named it, or the point */
     const char *state; /* "finished", "failed", "refused" (by the compiler) */
     const Toml *spec;  /* NULL: there is none */
-    json_t *report;    /* NULL unless finished */
+    json_t **reports;  /* of each repetition */
+    int repeats;       /* reports that are there; 0 unless finished */
 } Run;
 
 /* What a report is asked for. */
 typedef struct {
-    const char *path; /* in report.json: "iteration_ms.median" */
-    int group;        /* figures of one group stand in one table */
+    const char *path;  /* in report.json: "iteration_ms.median" */
+    int group;         /* figures of one group stand in one table */
+    const char *chart; /* its title in a chart; NULL: not drawn */
 } Figure;
 
 extern const Figure figures[];
 extern const int figure_count;
 
+/* A figure over the repetitions of a run; NAN: not measured. */
+typedef struct {
+    double median, least, most;
+} Spread;
+
 /* One line of the comparison. */
 typedef struct {
     const Run *run;
     const char **keys; /* values of the keys that differ, as text; "-": without effect here */
-    double *figures;   /* [figure_count]; NAN: not measured */
+    Spread *figures;   /* [figure_count] */
 } Row;
 
 typedef struct {
@@ -44,26 +52,31 @@ typedef struct {
     Row *rows;
     int count;
     int reference; /* the row that ratios refer to: the first that finished; -1: none did */
+    int repeats;   /* the most that any run has */
 } Comparison;
 
 /* Reads a run that must have finished; anything missing is a user_error. */
 Run run_read(Arena *, const char *folder);
-/* Reads a study's points, finished or not. */
+/* Reads a study's points, finished (every repetition of them) or not. */
 Run *study_read(Arena *, const char *folder, int *count);
 bool is_study(Arena *, const char *folder);
 void run_free(Run *);
 
 /* Simulated and real runs side by side are a user_error: their times have nothing in common. */
 Comparison compare_runs(Arena *, const char *title, const Run *runs, int count);
-/* The figure's ratio to the reference's; NAN where either is lacking or the reference is 0. */
+/* The medians' ratio to the reference's; NAN where either is lacking or the reference is 0. */
 double figure_ratio(const Comparison *, const Row *, int figure);
+/* Whether any run has the figure; whether repetitions of any differ in it. */
+bool figure_measured(const Comparison *, int figure);
+bool figure_spreads(const Comparison *, int figure);
 
 void comparison_text(const Comparison *, StrBuf *);
 void comparison_csv(const Comparison *, StrBuf *);
 void comparison_json(const Comparison *, StrBuf *);
+void comparison_svg(const Comparison *, StrBuf *); /* bars: a drawing that stands alone */
 
-/* --compare: prints the runs' comparison; a study's goes to study.txt, study.csv and study.json in
- * its folder too. */
-void compare_folders(Arena *, const char *const *folders, int count);
+/* --compare: prints the runs' comparison as `format`: "text" (NULL too), "csv", "json" or "svg";
+ * another is a user_error. A study's goes to study.txt, .csv, .json and .svg in its folder too. */
+void compare_folders(Arena *, const char *const *folders, int count, const char *format);
 
 #endif

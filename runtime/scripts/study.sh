@@ -6,8 +6,11 @@
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
+# A point runs [benchmark] repeats times, into its folders out, out.2, out.3, ...
+#
 # FOLDER, such as build/ablation, holds `points`, a folder a point, and in the end study.txt,
-# study.csv and study.json. Each point's log is its run.log. Exit 1 when a point failed.
+# study.csv, study.json and study.svg. Each run's log is its folder's run.log, run.2.log, ... Exit 1
+# when a point failed.
 
 set -u
 GEN=${GEN:-./gpuopt-gen}
@@ -24,14 +27,41 @@ fi
 # What decides a result: the program, edits included, and its options.
 stamp() { cat "$1/program.c" "$1/kernels.cu" "$1/values.c" "$1/Makefile" | sha256sum; echo "$2"; }
 
-# run_point FOLDER OPTION...
+# "" for the first repetition, ".2", ".3", ...: what the names of its files end in.
+ending() { [ "$1" -eq 1 ] || echo ".$1"; }
+
+# run_once FOLDER ENDING OPTION...
+run_once() {
+    point=$1 end=$2
+    shift 2
+    rm -rf "$point/out$end"
+    # Not over the list of the study, which is what `make run` was asked for.
+    runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" \
+        >"$point/run$end.log" 2>&1 && return
+    rm -f "$point/out$end/report.json"
+    echo "FAILED: $(tail -n 1 "$point/run$end.log")  ($point/run$end.log)"
+    return 1
+}
+
+# run_point FOLDER OPTION...: what of its repetitions is not there yet; says how it went.
 run_point() {
     point=$1
     shift
-    rm -rf "$point/out" "$point/finished"
-    # Not over the list of the study, which is what `make run` was asked for.
-    runtime/scripts/run.sh --program "$point" -- "$@" >"$point/run.log" 2>&1 &&
-        stamp "$point" "$*" >"$point/finished"
+    repeats=$(sed -n '/^\[benchmark\]/,/^$/s/^repeats = //p' "$point/spec.toml")
+    if [ "$(stamp "$point" "$*")" != "$(cat "$point/finished" 2>/dev/null)" ]; then
+        rm -rf "$point"/out "$point"/out.* "$point/finished"
+    fi
+    ran=0 repetition=1
+    while [ "$repetition" -le "${repeats:-1}" ]; do
+        end=$(ending "$repetition")
+        if [ ! -f "$point/out$end/report.json" ]; then
+            run_once "$point" "$end" "$@" || return
+            stamp "$point" "$*" >"$point/finished"
+            ran=$((ran + 1))
+        fi
+        repetition=$((repetition + 1))
+    done
+    if [ $ran -eq 0 ]; then echo "finished before"; else echo "finished"; fi
 }
 
 failed=0 number=0 count=$(grep -c . "$study/points")
@@ -41,13 +71,7 @@ while read -r name state <&3; do
     if [ "$state" = refused ]; then
         echo "refused by the compiler"
         failed=$((failed + 1))
-    elif [ -f "$point/out/report.json" ] && [ "$(stamp "$point" "$*")" = "$(cat "$point/finished" 2>/dev/null)" ]; then
-        echo "finished before"
-    elif run_point "$point" "$@" </dev/null; then
-        echo "finished"
-    else
-        echo "FAILED: $(tail -n 1 "$point/run.log")  ($point/run.log)"
-        rm -f "$point/out/report.json"
+    elif ! run_point "$point" "$@" </dev/null; then
         failed=$((failed + 1))
     fi
 done 3<"$study/points"
@@ -55,5 +79,5 @@ done 3<"$study/points"
 echo
 "$GEN" --compare "$study" || exit
 echo
-echo "$study/study.txt, study.csv, study.json"
+echo "$study/study.txt, study.csv, study.json, study.svg"
 [ "$failed" -eq 0 ]

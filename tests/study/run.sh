@@ -204,6 +204,70 @@ same_bits() {
 check "memory budgets are kept" budgets_are_kept
 check "recomputation trains to the same bits" same_bits
 
+# ---- repetitions, formats ---------------------------------------------------------------------------
+
+write_spec repeated <<SPEC
+[data]
+train = ["$work/good.txt"]
+eval_batches = 1
+[benchmark]
+repeats = 3
+[sweep]
+"adapter.r,adapter.lora_alpha" = [[2, 2], [4, 2]]
+SPEC
+repeated=$work/repeated
+
+points_are_repeated() {
+    "$gen" $work/repeated.toml -o $repeated && runtime/scripts/study.sh $repeated >$work/repeated.out || return
+    first=$repeated/$(head -n 1 $repeated/points)
+    [ "$(ls -d "$first"/out*)" = "$(printf '%s\n' "$first/out" "$first/out.2" "$first/out.3")" ] &&
+        cmp "$first/out/loss.csv" "$first/out.3/loss.csv" && says 'medians of repeated runs' $work/repeated.out &&
+        says 'x1\.000 +\([0-9.]+\.\.[0-9.]+\)' $work/repeated.out && says '"repeats": 3' $repeated/study.json
+}
+
+# What made-up reports say of the middle, the least and the most.
+ranges_are_right() {
+    local made
+    for made in out:7 out.2:30 out.3:11.5; do
+        sed -i "s/\"median\": [0-9.]*,/\"median\": ${made#*:},/" "$first/${made%:*}/report.json"
+    done
+    "$gen" --compare $repeated >$work/text && says ' 11\.5000 +x1\.000 +\(7\.\.30\)' $work/text &&
+        "$gen" --compare --format csv $repeated >$work/csv && cmp $work/csv $repeated/study.csv &&
+        says '^run,state,adapter.r,iteration_ms.median,iteration_ms.median.least,iteration_ms.median.most,' $work/csv &&
+        says ',finished,2,11.5,7.0,30.0,' $work/csv || return
+    "$gen" --compare --format json $repeated >$work/json && cmp $work/json $repeated/study.json
+}
+
+lost_repetition_runs_again() {
+    rm -r "$first/out.2"
+    "$gen" --compare $repeated >$work/text && says '1 of 2 runs finished' $work/text || return
+    runtime/scripts/study.sh $repeated >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 1 ] &&
+        [ "$(grep -c ': finished before$' $work/again)" -eq 1 ] && says '2 of 2 runs finished' $work/again
+}
+
+# A bar a run and figure, elements that are closed, text that is escaped.
+chart_is_drawn() {
+    "$gen" --compare --format svg $repeated >$work/svg && cmp $work/svg $repeated/study.svg || return
+    [ "$(grep -c '<text.*</text>$' $work/svg)" -eq "$(grep -c '<text' $work/svg)" ] &&
+        [ "$(grep -c '<rect.*fill="#' $work/svg)" -eq $((2 * $(grep -c 'class="title"' $work/svg))) ] &&
+        says '>4<' $work/svg && says '>r<' $work/svg && says '<path ' $work/svg && says '>iteration, median ms<' $work/svg &&
+        says '^</svg>$' $work/svg || return
+    sed 's/target_modules = .*/target_modules = ["<\&>"]/' "$first/spec.toml" >$work/spec.other
+    cp $work/spec.other "$first/spec.toml"
+    "$gen" --compare --format svg $repeated >$work/svg && says '&lt;&amp;&gt;' $work/svg
+}
+
+unknown_format_is_refused() {
+    ! "$gen" --compare --format png $repeated 2>$work/refusal && says 'unknown format png' $work/refusal &&
+        ! "$gen" --format csv $work/repeated.toml 2>$work/refusal && says 'is of a comparison' $work/refusal
+}
+
+check "points are repeated" points_are_repeated
+check "medians and ranges" ranges_are_right
+check "a lost repetition runs again" lost_repetition_runs_again
+check "the chart" chart_is_drawn
+check "an unknown format is refused" unknown_format_is_refused
+
 # ---- comparison --------------------------------------------------------------------------------
 
 a=$work/budgets/${point[0]-} b=$work/budgets/${point[3]-}

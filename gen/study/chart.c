@@ -1,0 +1,187 @@
+/* A comparison as a drawing: for each figure worth one a panel of bars, a bar a run, from zero. Runs
+ * that agree in the first key that differs stand together, and bars that agree in all other keys
+ * have one colour. A thin line over a bar's end is the range of its repetitions. */
+#include "study/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    WIDTH = 960,
+    MARGIN = 16,
+    BARS_LEFT = 360, /* left of it a run's keys */
+    BARS_WIDTH = 460,
+    BAR = 14,
+    LINE = 20,  /* from one bar to the next */
+    APART = 10, /* more, between groups */
+    TITLE = 44,
+    COLOURS = 8,
+    LABEL_SIZE = 512,
+    LABEL_SHOWN = 48 /* characters that fit */
+};
+
+static const char *const colours[COLOURS] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
+                                             "#66ccee", "#aa3377", "#997700", "#777777"};
+
+static void put_escaped(StrBuf *out, const char *text) {
+    for (; *text; text++)
+        if (*text == '<')
+            sb_puts(out, "&lt;");
+        else if (*text == '>')
+            sb_puts(out, "&gt;");
+        else if (*text == '&')
+            sb_puts(out, "&amp;");
+        else
+            sb_append(out, text, 1);
+}
+
+static void put_text(StrBuf *out, int x, int y, const char *class, const char *text) {
+    sb_printf(out, "  <text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, class);
+    put_escaped(out, text);
+    sb_puts(out, "</text>\n");
+}
+
+static const char *leaf_of(const char *key) {
+    const char *dot = strrchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
+/* "r, dtype": what the labels of a panel are values of. */
+static void label_heads(const Comparison *c, char text[LABEL_SIZE]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int k = 0; k < c->key_count && used < LABEL_SIZE; k++)
+        used += (size_t)snprintf(text + used, LABEL_SIZE - used, "%s%s", used ? ", " : "",
+                                 leaf_of(c->keys[k]));
+}
+
+/* "8, bf16": the values of the keys from `first` on; the run's name where none differ. */
+static void label_of(const Comparison *c, const Row *row, int first, char text[LABEL_SIZE]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int k = first; k < c->key_count && used < LABEL_SIZE; k++)
+        used += (size_t)snprintf(text + used, LABEL_SIZE - used, "%s%s", used ? ", " : "",
+                                 row->keys[k]);
+    if (c->key_count == 0)
+        snprintf(text, LABEL_SIZE, "%s", row->run->name);
+}
+
+static void put_label(StrBuf *out, int y, const char *class, const char *text) {
+    char shown[LABEL_SIZE + 4];
+    bool cut = strlen(text) > LABEL_SHOWN;
+    snprintf(shown, sizeof shown, "%.*s%s", cut ? LABEL_SHOWN - 2 : LABEL_SIZE, text,
+             cut ? " …" : "");
+    put_text(out, BARS_LEFT - 8, y, class, shown);
+}
+
+/* The first run with the same values of all keys but the first says which colour. */
+static int colour_of(const Comparison *c, int index) {
+    char own[LABEL_SIZE], other[LABEL_SIZE];
+    int distinct = 0;
+    if (c->key_count < 2)
+        return 0;
+    label_of(c, &c->rows[index], 1, own);
+    for (int i = 0; i <= index; i++) {
+        bool seen = false;
+        label_of(c, &c->rows[i], 1, other);
+        if (strcmp(own, other) == 0)
+            return distinct % COLOURS;
+        for (int k = 0; k < i && !seen; k++) {
+            char earlier[LABEL_SIZE];
+            label_of(c, &c->rows[k], 1, earlier);
+            seen = strcmp(earlier, other) == 0;
+        }
+        distinct += !seen;
+    }
+    return 0;
+}
+
+static bool starts_group(const Comparison *c, int index) {
+    return index > 0 && c->key_count > 1 &&
+           strcmp(c->rows[index].keys[0], c->rows[index - 1].keys[0]) != 0;
+}
+
+static int panel_height(const Comparison *c) {
+    int height = TITLE;
+    for (int i = 0; i < c->count; i++)
+        height += LINE + (starts_group(c, i) ? APART : 0);
+    return height;
+}
+
+static double largest(const Comparison *c, int figure) {
+    double most = 0;
+    for (int i = 0; i < c->count; i++)
+        most = fmax(most, c->rows[i].figures[figure].most);
+    return most;
+}
+
+static void put_bar(const Comparison *c, int index, int figure, int y, StrBuf *out) {
+    const Row *row = &c->rows[index];
+    const Spread *spread = &row->figures[figure];
+    double scale = largest(c, figure) > 0 ? BARS_WIDTH / largest(c, figure) : 0;
+    char text[64];
+    if (isnan(spread->median)) {
+        put_text(out, BARS_LEFT + 6, y + BAR - 3, "note",
+                 row->run->repeats ? "not measured" : row->run->state);
+        return;
+    }
+    sb_printf(out, "  <rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n",
+              BARS_LEFT, y, fmax(spread->median, 0) * scale, BAR, colours[colour_of(c, index)]);
+    if (spread->least < spread->most)
+        sb_printf(out, "  <path d=\"M%.1f %d h%.1f\" stroke=\"black\"/>\n",
+                  BARS_LEFT + fmax(spread->least, 0) * scale, y + BAR / 2,
+                  (spread->most - fmax(spread->least, 0)) * scale);
+    double ratio = figure_ratio(c, row, figure);
+    bool whole = spread->median == floor(spread->median) || fabs(spread->median) >= 1e5;
+    int used = snprintf(text, sizeof text, whole ? "%.0f" : "%.4g", spread->median);
+    if (!isnan(ratio))
+        snprintf(text + used, sizeof text - (size_t)used, "  x%.2f", ratio);
+    put_text(out, BARS_LEFT + (int)(spread->most * scale) + 6, y + BAR - 3, "value", text);
+}
+
+static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
+    char heads[LABEL_SIZE];
+    label_heads(c, heads);
+    put_label(out, y + TITLE - 8, "label note", heads);
+    put_text(out, BARS_LEFT, y + TITLE - 8, "title", figures[figure].chart);
+    y += TITLE;
+    for (int i = 0; i < c->count; i++) {
+        char label[LABEL_SIZE];
+        y += starts_group(c, i) ? APART : 0;
+        label_of(c, &c->rows[i], 0, label);
+        put_label(out, y + BAR - 3, "label", label);
+        put_bar(c, i, figure, y, out);
+        y += LINE;
+    }
+    return y;
+}
+
+static bool is_drawn(const Comparison *c, int figure) {
+    return figures[figure].chart && figure_measured(c, figure);
+}
+
+void comparison_svg(const Comparison *c, StrBuf *out) {
+    int height = TITLE + MARGIN;
+    for (int f = 0; f < figure_count; f++)
+        height += is_drawn(c, f) ? panel_height(c) : 0;
+    sb_printf(out,
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+              "viewBox=\"0 0 %d %d\">\n",
+              WIDTH, height, WIDTH, height);
+    sb_puts(out, "  <style>\n    text { font: 12px sans-serif; }\n"
+                 "    .head { font-size: 16px; font-weight: bold; }\n"
+                 "    .title { font-size: 13px; font-weight: bold; }\n"
+                 "    .label { text-anchor: end; }\n    .note { fill: #777777; }\n  </style>\n");
+    sb_puts(out, "  <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
+    char head[LABEL_SIZE];
+    snprintf(head, sizeof head, "%s%s%s%s", c->title[0] ? c->title : "runs side by side",
+             c->device[0] ? ", on " : "", c->device,
+             c->simulated ? " (simulated: its times say nothing about a GPU)" : "");
+    put_text(out, MARGIN, MARGIN + 12, "head", head);
+    int y = TITLE;
+    for (int f = 0; f < figure_count; f++)
+        if (is_drawn(c, f))
+            y = put_panel(c, f, y, out);
+    sb_puts(out, "</svg>\n");
+}
