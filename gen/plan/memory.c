@@ -18,10 +18,10 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNME
 
 /* ---- who uses what, when --------------------------------------------------------------------- */
 
-/* First and last use on each stream, as indices of launches; first -1: not used there. */
+/* First and last use on each stream, as indices of launches; first -1: not used there. `streams` is
+ * one behind the last stream with a use, so 0: never used. */
 typedef struct {
-    int first[MAX_STREAMS], last[MAX_STREAMS];
-    bool used;
+    int first[MAX_STREAMS], last[MAX_STREAMS], streams;
 } Life;
 
 /* Of one entry: lifetimes by storage, and for each launch the last launch of each stream that is
@@ -34,11 +34,12 @@ typedef struct {
 
 static void use(Lives *lives, const Value *value, int launch) {
     Life *life = &lives->life[value->storage->id];
-    if (!life->used)
+    if (!life->streams)
         for (int s = 0; s < MAX_STREAMS; s++)
             life->first[s] = life->last[s] = -1;
-    life->used = true;
     int stream = lives->entry->launches[launch].stream;
+    if (life->streams <= stream)
+        life->streams = stream + 1;
     if (life->first[stream] < 0)
         life->first[stream] = launch;
     life->last[stream] = launch;
@@ -81,8 +82,8 @@ static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
 }
 
 static bool ends_before(const Lives *lives, const Life *a, const Life *b) {
-    for (int s = 0; s < MAX_STREAMS; s++)
-        for (int t = 0; t < MAX_STREAMS; t++)
+    for (int s = 0; s < a->streams; s++)
+        for (int t = 0; t < b->streams; t++)
             if (a->last[s] >= 0 && b->first[t] >= 0 && a->last[s] > lives->ended[b->first[t]][s])
                 return false;
     return true;
@@ -91,7 +92,7 @@ static bool ends_before(const Lives *lives, const Life *a, const Life *b) {
 static bool live_together(const Lives *lives, int a, int b) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Life *x = &lives[e].life[a], *y = &lives[e].life[b];
-        if (x->used && y->used && !ends_before(&lives[e], x, y) && !ends_before(&lives[e], y, x))
+        if (x->streams && y->streams && !ends_before(&lives[e], x, y) && !ends_before(&lives[e], y, x))
             return true;
     }
     return false;
@@ -102,7 +103,7 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
     bool *used = arena_array(arena, (size_t)program->storage_count, sizeof *used);
     for (int i = 0; i < program->storage_count; i++)
         for (int e = 0; e < ENTRY_COUNT; e++)
-            used[i] |= lives[e].life[i].used;
+            used[i] |= lives[e].life[i].streams > 0;
     /* The host reads and writes these whether a launch does or not. */
     for (int i = 0; i < program->storage_count; i++)
         used[i] |= program->storages[i]->role == ROLE_COUNTER;
