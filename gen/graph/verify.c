@@ -87,8 +87,8 @@ static void check_graph(const Program *p, const Graph *graph, Stage stage, const
 }
 
 static void check_value(const Value *v, const char *where) {
-    ENSURE(v->offset >= 0 && value_span(v).end <= v->storage->bytes,
-           "after %s: %s lies outside %s", where, v->name, v->storage->name);
+    ENSURE(v->offset >= 0 && value_span(v).end <= v->storage->bytes, "after %s: %s lies outside %s",
+           where, v->name, v->storage->name);
 }
 
 void program_verify(const Program *p, Stage stage, const char *where) {

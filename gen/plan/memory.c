@@ -18,10 +18,11 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNME
 
 /* ---- who uses what, when --------------------------------------------------------------------- */
 
-/* First and last use on each stream, as indices of launches; first -1: not used there. `streams` is
- * one behind the last stream with a use, so 0: never used. */
+/* First and last use, as indices of launches: of all, and on each stream (first -1: not used there).
+ * `streams` is one behind the last stream with a use, so 0: never used. */
 typedef struct {
-    int first[MAX_STREAMS], last[MAX_STREAMS], streams;
+    int begin, end, streams;
+    int first[MAX_STREAMS], last[MAX_STREAMS];
 } Life;
 
 /* Of one entry: lifetimes by storage, and for each launch the last launch of each stream that is
@@ -34,9 +35,12 @@ typedef struct {
 
 static void use(Lives *lives, const Value *value, int launch) {
     Life *life = &lives->life[value->storage->id];
-    if (!life->streams)
+    if (!life->streams) {
+        life->begin = launch;
         for (int s = 0; s < MAX_STREAMS; s++)
             life->first[s] = life->last[s] = -1;
+    }
+    life->end = launch;
     int stream = lives->entry->launches[launch].stream;
     if (life->streams <= stream)
         life->streams = stream + 1;
@@ -89,10 +93,17 @@ static bool ends_before(const Lives *lives, const Life *a, const Life *b) {
     return true;
 }
 
+/* Nothing ends before what was enqueued ahead of it, so one direction is left to look at. */
+static bool meet(const Lives *lives, const Life *a, const Life *b) {
+    if (a->begin <= b->end && b->begin <= a->end)
+        return true;
+    return a->end < b->begin ? !ends_before(lives, a, b) : !ends_before(lives, b, a);
+}
+
 static bool live_together(const Lives *lives, int a, int b) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Life *x = &lives[e].life[a], *y = &lives[e].life[b];
-        if (x->streams && y->streams && !ends_before(&lives[e], x, y) && !ends_before(&lives[e], y, x))
+        if (x->streams && y->streams && meet(&lives[e], x, y))
             return true;
     }
     return false;
