@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     Arena arena;
     const char *folder, *manifest; /* manifest: its old text, or "" */
+    const char *made;              /* the folder that was made last, or NULL */
     File *files;
     int count, capacity;
 } Output;
@@ -154,10 +155,13 @@ static void remove_stale(Output *o) {
 static void write_file(Output *o, const char *name, const char *text, size_t size) {
     const char *path = path_of(o, name), *slash = strrchr(path, '/');
     const char *folder = arena_strndup(&o->arena, path, (size_t)(slash - path));
-    const char *error = make_folder(folder);
-    if (error)
-        fail_at(folder, "make the folder", error);
-    error = file_write(path, text, size, NULL);
+    if (!o->made || strcmp(o->made, folder)) {
+        const char *error = make_folder(folder);
+        if (error)
+            fail_at(folder, "make the folder", error);
+        o->made = folder;
+    }
+    const char *error = file_write(path, text, size, NULL);
     if (error)
         fail_at(path, "write it", error);
 }
