@@ -52,11 +52,14 @@ static unsigned char *element_at(const Memory *m, const Value *v, int64_t elemen
     return m->bytes[v->storage->id] + byte;
 }
 
+__extension__ typedef _Float16 Half;
+
 double memory_get(const Memory *m, const Value *v, int64_t element) {
     const void *at = element_at(m, v, element);
     switch (v->dtype) {
     case DT_F64: return *(const double *)at;
     case DT_F32: return *(const float *)at;
+    case DT_F16: return (double)*(const Half *)at;
     case DT_BF16: return bf16_to_float(*(const uint16_t *)at);
     case DT_I64: return (double)*(const int64_t *)at;
     case DT_I32: return *(const int32_t *)at;
@@ -70,6 +73,7 @@ void memory_set(Memory *m, const Value *v, int64_t element, double x) {
     switch (v->dtype) {
     case DT_F64: *(double *)at = x; break;
     case DT_F32: *(float *)at = (float)x; break;
+    case DT_F16: *(Half *)at = (Half)x; break;
     case DT_BF16: *(uint16_t *)at = to_bf16(x); break;
     case DT_I64: *(int64_t *)at = (int64_t)x; break;
     case DT_I32: *(int32_t *)at = (int32_t)x; break;

@@ -1,0 +1,406 @@
+/* Convolutions of images on tensor cores (mma.sync), for bf16, fp16 and tf32: the same products of
+ * gathered matrices as in conv2d_fma.cu, whose head comment says what is computed and over which
+ * shapes. T is __nv_bfloat16 or __half, or float, whose operands are then rounded to tf32; sums are
+ * fp32.
+ *
+ * Launch geometry: rows 64 or 128, cols 32, 64 or 128, threads = 2 * cols, stages >= 2
+ *     depth = 64 / sizeof(T), grid as in conv2d_fma.cu
+ *     gather       shared stages * (deep(rows) + (BACKWARD ? flat(cols) : deep(cols)))
+ *     weight_grad  shared stages * (flat(rows) + flat(cols))
+ *     deep(n) = n * (64 + 16) bytes, flat(n) = depth * (n + 8) * sizeof(T) bytes
+ * source_vector, weight_vector, dy_vector are 16 / sizeof(T) where runs of that many channels (filters)
+ * start at multiples of 16 bytes, else 1; out_vector is 2 where pairs of the result are aligned, else 1.
+ * FLOPs and bytes as in conv2d_fma.cu.
+ *
+ * Two rows of warps share a tile, 32 columns each. Tiles come to shared memory stages - 1 steps ahead,
+ * by cp.async where vectors are whole, else element by element. `deep` tiles have the depth inside,
+ * `flat` ones outside, as it lies in memory; their rows are padded, which keeps ldmatrix free of bank
+ * conflicts. Every sum runs in a fixed order; there are no atomics. */
+#include "runtime/kernel.cuh"
+
+//@prelude
+/* The operands of mma.sync by element type: a step goes DEPTH elements deep, 32 bytes of a deep row. */
+template <class T> struct Conv2dMma {
+    static constexpr int DEPTH = 16;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_16816(c, a, b, T());
+    }
+    static __device__ __forceinline__ void round(unsigned (&)[4]) {}
+
+    /* A for 16 rows, B for 16 columns, out of a flat tile. */
+    template <int PITCH>
+    static __device__ __forceinline__ void flat_rows(unsigned (&a)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4_trans(a, tile + (lane % 8 + lane / 16 * 8) * PITCH + lane / 8 % 2 * 8);
+    }
+    template <int PITCH>
+    static __device__ __forceinline__ void flat_cols(unsigned (&b)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4_trans(b, tile + lane % 16 * PITCH + lane / 16 * 8);
+    }
+};
+
+template <> struct Conv2dMma<float> {
+    static constexpr int DEPTH = 8;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_1688_tf32(c, a, b);
+    }
+    static __device__ __forceinline__ void round(unsigned (&r)[4]) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            r[i] = to_tf32(__uint_as_float(r[i]));
+    }
+    template <int PITCH>
+    static __device__ __forceinline__ void flat_rows(unsigned (&a)[4], const float *tile) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            a[i] = to_tf32(tile[(lane % 4 + i / 2 * 4) * PITCH + lane / 4 + i % 2 * 8]);
+    }
+    template <int PITCH>
+    static __device__ __forceinline__ void flat_cols(unsigned (&b)[4], const float *tile) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            b[i] = to_tf32(tile[(lane % 4 + i % 2 * 4) * PITCH + lane / 4 + i / 2 * 8]);
+    }
+};
+
+/* A tile of N rows (or columns) of T, deep or FLAT, and where element (n, depth) of it lies. */
+template <class T, int N, bool FLAT> struct Conv2dTile {
+    static constexpr int DEPTH = 64 / sizeof(T), PITCH = DEPTH + 16 / sizeof(T), SIZE = N * PITCH;
+
+    static __device__ __forceinline__ int at(int n, int depth) { return n * PITCH + depth; }
+    static __device__ __forceinline__ void rows(unsigned (&a)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4(a, tile + lane % 16 * PITCH + lane / 16 * (16 / sizeof(T)));
+        Conv2dMma<T>::round(a);
+    }
+    static __device__ __forceinline__ void cols(unsigned (&b)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4(b, tile + (lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * (16 / sizeof(T)));
+        Conv2dMma<T>::round(b);
+    }
+};
+
+template <class T, int N> struct Conv2dTile<T, N, true> {
+    static constexpr int DEPTH = 64 / sizeof(T), PITCH = N + 8, SIZE = DEPTH * PITCH;
+
+    static __device__ __forceinline__ int at(int n, int depth) { return depth * PITCH + n; }
+    static __device__ __forceinline__ void rows(unsigned (&a)[4], const T *tile) {
+        Conv2dMma<T>::template flat_rows<PITCH>(a, tile);
+    }
+    static __device__ __forceinline__ void cols(unsigned (&b)[4], const T *tile) {
+        Conv2dMma<T>::template flat_cols<PITCH>(b, tile);
+    }
+};
+
+/* 16 bytes of a tile: elements offset_of(0), offset_of(1), ... of `from`, zero where that is negative.
+ * Where VECTOR is not 1 they are neighbours in memory and inside or outside together. */
+template <int VECTOR, class T, class OffsetOf>
+static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, OffsetOf offset_of) {
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    if constexpr (VECTOR == ELEMENTS) {
+        const int64_t at = offset_of(0);
+        cp_async_16(to, from + (at < 0 ? 0 : at), at >= 0);
+    } else {
+        Vec<T, ELEMENTS> values;
+#pragma unroll
+        for (int i = 0; i < ELEMENTS; i++) {
+            const int64_t at = offset_of(i);
+            values[i] = at < 0 ? convert<T>(0.0f) : from[at];
+        }
+        store_vec(to, values);
+    }
+}
+
+/* sums[rows][32 columns] += rows . columns over the depth of two tiles; `row` and `col` are the warp's
+ * first. */
+template <class Rows, class Cols, int ROW_TILES, class T>
+static __device__ __forceinline__ void conv2d_multiply(float (&sums)[ROW_TILES][4][4],
+                                                       const T *row_tile, int row,
+                                                       const T *col_tile, int col) {
+    using Mma = Conv2dMma<T>;
+#pragma unroll
+    for (int d = 0; d < Rows::DEPTH; d += Mma::DEPTH) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            Rows::rows(a[m], row_tile + Rows::at(row + m * 16, d));
+#pragma unroll
+        for (int n = 0; n < 4; n += 2) {
+            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            Cols::cols(b, col_tile + Cols::at(col + n * 8, d));
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(sums[m][n], a[m], b);
+                Mma::multiply(sums[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* A lane's two neighbouring sums to the first `count` of their places, on top of what is there where
+ * it accumulates. */
+template <bool ACCUMULATE, int VECTOR, class T>
+static __device__ __forceinline__ void conv2d_store(T *to, float first, float second, int count) {
+    Vec<T, 2> pair;
+    if (VECTOR == 2 && count > 0) {
+        if (ACCUMULATE) {
+            pair = load_vec<2>(to);
+            first += convert<float>(pair[0]);
+            second += convert<float>(pair[1]);
+        }
+        pair[0] = convert<T>(first);
+        pair[1] = convert<T>(second);
+        store_vec(to, pair);
+    }
+    if (VECTOR == 1 && count > 0)
+        to[0] = convert<T>(ACCUMULATE ? convert<float>(to[0]) + first : first);
+    if (VECTOR == 1 && count > 1)
+        to[1] = convert<T>(ACCUMULATE ? convert<float>(to[1]) + second : second);
+}
+//@end
+
+//@kernel gather
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/conv2d_gather/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ source,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ weight,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ out) {
+    using T = /*@dtype*/__nv_bfloat16/*@*/;
+    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    constexpr int IMAGES = /*@images*/32/*@*/;
+    constexpr int HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/;
+    constexpr int CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/;
+    constexpr int KERNEL = /*@size*/3/*@*/;
+    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
+    constexpr int64_t SOURCE_STRIDE = /*@source_stride*/64/*@*/;
+    constexpr int64_t OUT_STRIDE = /*@out_stride*/128/*@*/;
+    constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
+    constexpr int SOURCE_VECTOR = /*@source_vector*/8/*@*/;
+    constexpr int WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+    constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4; /* of a deep row */
+    constexpr int THREAD_ROWS = THREADS / CHUNKS;        /* that one access of all brings */
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    using Rows = Conv2dTile<T, ROWS, false>;
+    using Cols = Conv2dTile<T, COLS, BACKWARD>;
+
+    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
+    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
+
+    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
+    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    if (first >= IMAGES * high * wide)
+        return; /* another phase has more places */
+    const int depth = down.taps * across.taps * INNER;
+
+    /* The rows that this thread brings: their image and place in it. */
+    const int own_depth = threadIdx.x % CHUNKS * ELEMENTS, own = threadIdx.x / CHUNKS;
+    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
+#pragma unroll
+    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+        const int row = first + own + s * THREAD_ROWS;
+        image[s] = row / (high * wide);
+        y[s] = row / wide % high;
+        x[s] = row % wide;
+    }
+    const auto fetch_rows = [&](T *tile, int base) {
+#pragma unroll
+        for (int s = 0; s < ROWS / THREAD_ROWS; s++)
+            conv2d_fetch<SOURCE_VECTOR>(
+                tile + Rows::at(own + s * THREAD_ROWS, own_depth), source, [&](int i) -> int64_t {
+                    const int place = base + own_depth + i, tap = place / INNER;
+                    const int h = down.source(y[s], tap / across.taps);
+                    const int w = across.source(x[s], tap % across.taps);
+                    const bool inside = place < depth && image[s] < IMAGES && h >= 0 &&
+                                        h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
+                    const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
+                    return inside ? pixel * SOURCE_STRIDE + place % INNER : -1;
+                });
+    };
+    /* Forward, a filter's taps and channels lie as the sum takes them. */
+    const auto fetch_cols = [&](T *tile, int base) {
+        if constexpr (!BACKWARD) {
+#pragma unroll
+            for (int s = 0; s < COLS / THREAD_ROWS; s++)
+                conv2d_fetch<WEIGHT_VECTOR>(
+                    tile + Cols::at(own + s * THREAD_ROWS, own_depth), weight,
+                    [&](int i) -> int64_t {
+                        const int place = base + own_depth + i;
+                        const int64_t filter = first_col + own + s * THREAD_ROWS;
+                        const bool inside = place < depth && filter < FILTERS;
+                        return inside ? filter * TAPS * CHANNELS + place : -1;
+                    });
+        } else {
+            constexpr int COL_CHUNKS = COLS / ELEMENTS, THREAD_DEPTHS = THREADS / COL_CHUNKS;
+            const int col = threadIdx.x % COL_CHUNKS * ELEMENTS;
+#pragma unroll
+            for (int s = 0; s < Cols::DEPTH / THREAD_DEPTHS; s++) {
+                const int own_place = threadIdx.x / COL_CHUNKS + s * THREAD_DEPTHS;
+                const int place = base + own_place, tap = place / INNER;
+                const int window_tap =
+                    down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+                const int64_t row = static_cast<int64_t>(place % INNER) * TAPS + window_tap;
+                conv2d_fetch<WEIGHT_VECTOR>(
+                    tile + Cols::at(col, own_place), weight, [&](int i) -> int64_t {
+                        const int channel = first_col + col + i;
+                        return place < depth && channel < CHANNELS ? row * CHANNELS + channel : -1;
+                    });
+            }
+        }
+    };
+    const auto fetch = [&](int step) {
+        if (step * Rows::DEPTH < depth) {
+            fetch_rows(row_tiles + step % STAGES * Rows::SIZE, step * Rows::DEPTH);
+            fetch_cols(col_tiles + step % STAGES * Cols::SIZE, step * Rows::DEPTH);
+        }
+        cp_async_commit();
+    };
+
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
+    float sums[ROW_TILES][4][4] = {};
+#pragma unroll
+    for (int step = 0; step < STAGES - 1; step++)
+        fetch(step);
+    for (int step = 0; step * Rows::DEPTH < depth; step++) {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads(); /* this step's tiles are here, and nobody reads those of the last any more */
+        fetch(step + STAGES - 1);
+        conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
+                                    col_tiles + step % STAGES * Cols::SIZE, warp_col);
+    }
+
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int row = first + warp_row + r * 8 + lane / 4, to_image = row / (high * wide);
+        const int to_y = down.place(row / wide % high), to_x = across.place(row % wide);
+        const int64_t pixel = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const int column = first_col + warp_col + n * 8 + lane % 4 * 2;
+            const float *pair = &sums[r / 2][n][r % 2 * 2];
+            if (to_image < IMAGES)
+                conv2d_store<ACCUMULATE, OUT_VECTOR>(out + pixel * OUT_STRIDE + column, pair[0],
+                                                     pair[1], COLUMNS - column);
+        }
+    }
+}
+//@end
+
+//@kernel weight_grad
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/conv2d_weight_grad/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ x,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dy,
+    /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
+    using T = /*@dtype*/__nv_bfloat16/*@*/;
+    constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
+    constexpr int IMAGES = /*@images*/32/*@*/;
+    constexpr int HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/;
+    constexpr int CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/;
+    constexpr int KERNEL = /*@size*/3/*@*/;
+    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
+    constexpr int64_t X_STRIDE = /*@source_stride*/64/*@*/, DY_STRIDE = /*@dy_stride*/128/*@*/;
+    constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
+    constexpr int PART_PLACES = /*@part_places*/2048/*@*/;
+    constexpr int SOURCE_VECTOR = /*@source_vector*/8/*@*/;
+    constexpr int DY_VECTOR = /*@dy_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int PLACES = IMAGES * CONV_HEIGHT * CONV_WIDTH, COLUMNS = KERNEL * KERNEL * CHANNELS;
+    constexpr int ROW_TILES = ROWS / 32, THREADS = 2 * COLS, ELEMENTS = 16 / sizeof(T);
+    using Rows = Conv2dTile<T, ROWS, true>;
+    using Cols = Conv2dTile<T, COLS, true>;
+    constexpr int ROW_CHUNKS = ROWS / ELEMENTS, COL_CHUNKS = COLS / ELEMENTS;
+
+    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
+    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
+
+    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
+    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    const int begin = blockIdx.z * PART_PLACES;
+    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
+
+    const auto fetch_rows = [&](T *tile, int base) {
+#pragma unroll
+        for (int s = 0; s < Rows::DEPTH * ROW_CHUNKS / THREADS; s++) {
+            const int e = threadIdx.x + s * THREADS;
+            const int place = base + e / ROW_CHUNKS, row = e % ROW_CHUNKS * ELEMENTS;
+            conv2d_fetch<DY_VECTOR>(
+                tile + Rows::at(row, e / ROW_CHUNKS), dy, [&](int i) -> int64_t {
+                    const int filter = first_row + row + i;
+                    return place < end && filter < FILTERS ? place * DY_STRIDE + filter : -1;
+                });
+        }
+    };
+    const auto fetch_cols = [&](T *tile, int base) {
+#pragma unroll
+        for (int s = 0; s < Cols::DEPTH * COL_CHUNKS / THREADS; s++) {
+            const int e = threadIdx.x + s * THREADS;
+            const int place = base + e / COL_CHUNKS, col = e % COL_CHUNKS * ELEMENTS;
+            const int image = place / (CONV_HEIGHT * CONV_WIDTH);
+            const int y = place / CONV_WIDTH % CONV_HEIGHT, x_place = place % CONV_WIDTH;
+            conv2d_fetch<SOURCE_VECTOR>(
+                tile + Cols::at(col, e / COL_CHUNKS), x, [&](int i) -> int64_t {
+                    const int column = first_col + col + i, tap = column / CHANNELS;
+                    const int h = axis.source(y, tap / KERNEL);
+                    const int w = axis.source(x_place, tap % KERNEL);
+                    const bool inside = place < end && column < COLUMNS && h >= 0 && h < HEIGHT &&
+                                        w >= 0 && w < WIDTH;
+                    const int64_t pixel = (image * HEIGHT + h) * WIDTH + w;
+                    return inside ? pixel * X_STRIDE + column % CHANNELS : -1;
+                });
+        }
+    };
+    const auto fetch = [&](int step) {
+        if (begin + step * Rows::DEPTH < end) {
+            fetch_rows(row_tiles + step % STAGES * Rows::SIZE, begin + step * Rows::DEPTH);
+            fetch_cols(col_tiles + step % STAGES * Cols::SIZE, begin + step * Rows::DEPTH);
+        }
+        cp_async_commit();
+    };
+
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
+    float sums[ROW_TILES][4][4] = {};
+#pragma unroll
+    for (int step = 0; step < STAGES - 1; step++)
+        fetch(step);
+    for (int step = 0; begin + step * Rows::DEPTH < end; step++) {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads();
+        fetch(step + STAGES - 1);
+        conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
+                                    col_tiles + step % STAGES * Cols::SIZE, warp_col);
+    }
+
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int filter = first_row + warp_row + r * 8 + lane / 4;
+        const int64_t row = static_cast<int64_t>(blockIdx.z) * FILTERS + filter;
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const int column = first_col + warp_col + n * 8 + lane % 4 * 2;
+            const float *pair = &sums[r / 2][n][r % 2 * 2];
+            if (filter < FILTERS)
+                conv2d_store<ACCUMULATE, OUT_VECTOR>(dw + row * COLUMNS + column, pair[0], pair[1],
+                                                     COLUMNS - column);
+        }
+    }
+}
+//@end
