@@ -48,6 +48,10 @@ void loader_close(Loader *loader) {
 
 const LoaderFacts *loader_facts(const Loader *loader) { return &loader->facts; }
 
+size_t loader_dataset(const Loader *loader, LoaderSplit part, const uint8_t **images) {
+    return loader->kind->dataset ? loader->kind->dataset(loader->set, part, images) : 0;
+}
+
 /* ---- order ----------------------------------------------------------------------------------- */
 
 /* The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over both words. */

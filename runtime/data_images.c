@@ -76,9 +76,22 @@ static bool files_open(ImageSet *set, DataError *error) {
     return true;
 }
 
+/* Whether what the device keeps has room for all. */
+static bool check_room(const ImageSet *set, DataError *error) {
+    int64_t room = set->shape->dataset_images;
+    int64_t count = set->sources[LOADER_TRAIN].count + set->sources[LOADER_EVAL].count;
+    if (!room || count <= room)
+        return true;
+    return data_fail(
+        error,
+        "%s: there are %lld images in the files of this run, but the device keeps room "
+        "for %lld; set data.resident_images = %lld",
+        set->data->train[0], (long long)count, (long long)room, (long long)count);
+}
+
 static bool open_rows(ImageSet *set, int64_t batch, DataError *error) {
     if (set->data->format != RT_DATA_SYNTHETIC)
-        return files_open(set, error);
+        return files_open(set, error) && check_room(set, error);
     set->rows[LOADER_EVAL] = set->data->eval_batches * batch;
     return true;
 }
@@ -204,10 +217,19 @@ static void put_int(void *slot, const RtInput *input, int64_t entry, int64_t val
         ((int32_t *)((char *)slot + input->offset))[entry] = (int32_t)value;
 }
 
+/* In what the device keeps: the training images, then the held-out ones. */
+static int64_t index_of(const ImageSet *set, LoaderSplit split, int64_t row) {
+    int64_t at;
+    const Source *source = source_of(set, split, row, &at);
+    return source == &set->sources[LOADER_TRAIN] ? at : set->sources[LOADER_TRAIN].count + at;
+}
+
 static bool images_write(const void *context, LoaderSplit split, int64_t row, int64_t entry,
                          void *slot, DataError *error) {
     const ImageSet *set = context;
     put_int(slot, set->labels, entry, row < 0 ? IGNORED : label_of(set, split, row));
+    if (set->indices)
+        put_int(slot, set->indices, entry, row < 0 ? 0 : index_of(set, split, row));
     return !set->pixels || put_pixels(set, split, row, entry, slot, error);
 }
 
@@ -249,5 +271,13 @@ static uint64_t images_fingerprint(const void *context) {
     return hash;
 }
 
-const DataKind image_data = {images_open,  images_close, images_rows,       images_targets,
-                             images_write, images_facts, images_fingerprint};
+static size_t images_dataset(const void *context, LoaderSplit split, const uint8_t **images) {
+    const ImageSet *set = context;
+    if (!set->shape->dataset_images)
+        return 0;
+    *images = set->sources[split].idx.pixels;
+    return (size_t)set->sources[split].count * raw_bytes(set->shape);
+}
+
+const DataKind image_data = {images_open,  images_close, images_rows,        images_targets,
+                             images_write, images_facts, images_fingerprint, images_dataset};

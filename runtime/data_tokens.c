@@ -229,5 +229,5 @@ static void tokens_facts(const void *context, LoaderFacts *facts) {
         facts->truncated += set->sources[split].samples.truncated;
 }
 
-const DataKind token_data = {tokens_open,  tokens_close, tokens_rows,       tokens_targets,
-                             tokens_write, tokens_facts, tokens_fingerprint};
+const DataKind token_data = {tokens_open,  tokens_close, tokens_rows,        tokens_targets,
+                             tokens_write, tokens_facts, tokens_fingerprint, NULL};

@@ -29,12 +29,24 @@ static void show_start(const Rt *rt) {
                (long long)facts->skipped);
 }
 
+/* Images that the device keeps. */
+static void fill_dataset(Rt *rt) {
+    size_t bytes, before = 0;
+    for (int part = 0; part < LOADER_SPLITS; part++, before += bytes) {
+        const uint8_t *images;
+        bytes = loader_dataset(rt->loader, (LoaderSplit)part, &images);
+        if (bytes)
+            rt_write_state(rt, rt->program->data.images->dataset + before, bytes, images);
+    }
+}
+
 static void fill_state(Rt *rt) {
     params_init(rt);
     if (rt->options.resume) {
         checkpoint_load(rt, rt->options.resume_dir);
         params_tables(rt);
     }
+    fill_dataset(rt);
     rt_enqueue(rt, &rt->program->load, 0);
 }
 

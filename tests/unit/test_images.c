@@ -351,6 +351,46 @@ static void the_host_decodes_where_it_is_told_to(void **state) {
     loader_close(loader);
 }
 
+/* Then a batch holds places in it, and nothing of an image. */
+static void the_device_may_keep_the_images(void **state) {
+    (void)state;
+    const char *train = idx_images("k-images-idx3", 8, 0),
+               *eval = idx_images("l-images-idx3", 2, 9);
+    idx_labels("k-labels-idx1", 8, 0);
+    idx_labels("l-labels-idx1", 2, 9);
+    const uint8_t *kept[2];
+    Loader *loader = open_well(train, eval, 0);
+    assert_int_equal(loader_dataset(loader, LOADER_TRAIN, &kept[0]), 0);
+    loader_close(loader);
+    images.dataset_images = 10;
+    inputs[0] = (RtInput){"indices", RT_I32, BATCH, 0};
+    program.data.shuffle = true;
+    loader = open_well(train, eval, 0);
+    assert_int_equal(loader_dataset(loader, LOADER_TRAIN, &kept[0]), 48);
+    assert_int_equal(loader_dataset(loader, LOADER_EVAL, &kept[1]), 12);
+    assert_int_equal(kept[0][6 * 3], 30);
+    assert_int_equal(kept[1][6], 100);
+    Batch b;
+    int seen = 0;
+    for (int i = 0; i < 2; i++) {
+        fill(loader, LOADER_TRAIN, i, &b);
+        for (int k = 0; k < BATCH; k++) {
+            int32_t index = ((int32_t *)b.pixels.bytes)[k];
+            assert_int_equal(index % 10, b.labels[k]);
+            seen |= 1 << index;
+        }
+    }
+    assert_int_equal(seen, 255);
+    fill(loader, LOADER_EVAL, 0, &b);
+    const int32_t expected[] = {8, 9, 0, 0};
+    assert_memory_equal(b.pixels.bytes, expected, sizeof expected);
+    loader_close(loader);
+    images.dataset_images = 9;
+    assert_null(open_with(train, eval, 0));
+    assert_string_equal(strstr(message, "set data"), "set data.resident_images = 10");
+    inputs[0] = (RtInput){"pixels", RT_U8, MAX_PIXELS, offsetof(Batch, pixels)};
+}
+
 static void a_ring_of_images_changes_nothing(void **state) {
     (void)state;
     const char *train = idx_images("r-images-idx3", 24, 0);
@@ -463,15 +503,11 @@ static void fashion_mnist_is_read(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup(name, fresh_program)
     const struct CMUnitTest tests[] = {
-        TEST(idx_files_are_bytes_and_labels),
-        TEST(held_out_images_are_drawn),
-        TEST(drawn_images_follow_the_seed),
-        TEST(images_are_resized_as_torch_does),
-        TEST(the_host_decodes_where_it_is_told_to),
-        TEST(a_ring_of_images_changes_nothing),
-        TEST(bad_idx_files_are_refused),
-        TEST(bad_image_files_are_refused),
-        TEST(fashion_mnist_is_read),
+        TEST(idx_files_are_bytes_and_labels),       TEST(held_out_images_are_drawn),
+        TEST(drawn_images_follow_the_seed),         TEST(images_are_resized_as_torch_does),
+        TEST(the_host_decodes_where_it_is_told_to), TEST(the_device_may_keep_the_images),
+        TEST(a_ring_of_images_changes_nothing),     TEST(bad_idx_files_are_refused),
+        TEST(bad_image_files_are_refused),          TEST(fashion_mnist_is_read),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
