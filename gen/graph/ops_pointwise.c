@@ -205,12 +205,23 @@ void shape_dropout(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
+/* The row's index in the step's global batch. An image has many rows, and first_row counts images. */
+static int global_row(const Program *p, Body *body, Value *first_row) {
+    int first = step_load(body, first_row), row = step_index(body, STEP_ROW);
+    int64_t rows_each = p->tokens > 0 ? body->rows / p->tokens : 1;
+    if (rows_each > 1) {
+        int each = step_cast(body, TYPE_LONG, step_const_int(body, rows_each));
+        first = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, first), each);
+        row = step_cast(body, TYPE_LONG, row);
+    }
+    return step_binary(body, STEP_ADD, first, row);
+}
+
 void expand_dropout(const Program *p, const Op *op, Body *body) {
-    (void)p;
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]);
     int seed = step_load(body, op->in[1]), step = step_load(body, op->in[2]);
-    int row = step_binary(body, STEP_ADD, step_load(body, op->in[3]), step_index(body, STEP_ROW));
+    int row = global_row(p, body, op->in[3]);
     int cols = step_cast(body, TYPE_LONG, step_const_int(body, body->cols));
     int element = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, row), cols);
     element = step_binary(body, STEP_ADD, element,
