@@ -112,6 +112,9 @@ static const struct {
 } families[] = {
     [FAMILY_LLAMA] = {token_batch, llama_forward, NULL},
     [FAMILY_MLP] = {image_batch, mlp_forward, add_hits},
+    [FAMILY_CNN] = {image_batch, cnn_forward, add_hits},
+    [FAMILY_MOBILENET_V2] = {image_batch, mobilenet_v2_forward, add_hits},
+    [FAMILY_RESNET] = {image_batch, resnet_forward, add_hits},
 };
 
 Program *model_build(Arena *arena, const Spec *spec) {

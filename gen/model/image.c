@@ -2,6 +2,7 @@
 #include "model/image.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- input ---- */
 
@@ -16,56 +17,190 @@ Value *image_input(Program *p, const Spec *spec) {
                     spec->data.image_channels, pos);
 }
 
-Images image_pixels(Builder *b) {
-    int64_t size = b->spec->model.image_size;
-    return (Images){b->batch.pixels, size, size};
+/* A number a channel of what the model sees. */
+static Value *channel_constant(Builder *b, const char *name, Reals numbers, Key key) {
+    Program *p = b->program;
+    int64_t channels = b->spec->model.image_channels;
+    double *data = arena_array(p->arena, (size_t)channels, sizeof *data);
+    for (int64_t i = 0; i < channels; i++)
+        data[i] = numbers.items[numbers.count > 1 ? i : 0];
+    Value *v = value_1d(p, name, ROLE_CONSTANT, p->real, channels, spec_pos(b->spec, key));
+    v->data = data;
+    return v;
 }
 
-/* ---- layers ---- */
+Images image_pixels(Builder *b) {
+    const Spec *spec = b->spec;
+    Batch *batch = &b->batch;
+    int64_t size = spec->model.image_size;
+    if (spec->data.decode == DECODE_HOST)
+        return (Images){batch->pixels, size, size};
+    if (!batch->mean) {
+        batch->mean = channel_constant(b, "image_mean", spec->data.image_mean, KEY_data_image_mean);
+        batch->std = channel_constant(b, "image_std", spec->data.image_std, KEY_data_image_std);
+    }
+    Attr attr = {
+        .window = {.height = spec->data.image_height, .width = spec->data.image_width},
+        .out_height = size,
+        .out_width = size,
+    };
+    Value *in[] = {batch->pixels, batch->mean, batch->std};
+    Value *x =
+        builder_op(b, OP_image_input, "images", in, 3, attr, spec_pos(spec, KEY_model_image_size));
+    return (Images){x, size, size};
+}
+
+/* ---- layers with weights ---- */
+
+static const char *part(Builder *b, const char *name, const char *which) {
+    return arena_printf(b->program->arena, "%s.%s", name, which);
+}
 
 static Value *bias(Builder *b, Value *x, const char *name, double bound, Pos pos) {
     int64_t width = value_cols(x);
-    const char *full = arena_printf(b->program->arena, "%s.bias", name);
-    Value *v = builder_param(b, full, 1, &width, INIT_UNIFORM, bound, pos);
-    return builder_op(b, OP_add_bias, arena_printf(b->program->arena, "%s.biased", name),
-                      (Value *[]){x, v}, 2, (Attr){0}, pos);
+    Value *v = builder_param(b, part(b, name, "bias"), 1, &width,
+                             bound > 0 ? INIT_UNIFORM : INIT_ZEROS, bound, pos);
+    return builder_op(b, OP_add_bias, part(b, name, "biased"), (Value *[]){x, v}, 2, (Attr){0},
+                      pos);
 }
 
-/* x W^T + b; torch draws both within 1 / sqrt(features that come in). */
-static Value *linear(Builder *b, Value *x, const char *name, ParamShape weight, Pos pos) {
-    const char *full = arena_printf(b->program->arena, "%s.weight", name);
-    weight.init = INIT_UNIFORM;
-    weight.scale = 1 / sqrt((double)value_cols(x));
-    Value *w = builder_param_as(b, full, &weight, pos);
-    Value *y = builder_op(b, OP_linear, name, (Value *[]){x, w}, 2, (Attr){.alpha = 1}, pos);
-    return bias(b, y, name, weight.scale, pos);
+static ParamShape dense_filter(Conv c, int64_t channels) {
+    return (ParamShape){.rank = 4,
+                        .dim = {c.channels, c.kernel, c.kernel, channels},
+                        .split = {c.channels, channels, c.kernel, c.kernel},
+                        .order = {0, 2, 3, 1}};
 }
 
-Value *image_linear(Builder *b, Value *x, const char *name, int64_t out_features, Pos pos) {
-    return linear(b, x, name, (ParamShape){.rank = 2, .dim = {out_features, value_cols(x)}}, pos);
+/* A product of matrices serves it. */
+static bool is_linear(Conv c) { return c.kernel == 1 && c.stride == 1 && c.padding == 0; }
+
+static ParamShape linear_filter(Conv c, int64_t channels) {
+    return (ParamShape){.rank = 2,
+                        .dim = {c.channels, channels},
+                        .split = {c.channels, channels, 1, 1},
+                        .order = {0, 1, 2, 3}};
 }
 
-/* [N * height * width, C] as [N, height * width * C]. What the host sends is there before any op. */
-static Value *flatten(Builder *b, Value *x, const char *name, Pos pos) {
-    int64_t rows = b->program->tokens;
-    if (x->role == ROLE_INPUT)
-        return value_reshaped(b->program, x, rows, value_elements(x) / rows);
-    return builder_op(b, OP_reshape, name, &x, 1, (Attr){.rows = rows}, pos);
+static ParamShape depthwise_filter(Conv c) {
+    return (ParamShape){.rank = 2,
+                        .dim = {c.kernel * c.kernel, c.channels},
+                        .split = {c.channels, 1, c.kernel, c.kernel},
+                        .order = {2, 3, 1, 0}};
 }
 
-Value *image_flat_linear(Builder *b, Images images, const char *name, int64_t out_features,
-                         Pos pos) {
-    int64_t places = images.height * images.width, channels = value_cols(images.x);
-    const char *flat = arena_printf(b->program->arena, "%s.flat", name);
-    Value *x = flatten(b, images.x, flat, pos);
-    ParamShape weight = {.rank = 2,
-                         .dim = {out_features, places * channels},
-                         .file_rank = 2,
-                         .split = {out_features, channels, places, 1},
-                         .order = {0, 2, 1, 3}};
-    return linear(b, x, name, weight, pos);
+/* torch.nn.Conv2d draws within 1 / sqrt(what goes into a sum); torchvision's models, which have no
+ * biases, from a normal distribution (He et al., arXiv 1502.01852, by what a channel feeds). */
+static Value *filter(Builder *b, Conv c, int64_t channels, const char *name, Pos pos) {
+    int64_t taps = c.kernel * c.kernel;
+    ParamShape shape = c.depthwise    ? depthwise_filter(c)
+                       : is_linear(c) ? linear_filter(c, channels)
+                                      : dense_filter(c, channels);
+    shape.file_rank = 4;
+    shape.init = c.bias ? INIT_UNIFORM : INIT_NORMAL;
+    shape.scale = c.bias ? 1 / sqrt((double)(taps * (c.depthwise ? 1 : channels)))
+                         : sqrt(2 / (double)(taps * c.channels));
+    return builder_param_as(b, part(b, name, "weight"), &shape, pos);
+}
+
+Images image_conv2d(Builder *b, Images x, const char *name, Conv c, Pos pos) {
+    int64_t channels = value_cols(x.x);
+    Value *in[] = {x.x, filter(b, c, channels, name, pos)};
+    Window w = {x.height, x.width, c.kernel, c.stride, c.padding};
+    OpKind kind = c.depthwise ? OP_depthwise_conv2d : OP_conv2d;
+    Value *y = is_linear(c) && !c.depthwise
+                   ? builder_op(b, OP_linear, name, in, 2, (Attr){.alpha = 1}, pos)
+                   : builder_op(b, kind, name, in, 2, (Attr){.window = w}, pos);
+    if (c.bias)
+        y = bias(b, y, name, 1 / sqrt((double)(channels * c.kernel * c.kernel)), pos);
+    return (Images){y, window_out_height(&w), window_out_width(&w)};
+}
+
+Value *image_linear(Builder *b, Value *x, const char *name, Linear l, Pos pos) {
+    int64_t features = value_cols(x);
+    double bound = 1 / sqrt((double)features);
+    ParamShape shape = {.rank = 2,
+                        .dim = {l.features, features},
+                        .init = l.deviation > 0 ? INIT_NORMAL : INIT_UNIFORM,
+                        .scale = l.deviation > 0 ? l.deviation : bound};
+    if (l.places > 1) {
+        shape.file_rank = 2;
+        memcpy(shape.split, (int64_t[]){l.features, features / l.places, l.places, 1},
+               sizeof shape.split);
+        memcpy(shape.order, (int[]){0, 2, 1, 3}, sizeof shape.order);
+    }
+    Value *in[] = {x, builder_param_as(b, part(b, name, "weight"), &shape, pos)};
+    Value *y = builder_op(b, OP_linear, name, in, 2, (Attr){.alpha = 1}, pos);
+    return bias(b, y, name, l.deviation > 0 ? 0 : bound, pos);
+}
+
+/* ---- batch norm ---- */
+
+static Value *norm_param(Builder *b, int64_t width, const char *name, const char *which, int init,
+                         bool buffer, Pos pos) {
+    ParamShape shape = {.rank = 1, .dim = {width}, .init = init, .real = true, .buffer = buffer};
+    return builder_param_as(b, part(b, name, which), &shape, pos);
+}
+
+/* torch's eps and momentum, which all these models use. */
+static const Attr norm_attr = {.eps = 1e-5, .rate = 0.1};
+
+Value *image_batch_norm(Builder *b, Value *x, const char *name, Pos pos) {
+    Program *p = b->program;
+    int64_t width = value_cols(x);
+    Value *weight = norm_param(b, width, name, "weight", INIT_ONES, false, pos);
+    Value *shift = norm_param(b, width, name, "bias", INIT_ZEROS, false, pos);
+    Value *mean = norm_param(b, width, name, "running_mean", INIT_ZEROS, true, pos);
+    Value *var = norm_param(b, width, name, "running_var", INIT_ONES, true, pos);
+    if (!b->training)
+        return builder_op(b, OP_batch_norm_eval, name, (Value *[]){x, mean, var, weight, shift}, 5,
+                          norm_attr, pos);
+    Op *sums = op_add(p, b->graph, OP_batch_norm_sums, builder_name(b, part(b, name, "sums")),
+                      (Value *[]){x, mean}, 2, (Attr){0}, pos);
+    Value *of[] = {sums->out[0], sums->out[1], mean, var};
+    Value *out[] = {NULL, NULL, value_alias(p, mean, mean->name), value_alias(p, var, var->name)};
+    Attr attr = norm_attr;
+    attr.rows = value_rows(x);
+    Op *stats = op_add_into(p, b->graph, OP_batch_norm_stats,
+                            builder_name(b, part(b, name, "stats")), of, 4, out, 4, attr, pos);
+    Value *in[] = {x, stats->out[0], stats->out[1], weight, shift};
+    return builder_op(b, OP_batch_norm, name, in, 5, norm_attr, pos);
+}
+
+/* ---- layers without ---- */
+
+Images image_max_pool2d(Builder *b, Images x, const char *name, Window w, Pos pos) {
+    w.height = x.height;
+    w.width = x.width;
+    Value *y = builder_op(b, OP_max_pool2d, name, &x.x, 1, (Attr){.window = w}, pos);
+    return (Images){y, window_out_height(&w), window_out_width(&w)};
+}
+
+Value *image_average(Builder *b, Images x, const char *name, Pos pos) {
+    Attr attr = {.rows = b->program->tokens};
+    return builder_op(b, OP_global_avg_pool2d, name, &x.x, 1, attr, pos);
 }
 
 Value *image_relu(Builder *b, Value *x, const char *name, Pos pos) {
     return builder_op(b, OP_relu, name, &x, 1, (Attr){0}, pos);
+}
+
+Value *image_relu6(Builder *b, Value *x, const char *name, Pos pos) {
+    return builder_op(b, OP_relu6, name, &x, 1, (Attr){0}, pos);
+}
+
+Value *image_dropout(Builder *b, Value *x, const char *name, double rate, Pos pos) {
+    const Counters *c = &b->program->counters;
+    if (!b->training || rate == 0)
+        return x;
+    Value *in[] = {x, c->seed, c->step, b->batch.first_row};
+    Attr attr = {.rate = rate, .stream = stable_hash(builder_name(b, name))};
+    return builder_op(b, OP_dropout, name, in, 4, attr, pos);
+}
+
+/* What the host sends is there before any op. */
+Value *image_flatten(Builder *b, Images x, const char *name, Pos pos) {
+    int64_t rows = b->program->tokens;
+    if (x.x->role == ROLE_INPUT)
+        return value_reshaped(b->program, x.x, rows, value_elements(x.x) / rows);
+    return builder_op(b, OP_reshape, name, &x.x, 1, (Attr){.rows = rows}, pos);
 }

@@ -17,10 +17,35 @@ Value *image_input(Program *, const Spec *);
 /* The batch's images as the model sees them. */
 Images image_pixels(Builder *);
 
-/* As torch.nn.Linear, with NAME.weight and NAME.bias. */
-Value *image_linear(Builder *, Value *x, const char *name, int64_t out_features, Pos);
-/* Flattens images as torch does, channels first; then as image_linear. */
-Value *image_flat_linear(Builder *, Images, const char *name, int64_t out_features, Pos);
-Value *image_relu(Builder *, Value *x, const char *name, Pos);
+/* Each layer is named scope + name, and so are its parameters: NAME.weight, NAME.bias, … */
+
+/* As torch.nn.Conv2d. */
+typedef struct {
+    int64_t channels; /* that it makes */
+    int64_t kernel, stride, padding;
+    bool depthwise; /* groups = channels, as many as come in */
+    bool bias;      /* drawn as Conv2d does; without one, as torchvision's models are */
+} Conv;
+Images image_conv2d(Builder *, Images, const char *name, Conv, Pos);
+/* The window's image is the operand's. */
+Images image_max_pool2d(Builder *, Images, const char *name, Window, Pos);
+/* The mean over each image: [N, channels]. */
+Value *image_average(Builder *, Images, const char *name, Pos);
+/* As torch.nn.BatchNorm2d: with the batch's statistics in training, with the running ones else. */
+Value *image_batch_norm(Builder *, Value *, const char *name, Pos);
+Value *image_relu(Builder *, Value *, const char *name, Pos);
+Value *image_relu6(Builder *, Value *, const char *name, Pos);
+/* Drops in training only. */
+Value *image_dropout(Builder *, Value *, const char *name, double rate, Pos);
+/* [N, height * width * channels]; the channels stay innermost. */
+Value *image_flatten(Builder *, Images, const char *name, Pos);
+
+/* As torch.nn.Linear. */
+typedef struct {
+    int64_t features; /* that it makes */
+    int64_t places;   /* pixels that x is flattened from, which the file has innermost; else 1 */
+    double deviation; /* of normal weights, with a bias of zeros; 0: drawn as Linear does */
+} Linear;
+Value *image_linear(Builder *, Value *x, const char *name, Linear, Pos);
 
 #endif

@@ -5,14 +5,17 @@
 Value *mlp_forward(Builder *b) {
     const Spec *spec = b->spec;
     Pos pos = spec_pos(spec, KEY_model_hidden_size);
-    int64_t hidden = spec->model.num_hidden_layers;
-    Value *x = image_flat_linear(b, image_pixels(b), "layers.0", spec->model.hidden_size, pos);
-    for (int64_t i = 1; i <= hidden; i++) {
+    int64_t last = spec->model.num_hidden_layers;
+    Images images = image_pixels(b);
+    Value *x = image_flatten(b, images, "flatten", pos);
+    Linear layer = {spec->model.hidden_size, .places = images.height * images.width};
+    for (int64_t i = 0; i <= last; i++) {
         const char *name = arena_printf(b->program->arena, "layers.%lld", (long long)i);
-        x = image_relu(b, x, arena_printf(b->program->arena, "layers.%lld.relu", (long long)i - 1),
-                       pos);
-        x = image_linear(b, x, name, i < hidden ? spec->model.hidden_size : spec->model.num_classes,
-                         pos);
+        layer.features = i < last ? spec->model.hidden_size : spec->model.num_classes;
+        x = image_linear(b, x, name, layer, pos);
+        if (i < last)
+            x = image_relu(b, x, arena_printf(b->program->arena, "%s.relu", name), pos);
+        layer.places = 1;
     }
     return x;
 }

@@ -11,6 +11,7 @@
 typedef struct {
     Value *input_ids;   /* tokens: I32 [rows,1] */
     Value *pixels;      /* images: see image_input in image.h */
+    Value *mean, *std;  /* that device-side decoding takes off and divides by, once made */
     Value *labels;      /* I32 [rows,1] */
     Value *positions;   /* tokens: I32 [rows,1] */
     Value *loss_weight; /* real [1] */
@@ -64,5 +65,8 @@ const char *model_config(Arena *, const Spec *, DType weights);
 /* Each writes its graph up to the logits [rows, vocabulary or classes]. */
 Value *llama_forward(Builder *);
 Value *mlp_forward(Builder *);
+Value *cnn_forward(Builder *);
+Value *mobilenet_v2_forward(Builder *);
+Value *resnet_forward(Builder *);
 
 #endif

@@ -1,0 +1,225 @@
+/* Whole image models in fp64: gradients are those of finite differences, and parameters have the
+ * names, shapes and number that torch's models have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interpret.h"
+#include "model/model.h"
+#include "pass/pass.h"
+
+/* Of a difference and a gradient, as a share of the tensor's largest element; and as such, for the
+ * shifts that the next batch norm takes off again. */
+static const double DIFFERENCE = 1e-5;
+
+static const char common[] = "[training]\n"
+                             "task = \"classify\"\n"
+                             "per_device_train_batch_size = 3\n"
+                             "steps = 4\n"
+                             "label_smoothing = 0.1\n"
+                             "[precision]\n"
+                             "dtype = \"fp64\"\n"
+                             "[data]\n"
+                             "format = \"synthetic\"\n";
+
+static const char mlp[] = "[model]\nfamily = \"mlp\"\nnum_classes = 7\nimage_size = 4\n"
+                          "image_channels = 3\nhidden_size = 6\nnum_hidden_layers = 2\n";
+static const char cnn[] = "[model]\nfamily = \"cnn\"\nnum_classes = 5\nimage_size = 11\n"
+                          "image_channels = 1\nlayers = [\"conv 3 3 2 1\", \"relu\", "
+                          "\"conv 4 3\", \"relu\", \"conv 5 1\", \"max_pool 2 1\", "
+                          "\"dropout 0.25\", \"flatten\", \"linear 6\", \"relu\", "
+                          "\"dropout 0.5\"]\n";
+static const char mobilenet_v2[] = "[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 5\n"
+                                   "image_size = 33\nwidth_mult = 0.1\n";
+static const char resnet18[] = "[model]\nfamily = \"resnet\"\ndepth = 18\nnum_classes = 5\n"
+                               "image_size = 33\nbase_width = 2\n";
+static const char resnet50[] = "[model]\nfamily = \"resnet\"\ndepth = 50\nnum_classes = 5\n"
+                               "image_size = 33\nbase_width = 2\n";
+
+/* ---- one model ------------------------------------------------------------------------------- */
+
+typedef struct {
+    Arena arena;
+    Program *program;
+    const Plan *plan;
+    Memory memory;
+} Run;
+
+static const Spec *read_spec(Arena *arena, const char *model) {
+    char path[] = "/tmp/test_image_models_XXXXXX";
+    const char *text = arena_printf(arena, "%s%s", model, common);
+    int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    assert_int_equal(close(file), 0);
+    const Spec *spec = spec_read(arena, arena_strdup(arena, path), NULL, 0);
+    unlink(path);
+    return spec;
+}
+
+static double input(const char *name, int64_t i, int64_t count) {
+    if (!strcmp(name, "pixels"))
+        return (double)((i * i * 31 + 97 * i + 13) % 256);
+    if (!strcmp(name, "labels"))
+        return (double)((3 * i + 1) % 5);
+    if (!strcmp(name, "loss_weight"))
+        return 1.0 / 3;
+    assert_string_equal(name, "first_row");
+    assert_int_equal(count, 1);
+    return 0;
+}
+
+static Run *run_new(const char *model) {
+    Run *r = calloc(1, sizeof *r);
+    const Spec *spec = read_spec(&r->arena, model);
+    r->program = model_build(&r->arena, spec);
+    passes_run(r->program, spec, NULL, NULL);
+    r->plan = interpret_plan(r->program, spec);
+    r->memory = memory_new(r->program);
+    interpret_fill(&r->memory, r->program, 0.4, 3);
+    for (int i = 0; i < r->program->value_count; i++) {
+        const Value *v = r->program->values[i];
+        if (v->role == ROLE_INPUT && v->offset == 0 && value_bytes(v) == v->storage->bytes)
+            for (int64_t k = 0; k < value_elements(v); k++)
+                memory_set(&r->memory, v, k, input(v->storage->name, k, value_elements(v)));
+    }
+    memory_set(&r->memory, r->program->counters.seed, 0, 7);
+    return r;
+}
+
+static void run_free(Run *r) {
+    memory_free(&r->memory);
+    arena_free(&r->arena);
+    free(r);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+/* By steps so small that few ReLUs change sides between them. */
+static double difference(Run *r, const Value *weight, int64_t element) {
+    const double h = 1e-7;
+    double at = memory_get(&r->memory, weight, element);
+    memory_set(&r->memory, weight, element, at + h);
+    double above = interpret_step(&r->memory, r->plan);
+    memory_set(&r->memory, weight, element, at - h);
+    double below = interpret_step(&r->memory, r->plan);
+    memory_set(&r->memory, weight, element, at);
+    return (above - below) / (2 * h);
+}
+
+static void check_gradient(Run *r, const Param *p, int64_t tries) {
+    int64_t count = value_elements(p->weight);
+    double *gradient = malloc((size_t)count * sizeof *gradient), largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        gradient[i] = memory_get(&r->memory, p->gradient, i);
+        largest = fmax(largest, fabs(gradient[i]));
+    }
+    for (int64_t i = 0; i < tries && i < count; i++) {
+        int64_t at = i * 7919 % count;
+        double measured = difference(r, p->weight, at);
+        if (!(fabs(measured - gradient[at]) <= DIFFERENCE * (largest + 1)))
+            fail_msg("gradient of %s[%lld] is %.10g, differences say %.10g", p->file_name,
+                     (long long)at, gradient[at], measured);
+    }
+    free(gradient);
+    interpret_step(&r->memory, r->plan);
+}
+
+/* Of every so many parameters, so many elements. */
+static void check_model(const char *model, int every, int64_t tries) {
+    Run *r = run_new(model);
+    interpret_step(&r->memory, r->plan);
+    for (int i = 0; i < r->program->param_count; i += every)
+        if (value_trains(r->program->params[i].weight))
+            check_gradient(r, &r->program->params[i], tries);
+    run_free(r);
+}
+
+static void test_mlp(void **state) {
+    (void)state;
+    check_model(mlp, 1, 8);
+}
+
+static void test_cnn(void **state) {
+    (void)state;
+    check_model(cnn, 1, 8);
+}
+
+static void test_mobilenet_v2(void **state) {
+    (void)state;
+    check_model(mobilenet_v2, 27, 1);
+}
+
+static void test_resnet(void **state) {
+    (void)state;
+    check_model(resnet18, 7, 1);
+    check_model(resnet50, 31, 1);
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static void check_counts(const char *model, int64_t trained, int params) {
+    Arena arena = {0};
+    const Program *p = model_build(&arena, read_spec(&arena, model));
+    int64_t elements = 0;
+    for (int i = 0; i < p->param_count; i++)
+        if (value_trains(p->params[i].weight))
+            elements += value_elements(p->params[i].weight);
+    assert_int_equal(elements, trained);
+    assert_int_equal(p->param_count, params);
+    arena_free(&arena);
+}
+
+/* torchvision's numbers of parameters; of tensors: state_dict() less num_batches_tracked. */
+static void test_counts(void **state) {
+    (void)state;
+    check_counts("[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 1000\nimage_size = 224\n",
+                 3504872, 314 - 52);
+    check_counts("[model]\nfamily = \"resnet\"\ndepth = 18\nnum_classes = 1000\nimage_size = 224\n",
+                 11689512, 122 - 20);
+    check_counts("[model]\nfamily = \"resnet\"\ndepth = 34\nnum_classes = 1000\nimage_size = 224\n",
+                 21797672, 218 - 36);
+    check_counts("[model]\nfamily = \"resnet\"\ndepth = 50\nnum_classes = 1000\nimage_size = 224\n",
+                 25557032, 320 - 53);
+}
+
+static void check_names(const char *model, const char *const *names, int count) {
+    Arena arena = {0};
+    const Program *p = model_build(&arena, read_spec(&arena, model));
+    for (int i = 0; i < count; i++)
+        if (!program_weight(p, names[i]))
+            fail_msg("no parameter %s", names[i]);
+    arena_free(&arena);
+}
+
+static void test_names(void **state) {
+    (void)state;
+    static const char *const mobilenet_names[] = {
+        "features.0.0.weight",        "features.1.conv.0.0.weight", "features.1.conv.2.running_var",
+        "features.2.conv.1.0.weight", "features.17.conv.3.bias",    "features.18.1.running_mean",
+        "classifier.1.weight"};
+    static const char *const resnet_names[] = {
+        "conv1.weight",      "bn1.running_mean",      "layer1.0.downsample.0.weight",
+        "layer2.3.bn3.bias", "layer4.2.conv3.weight", "fc.bias"};
+    static const char *const cnn_names[] = {"conv1.weight", "conv2.bias", "fc1.weight", "fc2.bias"};
+    check_names(mobilenet_v2, mobilenet_names, 7);
+    check_names(resnet50, resnet_names, 6);
+    check_names(cnn, cnn_names, 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mlp),    cmocka_unit_test(test_cnn),
+        cmocka_unit_test(test_resnet), cmocka_unit_test(test_mobilenet_v2),
+        cmocka_unit_test(test_counts), cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
