@@ -255,7 +255,8 @@
     K(data, shuffle, BOOL, "true", "", FROM_FILES, "Whether every epoch has its own order.")       \
     K(data, pin_memory, BOOL, "true", "", ALWAYS, "Whether host buffers are page-locked.")         \
     K(data, prefetch_batches, INT, "2", "[1, 64]", ALWAYS, "Micro-batches prepared ahead.")        \
-    K(data, num_workers, INT, "1", "[1, 256]", ALWAYS, "Threads that prepare micro-batches.")      \
+    K(data, num_workers, INT, "1", "[0, 256]", ALWAYS,                                             \
+      "Threads that prepare micro-batches; 0: none ahead, the step waits for each.")               \
     K(data, max_target_tokens, INT, "0", "[0, 2147483647]", SKIPPING,                              \
       "Most tokens with a target in a micro-batch; 0 means every token may have one.")             \
     K(data, image_height, INT, DERIVED, "[1, 16384]", IMAGES,                                      \
