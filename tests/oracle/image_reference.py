@@ -12,9 +12,7 @@ from torch.func import functional_call
 from torch.nn import functional
 from torchvision.models import resnet
 
-from precision import COMPUTE_DTYPE, lr_factor, products, wide
-
-FP16_LOSS_SCALE = 64.0  # no gradient of the fixtures overflows
+from precision import COMPUTE_DTYPE, LOSS_SCALE, lr_factor, products, wide
 
 
 # --- Models ----------------------------------------------------------------------------------
@@ -133,7 +131,7 @@ class Trainer:
     def __init__(self, model, dtype, spec):
         self.spec, self.training = spec, spec["training"]
         self.compute = COMPUTE_DTYPE[dtype]
-        self.scale = FP16_LOSS_SCALE if dtype == "fp16" else 1.0
+        self.scale = LOSS_SCALE.get(dtype, 1.0)
         self.real = wide(self.compute)
         self.model = model.to(self.real)
         self.masters = dict(model.named_parameters())

@@ -272,7 +272,7 @@ def make_case(case, seed):
                 "max_grad_norm": case.max_grad_norm, "batches": batches}
     references = [run(nudged(fresh_model(), m), "fp64", settings) for m in range(MEMBERS)]
     errors = {dtype: own_errors(lambda m: run(nudged(fresh_model(), m), dtype, settings),
-                                references) for dtype in ("tf32", "bf16")}
+                                references) for dtype in ("tf32", "bf16", "fp16")}
     write_json(folder / "errors.json", errors)
     reference = references[0]
     first = batches[0][0]

@@ -8,6 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 COMPUTE_DTYPE = {"fp64": torch.float64, "fp32": torch.float32, "tf32": torch.float32,
                  "bf16": torch.bfloat16, "fp16": torch.float16}
+LOSS_SCALE = {"fp16": 1024.0}  # at which no gradient of the fixtures overflows
 
 
 def wide(dtype):

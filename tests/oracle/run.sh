@@ -59,12 +59,12 @@ has_images() {
 # and every single switch on the cases that it could break.
 full_list() {
     for case in tests/oracle/cases/*/; do
-        for dtype in fp64 fp32 tf32 bf16; do
+        for dtype in fp64 fp32 tf32 bf16 fp16; do
             echo "$(basename "$case") $dtype default"
             echo "$(basename "$case") $dtype plain"
         done
     done
-    for dtype in fp64 fp32 tf32 bf16; do
+    for dtype in fp64 fp32 tf32 bf16 fp16; do
         echo "packed $dtype few_targets"
     done
     for case in $(image_cases); do
@@ -112,6 +112,8 @@ variant_sets() {
 # generate DIR CASE DTYPE VARIANT
 generate() {
     set_options="--set precision.dtype=$3"
+    # The scale at which the reference ran: none of its gradients overflows.
+    [ "$3" != fp16 ] || set_options="$set_options --set precision.init_scale=1024.0"
     for setting in $(variant_sets "$2" "$4"); do
         set_options="$set_options --set $setting"
     done
