@@ -36,10 +36,13 @@ rope_llama3      fp64  default
 sched            fp64  default
 long_head        fp64  default
 long_head        bf16  default
+demo             fp16  default
+packed           fp16  default
 mlp              fp64  host
 mlp              fp32  host
 mlp              tf32  host
 mlp              bf16  host
+mlp              fp16  host
 TABLE
 }
 
