@@ -167,6 +167,7 @@ static void set_times(json_t *report, const Rt *rt, const Figures *f) {
     json_object_set_new(
         report, "waits",
         json_pack("{s:I, s:o}", "count", (json_int_t)m->waits, "ms", number(m->wait_ms)));
+    json_object_set_new(report, "data_wait", json_pack("{s:o}", "ms", number(m->data_wait_ms)));
     json_object_set_new(report, "collectives", json_object());
 }
 
@@ -276,6 +277,7 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
     line(out, "synchronisations a step", "%.2f", (double)m->syncs / steps, NAN);
     line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
+    line(out, "waiting for data a step, host ms", "%.3f", m->data_wait_ms / steps, NAN);
 }
 
 /* Lines with a star, which print_report() explains. */

@@ -25,6 +25,7 @@ const Figure figures[] = {
     {"syncs.ms", 2, NULL},
     {"waits.count", 2, NULL},
     {"waits.ms", 2, NULL},
+    {"data_wait.ms", 2, NULL},
     {"copies.h2d.count", 3, NULL},
     {"copies.h2d.bytes", 3, "host to device, bytes"},
     {"copies.h2d.ms", 3, NULL},

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,12 +146,56 @@ static void test_gradients_and_moments(void **state) {
     assert_memory_equal(back, host, sizeof host);
 }
 
+/* ---- files ------------------------------------------------------------------------------------ */
+
+static char dir[64];
+
+/* conv [5, 3, 2, 7] in bf16, as torch has it, and a tensor that no program has. */
+static void write_model(void) {
+    char path[128], error[256];
+    uint16_t values[210];
+    const int64_t tracked = 12, shape[] = {5, 3, 2, 7};
+    for (int i = 0; i < 210; i++)
+        rt_set(RT_BF16, values, i, i - 100);
+    strcpy(dir, "/tmp/test_params_XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/model.safetensors", dir);
+    StWriter *writer = st_create(path);
+    st_declare(writer, "norm.num_batches_tracked", ST_I64, 0, NULL);
+    st_declare(writer, "conv", ST_BF16, 4, shape);
+    st_write(writer, &tracked, sizeof tracked);
+    st_write(writer, values, sizeof values);
+    assert_true(st_finish(writer, error, sizeof error));
+}
+
+static int remove_model(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command);
+}
+
+/* Weights in torch's names need no config.json where names and shapes say all. */
+static void test_a_file_of_torch(void **state) {
+    (void)state;
+    RtParam p = CONV(.order = {0, 2, 3, 1}, .cols = 3, .row_stride = 3);
+    float host[210];
+    write_model();
+    StFile *file = weights_open_model(dir, "{\"family\": \"resnet\", \"depth\": 18}");
+    weights_read(file, dir, &p, host);
+    param_write(&rt, &p, host);
+    for (int64_t i = 0; i < 210; i++)
+        assert_true(weight_at(&p, i) == (float)(file_index(&p, i) - 100));
+    st_close(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_every_order, blank),
         cmocka_unit_test_setup(test_strided_rows, blank),
         cmocka_unit_test_setup(test_a_master_and_its_copy, blank),
         cmocka_unit_test_setup(test_gradients_and_moments, blank),
+        cmocka_unit_test_setup_teardown(test_a_file_of_torch, blank, remove_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
