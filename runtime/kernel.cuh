@@ -162,6 +162,34 @@ struct MaxOf {
     static __device__ __forceinline__ int of(int a, int b) { return a > b ? a : b; }
 };
 
+/* The largest of some numbers, and the sum of their exponentials relative to it. It begins with the
+ * lowest finite number, since two infinities have no difference. */
+template <class T> struct SumOfExps {
+    T max = static_cast<T>(sizeof(T) == 8 ? -0x1.fffffffffffffp1023 : -0x1.fffffep127);
+    T sum = 0;
+    __device__ __forceinline__ void add(T x);
+};
+template <class T> __device__ __forceinline__ SumOfExps<T> warp_shfl_xor(SumOfExps<T> v, int mask) {
+    return {warp_shfl_xor(v.max, mask), warp_shfl_xor(v.sum, mask)};
+}
+
+/* One exponential a pair: the sum with the smaller maximum is brought to the larger. */
+struct JoinOfExps {
+    static __device__ __forceinline__ float exp_of(float x) { return expf(x); }
+    static __device__ __forceinline__ double exp_of(double x) { return exp(x); }
+    template <class T>
+    static __device__ __forceinline__ SumOfExps<T> of(SumOfExps<T> a, SumOfExps<T> b) {
+        const T rise = b.max - a.max, e = exp_of(rise > 0 ? -rise : rise);
+        return {MaxOf::of(a.max, b.max), rise > 0 ? a.sum * e + b.sum : a.sum + b.sum * e};
+    }
+};
+template <class T> __device__ __forceinline__ void SumOfExps<T>::add(T x) {
+    *this = JoinOfExps::of(*this, SumOfExps{x, 1});
+}
+
+__device__ __forceinline__ float lse_of(SumOfExps<float> v) { return v.max + logf(v.sum); }
+__device__ __forceinline__ double lse_of(SumOfExps<double> v) { return v.max + log(v.sum); }
+
 /* A butterfly: all lanes add the same pairs, so all hold the same bits. The simulated body adds the
  * same pairs in one visit of the warp instead of five. */
 template <class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
@@ -176,14 +204,16 @@ template <class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
 }
 
 template <class T> __device__ __forceinline__ T warp_sum(T v) { return warp_reduce<SumOf>(v); }
-template <class T> __device__ __forceinline__ T warp_max(T v) { return warp_reduce<MaxOf>(v); }
+template <class T> __device__ __forceinline__ T warp_lse(SumOfExps<T> v) {
+    return lse_of(warp_reduce<JoinOfExps>(v));
+}
 
 /* ---- Blocks: every thread of a one-dimensional block of THREADS (a multiple of 32) ------- */
 
-/* One number a warp. No template: g++ would leave a template's variable out of the simulated
- * device's shared memory, where races on it are found. */
+/* One result a warp, of up to two numbers. No template: g++ would leave a template's variable out of
+ * the simulated device's shared memory, where races on it are found. */
 __device__ __forceinline__ void *warp_results() {
-    __shared__ double of_warp[32];
+    __shared__ double of_warp[2 * 32];
     return of_warp;
 }
 
@@ -209,8 +239,8 @@ template <class Op, int THREADS, class T> __device__ __forceinline__ T block_red
 template <int THREADS, class T> __device__ __forceinline__ T block_sum(T v) {
     return block_reduce<SumOf, THREADS>(v);
 }
-template <int THREADS, class T> __device__ __forceinline__ T block_max(T v) {
-    return block_reduce<MaxOf, THREADS>(v);
+template <int THREADS, class T> __device__ __forceinline__ T block_lse(SumOfExps<T> v) {
+    return lse_of(block_reduce<JoinOfExps, THREADS>(v));
 }
 
 /* ---- Blocks of PARTS times LANES threads that hold sums of the same columns -------------- */

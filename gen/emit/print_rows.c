@@ -147,26 +147,39 @@ static bool reduces_in(const Printer *p, int i, int phase) {
     return step_reduces(p->body->steps[i].kind) && p->phases.at[i] == phase;
 }
 
+/* What a thread carries through the visit. */
 static void declare_reductions(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         if (!reduces_in(p, i, phase))
             continue;
         bool sum = p->body->steps[i].kind == STEP_ROW_SUM;
-        p->slot[i] = unique(p, sum ? "sum" : "max");
-        put(p, "%s %s = %s;", real_name(p), p->slot[i], sum ? "0" : "-INFINITY");
+        p->slot[i] = unique(p, sum ? "sum" : "exps");
+        if (sum)
+            put(p, "%s %s = 0;", real_name(p), p->slot[i]);
+        else
+            put(p, "SumOfExps<%s> %s;", real_name(p), p->slot[i]);
     }
+}
+
+/* "warp_sum(sum)": over the threads of a row. */
+static const char *joined_text(const Printer *p, const char *what, const char *slot) {
+    if (is_warp(p))
+        return arena_printf(p->arena, "warp_%s(%s)", what, slot);
+    return arena_printf(p->arena, "block_%s<%d>(%s)", what, p->kernel->threads, slot);
 }
 
 static void finish_reductions(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         if (!reduces_in(p, i, phase))
             continue;
-        const char *what = p->body->steps[i].kind == STEP_ROW_SUM ? "sum" : "max";
-        if (is_warp(p))
-            put(p, "%s = warp_%s(%s);", p->slot[i], what, p->slot[i]);
-        else
-            put(p, "%s = block_%s<%d>(%s);", p->slot[i], what, p->kernel->threads, p->slot[i]);
-        p->name[i] = p->slot[i];
+        const char *slot = p->slot[i];
+        if (p->body->steps[i].kind == STEP_ROW_SUM) {
+            p->name[i] = slot;
+            put(p, "%s = %s;", slot, joined_text(p, "sum", slot));
+        } else {
+            p->name[i] = unique(p, "lse");
+            put(p, "const %s %s = %s;", real_name(p), p->name[i], joined_text(p, "lse", slot));
+        }
     }
 }
 

@@ -205,11 +205,11 @@ static bool acts(const Printer *p, int phase, int i) {
 
 static void print_action(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
-    const char *j = p->kernel->vector > 1 ? "[j]" : "", *f = p->kernel->real == DT_F64 ? "" : "f";
+    const char *j = p->kernel->vector > 1 ? "[j]" : "";
     if (s->kind == STEP_ROW_SUM) {
         put(p, "%s += %s;", p->slot[i], step_text(p, s->arg[0]));
-    } else if (s->kind == STEP_ROW_MAX) {
-        put(p, "%s = fmax%s(%s, %s);", p->slot[i], f, p->slot[i], step_text(p, s->arg[0]));
+    } else if (s->kind == STEP_ROW_LSE) {
+        put(p, "%s.add(%s);", p->slot[i], step_text(p, s->arg[0]));
     } else if (s->kind == STEP_COL_SUM) {
         put(p, "%s%s += %s;", p->slot[i], j, step_text(p, s->arg[0]));
     } else if (stores_vector(p, i)) {

@@ -38,11 +38,7 @@ void expand_cross_entropy(const Program *p, const Op *op, Body *body) {
     body->cols = value_cols(op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
         weight = step_load(body, op->in[2]);
-    int max = step_reduce(body, STEP_ROW_MAX, x);
-    int sum = step_reduce(body, STEP_ROW_SUM,
-                          step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x, max)));
-    int lse = step_binary(body, STEP_ADD, max, step_unary(body, STEP_LOG, sum));
-    int zero = step_const(body, 0);
+    int lse = step_reduce(body, STEP_ROW_LSE, x), zero = step_const(body, 0);
     int picked =
         step_reduce(body, STEP_ROW_SUM, step_select(body, is_label(body, labels), x, zero));
     if (op->attr.rate > 0)

@@ -50,7 +50,8 @@ typedef enum {
     STEP_ROUND,   /* through `dtype` and back: what a store and a load would do */
     STEP_UNIFORM, /* philox in (0,1]: a = seed, b = step, c = element index; stream */
     STEP_ROW_SUM,
-    STEP_ROW_MAX, /* over the columns of a row */
+    STEP_ROW_LSE, /* over the columns of a row; LSE is log(sum(exp(a))), in one visit: each thread
+                   * carries the largest a so far, and the sum relative to it */
     STEP_TOTAL,   /* one a column: sum over all rows, in the second pass of COL_SUM alone */
     STEP_KIND_COUNT
 } StepKind;
@@ -100,7 +101,7 @@ int step_fma(Body *, int a, int b, int c);
 int step_cast(Body *, StepType, int a);
 int step_round(Body *, DType, int a);
 int step_uniform(Body *, int seed, int step, int element, uint32_t stream);
-int step_reduce(Body *, StepKind row_sum_or_max, int a);
+int step_reduce(Body *, StepKind row_sum_or_lse, int a);
 /* Gives the step a name; returns the step. */
 int step_called(Body *, int step, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void step_store(Body *, Value *, int a);

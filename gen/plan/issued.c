@@ -98,7 +98,10 @@ static double body_bytes(const Count *c) {
 static double step_flops(const Step *s) {
     bool moves = s->kind == STEP_CONST || s->kind == STEP_LOAD || s->kind == STEP_STORE ||
                  s->kind == STEP_CAST || s->kind == STEP_ROUND || s->kind == STEP_SELECT;
-    return moves || s->type != TYPE_REAL ? 0 : s->kind == STEP_FMA ? 2 : 1;
+    if (moves || s->type != TYPE_REAL)
+        return 0;
+    /* A difference, its exponential, a product and a sum. */
+    return s->kind == STEP_ROW_LSE ? 4 : s->kind == STEP_FMA ? 2 : 1;
 }
 
 static double body_flops(const Count *c) {

@@ -21,16 +21,29 @@ extern "C" __global__ void globals(float *y) {
     y[threadIdx.x] = scale * static_cast<float>(table[threadIdx.x % 8]);
 }
 
-/* out[block] = {sum, max} of the block's 256 values. */
+/* out[block] = {sum in double, in float} of the block's 256 values. */
 extern "C" __global__ void __launch_bounds__(256) reductions(double *out, const float *x) {
     const float v = x[blockIdx.x * 256 + threadIdx.x];
     const double sum = block_sum<256>(static_cast<double>(v));
     const float sum32 = block_sum<256>(v);
-    const float most = block_max<256>(v);
     if (threadIdx.x == 3) {
-        out[3 * blockIdx.x] = sum;
-        out[3 * blockIdx.x + 1] = sum32;
-        out[3 * blockIdx.x + 2] = most;
+        out[2 * blockIdx.x] = sum;
+        out[2 * blockIdx.x + 1] = sum32;
+    }
+}
+
+/* out[block] = {lse in double, in float} of the block's 1024 values. */
+extern "C" __global__ void __launch_bounds__(256) log_sum_exp(double *out, const float *x) {
+    SumOfExps<double> exps;
+    SumOfExps<float> exps32;
+    for (int i = threadIdx.x; i < 1024; i += 256) {
+        exps.add(x[1024 * blockIdx.x + i]);
+        exps32.add(x[1024 * blockIdx.x + i]);
+    }
+    const double lse = block_lse<256>(exps), lse32 = block_lse<256>(exps32);
+    if (threadIdx.x == 3) {
+        out[2 * blockIdx.x] = lse;
+        out[2 * blockIdx.x + 1] = lse32;
     }
 }
 

@@ -55,20 +55,62 @@ static void reductions_are_exact(void **state) {
     (void)state;
     enum { BLOCKS = 8 };
     static float x[BLOCKS * 256];
-    static double out[BLOCKS * 3];
+    static double out[BLOCKS * 2];
     for (int i = 0; i < BLOCKS * 256; i++)
         x[i] = (float)((i * 37) % 101 - 50);
     CUdeviceptr dx = test_upload(x, sizeof x), dout = test_upload(NULL, sizeof out);
     run("reductions", BLOCKS, 256, 0, (void *[]){&dout, &dx});
     OK(cuMemcpyDtoH(out, dout, sizeof out));
     for (int b = 0; b < BLOCKS; b++) {
-        double sum = 0, most = -1e9;
-        for (int i = 0; i < 256; i++) {
+        double sum = 0;
+        for (int i = 0; i < 256; i++)
             sum += x[256 * b + i];
-            most = fmax(most, x[256 * b + i]);
-        }
-        assert_true(out[3 * b] == sum && out[3 * b + 1] == sum && out[3 * b + 2] == most);
+        assert_true(out[2 * b] == sum && out[2 * b + 1] == sum);
     }
+}
+
+enum { LSE_ROW = 1024 };
+
+/* Rows that grow, that fall, that would overflow, of which one term is all, and that are nothing. */
+static float lse_input(int row, int i) {
+    switch (row) {
+    case 0:
+        return (float)i / 16;
+    case 1:
+        return (float)(LSE_ROW - i) / 16;
+    case 2:
+        return 3e38f * (float)(i % 7 == 0);
+    case 3:
+        return i == 700 ? 5.0f : -INFINITY;
+    case 4:
+        return -INFINITY;
+    default:
+        return i == 300 ? NAN : 1.0f;
+    }
+}
+
+static void log_sum_exp_of_any_row(void **state) {
+    (void)state;
+    enum { ROWS = 6 };
+    static float x[ROWS * LSE_ROW];
+    double out[ROWS * 2];
+    for (int i = 0; i < ROWS * LSE_ROW; i++)
+        x[i] = lse_input(i / LSE_ROW, i % LSE_ROW);
+    CUdeviceptr dx = test_upload(x, sizeof x), dout = test_upload(NULL, sizeof out);
+    run("log_sum_exp", ROWS, 256, 0, (void *[]){&dout, &dx});
+    OK(cuMemcpyDtoH(out, dout, sizeof out));
+    for (int row = 0; row < 4; row++) {
+        double most = -INFINITY, sum = 0;
+        for (int i = 0; i < LSE_ROW; i++)
+            most = fmax(most, x[row * LSE_ROW + i]);
+        for (int i = 0; i < LSE_ROW; i++)
+            sum += exp(x[row * LSE_ROW + i] - most);
+        double lse = most + log(sum);
+        assert_true(fabs(out[2 * row] - lse) <= 1e-14 * fabs(lse));
+        assert_true(fabs(out[2 * row + 1] - lse) <= 1e-6 * fabs(lse));
+    }
+    assert_true(out[8] == -INFINITY && out[9] == -INFINITY);
+    assert_true(isnan(out[10]) && isnan(out[11]));
 }
 
 static void threads_end_at_different_times(void **state) {
@@ -280,6 +322,7 @@ int main(void) {
         cmocka_unit_test(axpy_reaches_each_element),
         cmocka_unit_test(globals_keep_their_values),
         cmocka_unit_test(reductions_are_exact),
+        cmocka_unit_test(log_sum_exp_of_any_row),
         cmocka_unit_test(threads_end_at_different_times),
         cmocka_unit_test(shuffles_move_values),
         cmocka_unit_test(philox_gives_known_answers),

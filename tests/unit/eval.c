@@ -1,5 +1,6 @@
 #include "eval.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,11 @@ void memory_set(Memory *m, const Value *v, int64_t element, double x) {
 
 enum { MOST_STEPS = 1024, MOST_LANES = 1024 };
 
+/* A sum; or the largest number so far, and the sum of exponentials relative to it. */
+typedef struct {
+    double value, exps;
+} Partial;
+
 typedef struct {
     Memory *memory;
     const Plan *plan;
@@ -96,7 +102,7 @@ typedef struct {
     bool wide; /* real is double */
     int64_t rows, row, col;
     double number[MOST_STEPS];         /* of each step, at this row and column */
-    double lanes[16][MOST_LANES];      /* of the reductions under way */
+    Partial lanes[16][MOST_LANES];     /* of the reductions under way */
     double *totals[MOST_STEPS];        /* of sums over rows: by column, of this worker */
 } Eval;
 
@@ -230,35 +236,44 @@ static int slot_of(const Eval *e, int step) {
 }
 
 static double add(const Eval *e, double a, double b) { return e->wide ? a + b : (double)((float)a + (float)b); }
-static double joined(const Eval *e, StepKind kind, double a, double b) {
-    return kind == STEP_ROW_MAX ? fmax(a, b) : add(e, a, b);
+
+static Partial joined_exps(const Eval *e, Partial a, Partial b) {
+    double rise = real(e, b.value - a.value), share = apply(e, &(Step){.kind = STEP_EXP}, rise > 0 ? -rise : rise, 0);
+    if (rise > 0) return (Partial){fmax(a.value, b.value), add(e, real(e, a.exps * share), b.exps)};
+    return (Partial){fmax(a.value, b.value), add(e, a.exps, real(e, b.exps * share))};
+}
+
+static Partial joined(const Eval *e, StepKind kind, Partial a, Partial b) {
+    return kind == STEP_ROW_LSE ? joined_exps(e, a, b) : (Partial){add(e, a.value, b.value), 0};
 }
 
 static void clear_lanes(Eval *e, int step) {
-    double nothing = e->body->steps[step].kind == STEP_ROW_MAX ? -INFINITY : 0;
-    for (int lane = 0; lane < e->kernel->lanes; lane++) e->lanes[slot_of(e, step)][lane] = nothing;
+    double lowest = e->wide ? -DBL_MAX : (double)-FLT_MAX;
+    for (int lane = 0; lane < e->kernel->lanes; lane++)
+        e->lanes[slot_of(e, step)][lane] = (Partial){e->body->steps[step].kind == STEP_ROW_LSE ? lowest : 0, 0};
 }
 
 static void take(Eval *e, int step) {
     const Step *s = &e->body->steps[step];
-    double *lane = &e->lanes[slot_of(e, step)][lane_of(e)];
-    *lane = joined(e, s->kind, *lane, e->number[s->arg[0]]);
+    Partial *lane = &e->lanes[slot_of(e, step)][lane_of(e)];
+    *lane = joined(e, s->kind, *lane, (Partial){e->number[s->arg[0]], 1});
 }
 
 /* A butterfly in each warp, then the warps in their order. */
 static double reduced(Eval *e, int step) {
     StepKind kind = e->body->steps[step].kind;
-    double *lane = e->lanes[slot_of(e, step)];
+    Partial *lane = e->lanes[slot_of(e, step)];
     int lanes = e->kernel->lanes;
     for (int warp = 0; warp < lanes; warp += 32)
         for (int mask = 16; mask > 0; mask >>= 1) {
-            double next[32];
+            Partial next[32];
             for (int l = 0; l < 32; l++) next[l] = joined(e, kind, lane[warp + l], lane[warp + (l ^ mask)]);
             memcpy(lane + warp, next, sizeof next);
         }
-    double result = lane[0];
+    Partial result = lane[0];
     for (int warp = 32; warp < lanes; warp += 32) result = joined(e, kind, result, lane[warp]);
-    return result;
+    if (kind != STEP_ROW_LSE) return result.value;
+    return add(e, result.value, apply(e, &(Step){.kind = STEP_LOG}, result.exps, 0));
 }
 
 static void store(Eval *e, int step) {
