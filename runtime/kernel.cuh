@@ -245,9 +245,9 @@ template <int THREADS, class T> __device__ __forceinline__ T block_lse(SumOfExps
 
 /* ---- Blocks of PARTS times LANES threads that hold sums of the same columns -------------- */
 
-template <class T> __device__ __forceinline__ void add_to(T &sum, T x) { sum += x; }
+template <class T> __device__ __forceinline__ void add_onto(T &sum, T x) { sum += x; }
 template <class T, int N>
-__device__ __forceinline__ void add_to(Vec<T, N> &sum, const Vec<T, N> &x) {
+__device__ __forceinline__ void add_onto(Vec<T, N> &sum, const Vec<T, N> &x) {
 #pragma unroll
     for (int i = 0; i < N; i++)
         sum[i] += x[i];
@@ -262,7 +262,7 @@ __device__ __forceinline__ T sum_of_parts(T *share, T mine) {
     __syncthreads();
     if (threadIdx.x < LANES)
         for (int part = 1; part < PARTS; part++)
-            add_to(mine, share[part * LANES + threadIdx.x]);
+            add_onto(mine, share[part * LANES + threadIdx.x]);
     return mine;
 }
 

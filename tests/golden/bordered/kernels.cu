@@ -656,7 +656,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64], from training.task
- * 20608 bytes, 23552 FLOPs a launch */
+ * 20608 bytes, 21504 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ grad,
@@ -669,32 +669,25 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float grad_row = grad[0];
     const float t = loss_weight_row * grad_row;
     const bool t_2 = labels_row >= 0;
-    float max = -INFINITY;
+    SumOfExps<float> exps;
     float sum = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
-        max = fmaxf(max, lm_head_j);
+        exps.add(lm_head_j);
         sum += col + j == labels_row ? lm_head_j : 0.0f;
     }
-    max = warp_max(max);
+    const float lse = warp_lse(exps);
     sum = warp_sum(sum);
-    float sum_2 = 0;
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        sum_2 += expf(convert<float>(lm_head_v[j]) - max);
-    }
-    sum_2 = warp_sum(sum_2);
-    const float t_3 = max + logf(sum_2);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (t_3 - sum) * loss_weight_row : 0.0f;
+        loss_rows[row] = labels_row >= 0 ? (lse - sum) * loss_weight_row : 0.0f;
     Vec<__nv_bfloat16, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        const float t_4 = expf(convert<float>(lm_head_v[j]) - t_3);
+        const float t_3 = expf(convert<float>(lm_head_v[j]) - lse);
         lm_head_grad_v[j] =
-            convert<__nv_bfloat16>(t_2 ? (col + j == labels_row ? t_4 - 1.0f : t_4) * t : 0.0f);
+            convert<__nv_bfloat16>(t_2 ? (col + j == labels_row ? t_3 - 1.0f : t_3) * t : 0.0f);
     }
     store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
 }
@@ -1497,7 +1490,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
 }
 
 /* cross_entropy over [32, 64], from training.task
- * 12544 bytes, 14336 FLOPs a launch */
+ * 12544 bytes, 12288 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
@@ -1507,28 +1500,19 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
-    float max = -INFINITY;
+    SumOfExps<float> exps;
     float sum = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
-        max = fmaxf(max, lm_head_j);
+        exps.add(lm_head_j);
         sum += col + j == labels_row ? lm_head_j : 0.0f;
     }
-    max = warp_max(max);
+    const float lse = warp_lse(exps);
     sum = warp_sum(sum);
-    float sum_2 = 0;
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        sum_2 += expf(convert<float>(lm_head_v[j]) - max);
-    }
-    sum_2 = warp_sum(sum_2);
-    const float loss_rows_lse_row = max + logf(sum_2);
-    const float loss_rows_row =
-        labels_row >= 0 ? (loss_rows_lse_row - sum) * loss_weight_row : 0.0f;
     if (lane == 0)
-        loss_rows[row] = loss_rows_row;
+        loss_rows[row] = labels_row >= 0 ? (lse - sum) * loss_weight_row : 0.0f;
     if (lane == 0)
-        loss_rows_lse[row] = loss_rows_lse_row;
+        loss_rows_lse[row] = lse;
 }
