@@ -1,4 +1,5 @@
-/* Bump allocator: blocks in a list, the newest one is filled. */
+/* Bump allocator: blocks in a list, the newest one is filled, each twice as large as the one before:
+ * many arenas stay small, and a program's needs few. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include <stdarg.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_SIZE = 64 * 1024, ALIGNMENT = 16 };
+enum { FIRST_BLOCK = 64 * 1024, LARGEST_BLOCK = 4 * 1024 * 1024, ALIGNMENT = 16 };
 
 struct ArenaBlock {
     ArenaBlock *older;
@@ -15,23 +16,34 @@ struct ArenaBlock {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-static ArenaBlock *new_block(ArenaBlock *older, size_t size) {
-    ArenaBlock *block = calloc(1, sizeof *block + size);
+static ArenaBlock *new_block(ArenaBlock *older, size_t least) {
+    size_t size = older ? 2 * older->size : FIRST_BLOCK;
+    if (size > LARGEST_BLOCK)
+        size = LARGEST_BLOCK;
+    if (size < least)
+        size = least;
+    ArenaBlock *block = malloc(sizeof *block + size);
     if (!block)
         user_error((Pos){0}, "free some memory on this machine", "out of memory (%zu bytes)", size);
-    block->older = older;
-    block->size = size;
+    *block = (ArenaBlock){older, 0, size};
     return block;
 }
 
-void *arena_alloc(Arena *arena, size_t size) {
+/* Whatever was there before; arena_alloc clears it. */
+static void *take(Arena *arena, size_t size) {
     ENSURE(size <= SIZE_MAX / 2, "allocation of %zu bytes", size);
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     ArenaBlock *block = arena->newest;
     if (!block || block->size - block->used < size)
-        block = arena->newest = new_block(block, size > BLOCK_SIZE ? size : BLOCK_SIZE);
+        block = arena->newest = new_block(block, size);
     void *result = block->bytes + block->used;
     block->used += size;
+    return result;
+}
+
+void *arena_alloc(Arena *arena, size_t size) {
+    void *result = take(arena, size);
+    memset(result, 0, size);
     return result;
 }
 
@@ -52,9 +64,10 @@ void *arena_grow(Arena *arena, void *array, int count, int *capacity, size_t siz
 }
 
 char *arena_strndup(Arena *arena, const char *text, size_t length) {
-    char *copy = arena_alloc(arena, length + 1);
+    char *copy = take(arena, length + 1);
     if (length)
         memcpy(copy, text, length);
+    copy[length] = '\0';
     return copy;
 }
 
@@ -63,14 +76,19 @@ char *arena_strdup(Arena *arena, const char *text) {
 }
 
 char *arena_printf(Arena *arena, const char *format, ...) {
-    char *text = NULL;
-    va_list args;
+    char text[256];
+    va_list args, again;
     va_start(args, format);
-    int length = vasprintf(&text, format, args);
-    va_end(args);
+    va_copy(again, args);
+    int length = vsnprintf(text, sizeof text, format, args);
     ENSURE(length >= 0, "cannot format %s", format);
-    char *copy = arena_strndup(arena, text, (size_t)length);
-    free(text);
+    char *copy = take(arena, (size_t)length + 1);
+    if ((size_t)length < sizeof text)
+        memcpy(copy, text, (size_t)length + 1);
+    else
+        vsnprintf(copy, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
     return copy;
 }
 

@@ -8,6 +8,7 @@ typedef struct {
     const char *path;
     const char *text; /* size bytes, and a NUL behind them */
     size_t size;
+    const char *sha256; /* in hex */
 } Embedded;
 
 /* NULL: no such file. */

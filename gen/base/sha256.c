@@ -34,22 +34,34 @@ static void expand(uint32_t w[64], const unsigned char chunk[CHUNK]) {
     }
 }
 
+/* One round. The eight words of the state change their names from round to round instead of their
+ * places: what was a is b in the next. */
+static inline void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                        uint32_t g, uint32_t *h, uint32_t added) {
+    uint32_t s1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);
+    uint32_t s0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);
+    uint32_t t1 = *h + s1 + ((e & f) ^ (~e & g)) + added;
+    *d += t1;
+    *h = t1 + s0 + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void compress(uint32_t hash[8], const unsigned char chunk[CHUNK]) {
-    uint32_t w[64], v[8];
+    uint32_t w[64], a = hash[0], b = hash[1], c = hash[2], d = hash[3], e = hash[4], f = hash[5],
+                    g = hash[6], h = hash[7];
     expand(w, chunk);
-    memcpy(v, hash, sizeof v);
-    for (int t = 0; t < 64; t++) {
-        uint32_t s1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
-        uint32_t s0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-        uint32_t choose = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        uint32_t t1 = v[7] + s1 + choose + K[t] + w[t];
-        memmove(v + 1, v, 7 * sizeof v[0]);
-        v[4] += t1;
-        v[0] = t1 + s0 + majority;
+    for (int t = 0; t < 64; t += 8) {
+        step(a, b, c, &d, e, f, g, &h, K[t] + w[t]);
+        step(h, a, b, &c, d, e, f, &g, K[t + 1] + w[t + 1]);
+        step(g, h, a, &b, c, d, e, &f, K[t + 2] + w[t + 2]);
+        step(f, g, h, &a, b, c, d, &e, K[t + 3] + w[t + 3]);
+        step(e, f, g, &h, a, b, c, &d, K[t + 4] + w[t + 4]);
+        step(d, e, f, &g, h, a, b, &c, K[t + 5] + w[t + 5]);
+        step(c, d, e, &f, g, h, a, &b, K[t + 6] + w[t + 6]);
+        step(b, c, d, &e, f, g, h, &a, K[t + 7] + w[t + 7]);
     }
+    const uint32_t after[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
-        hash[i] += v[i];
+        hash[i] += after[i];
 }
 
 /* What follows the last whole chunk: the rest, a 1 bit, zeros, the length in bits. */

@@ -29,12 +29,19 @@ void sb_append(StrBuf *sb, const char *bytes, size_t size) {
 
 void sb_puts(StrBuf *sb, const char *text) { sb_append(sb, text, strlen(text)); }
 
+/* Formats behind the text; a second time where there was too little room. */
 void sb_vprintf(StrBuf *sb, const char *format, va_list args) {
-    char *text = NULL;
-    int length = vasprintf(&text, format, args);
+    va_list again;
+    va_copy(again, args);
+    size_t room = sb->capacity - sb->length;
+    int length = vsnprintf(room ? sb->text + sb->length : NULL, room, format, args);
     ENSURE(length >= 0, "cannot format %s", format);
-    sb_append(sb, text, (size_t)length);
-    free(text);
+    if ((size_t)length >= room) {
+        reserve(sb, (size_t)length);
+        vsnprintf(sb->text + sb->length, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    sb->length += (size_t)length;
 }
 
 void sb_printf(StrBuf *sb, const char *format, ...) {

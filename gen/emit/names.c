@@ -286,6 +286,6 @@ void put_c_string(StrBuf *out, const char *text) {
         else if (*p < ' ' || *p >= 127 || (*p == '?' && p[1] == '?'))
             sb_printf(out, "\\%03o", *p);
         else
-            sb_printf(out, "%c", *p);
+            sb_append(out, (const char *)p, 1);
     sb_puts(out, "\"");
 }

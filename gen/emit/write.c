@@ -18,12 +18,13 @@ typedef struct {
     const char *name; /* within the folder */
     const char *text;
     size_t size;
-    char hash[SHA256_HEX_SIZE];
+    const char *hash; /* SHA-256 in hex */
 } File;
 
 typedef struct {
     Arena arena;
     const char *folder, *manifest; /* manifest: its old text, or "" */
+    const char *made;              /* the folder that was made last, or NULL */
     File *files;
     int count, capacity;
 } Output;
@@ -36,18 +37,19 @@ static void fail_at(const char *path, const char *what, const char *reason) {
 
 /* ---- what to write --------------------------------------------------------------------------- */
 
-static void add_file(Output *o, const char *name, const char *text, size_t size) {
+static void add_file(Output *o, File file) {
     o->files = arena_grow(&o->arena, o->files, o->count, &o->capacity, sizeof *o->files);
-    File *file = &o->files[o->count++];
-    *file = (File){.name = name, .text = text, .size = size};
-    sha256_hex(text, size, file->hash);
+    o->files[o->count++] = file;
 }
 
 static void add_emitted(Output *o, const Plan *plan, const char *name,
                         void emit(const Plan *, StrBuf *)) {
     StrBuf text = {0};
+    char hash[SHA256_HEX_SIZE];
     emit(plan, &text);
-    add_file(o, name, arena_strndup(&o->arena, text.text, text.length), text.length);
+    sha256_hex(text.text, text.length, hash);
+    add_file(o, (File){name, arena_strndup(&o->arena, text.text, text.length), text.length,
+                       arena_strdup(&o->arena, hash)});
     sb_free(&text);
 }
 
@@ -56,7 +58,7 @@ static void add_runtime(Output *o) {
     for (int i = 0; embedded_at(i); i++) {
         const Embedded *file = embedded_at(i);
         if (strncmp(file->path, "runtime/", 8) == 0)
-            add_file(o, file->path, file->text, file->size);
+            add_file(o, (File){file->path, file->text, file->size, file->sha256});
     }
 }
 
@@ -153,10 +155,13 @@ static void remove_stale(Output *o) {
 static void write_file(Output *o, const char *name, const char *text, size_t size) {
     const char *path = path_of(o, name), *slash = strrchr(path, '/');
     const char *folder = arena_strndup(&o->arena, path, (size_t)(slash - path));
-    const char *error = make_folder(folder);
-    if (error)
-        fail_at(folder, "make the folder", error);
-    error = file_write(path, text, size, NULL);
+    if (!o->made || strcmp(o->made, folder)) {
+        const char *error = make_folder(folder);
+        if (error)
+            fail_at(folder, "make the folder", error);
+        o->made = folder;
+    }
+    const char *error = file_write(path, text, size, NULL);
     if (error)
         fail_at(path, "write it", error);
 }

@@ -85,6 +85,14 @@ bool value_same_place(const Value *, const Value *);
 bool value_same_view(const Value *, const Value *); /* the same place, as the same dtype */
 bool value_overlaps(const Value *, const Value *);  /* may share a byte; same storage only */
 
+/* The bytes of a storage from a value's first to behind its last, those between its rows included. */
+typedef struct {
+    int64_t first, end;
+} ByteSpan;
+
+ByteSpan value_span(const Value *);
+bool spans_meet(ByteSpan, ByteSpan);
+
 /* "q_proj" of model.layers.0.self_attn.q_proj. */
 const char *name_last_part(const char *dotted);
 

@@ -57,20 +57,26 @@ bool value_same_view(const Value *a, const Value *b) {
     return value_same_place(a, b) && a->dtype == b->dtype;
 }
 
+ByteSpan value_span(const Value *v) {
+    int64_t size = dtype_bytes(v->dtype);
+    int64_t last_row = v->offset + (value_rows(v) - 1) * v->row_stride;
+    return (ByteSpan){v->offset * size, (last_row + value_cols(v)) * size};
+}
+
+bool spans_meet(ByteSpan a, ByteSpan b) { return a.first < b.end && b.first < a.end; }
+
 /* Two column ranges of equally strided rows never touch; otherwise the byte spans decide. */
 bool value_overlaps(const Value *a, const Value *b) {
     if (a->storage != b->storage)
         return false;
-    int64_t size_a = dtype_bytes(a->dtype), size_b = dtype_bytes(b->dtype);
-    int64_t first_a = a->offset * size_a, first_b = b->offset * size_b;
-    int64_t stride_a = a->row_stride * size_a, stride_b = b->row_stride * size_b;
-    int64_t end_a = first_a + (value_rows(a) - 1) * stride_a + value_cols(a) * size_a;
-    int64_t end_b = first_b + (value_rows(b) - 1) * stride_b + value_cols(b) * size_b;
-    if (end_a <= first_b || end_b <= first_a)
+    ByteSpan span_a = value_span(a), span_b = value_span(b);
+    if (!spans_meet(span_a, span_b))
         return false;
+    int64_t size_a = dtype_bytes(a->dtype), size_b = dtype_bytes(b->dtype);
+    int64_t stride_a = a->row_stride * size_a, stride_b = b->row_stride * size_b;
     if (stride_a != stride_b || stride_a == 0)
         return true;
-    int64_t col_a = first_a % stride_a, col_b = first_b % stride_a;
+    int64_t col_a = span_a.first % stride_a, col_b = span_b.first % stride_a;
     bool wraps =
         col_a + value_cols(a) * size_a > stride_a || col_b + value_cols(b) * size_b > stride_a;
     return wraps ||

@@ -8,9 +8,10 @@ typedef struct {
     /* By value id, for the graph at hand: index of the op that wrote it, of the op that overwrote
      * its bytes; -1: none. */
     int *written, *overwritten;
-    /* By storage id: the values written so far that lie in it, newest first. */
+    /* By storage id: the values written so far that lie in it, newest first, and their bytes. */
     struct Link {
         const Value *value;
+        ByteSpan span;
         struct Link *next;
     } * *in_storage;
     Arena scratch;
@@ -22,8 +23,9 @@ static void check_operand(const Check *c, const Op *op, const Value *v) {
            c->where, graph, op->name, v->name, c->graph->ops[c->overwritten[v->id]]->name);
     if (c->written[v->id] >= 0 || role_persistent(v->role) || v->role == ROLE_INPUT)
         return;
+    ByteSpan span = value_span(v);
     for (struct Link *l = c->in_storage[v->storage->id]; l; l = l->next)
-        if (value_overlaps(l->value, v))
+        if (spans_meet(l->span, span) && value_overlaps(l->value, v))
             return; /* a view of something written */
     ENSURE(false, "after %s, in %s: %s reads %s, which nothing wrote", c->where, graph, op->name,
            v->name);
@@ -34,8 +36,9 @@ static void mark_overwritten(Check *c, int index, const Value *result) {
     for (int i = 0; i < op->in_count; i++)
         if (op->in[i] != result && value_overlaps(op->in[i], result))
             c->overwritten[op->in[i]->id] = index;
+    ByteSpan span = value_span(result);
     for (struct Link *l = c->in_storage[result->storage->id]; l; l = l->next)
-        if (value_overlaps(l->value, result))
+        if (spans_meet(l->span, span) && value_overlaps(l->value, result))
             c->overwritten[l->value->id] = index;
 }
 
@@ -50,7 +53,7 @@ static void check_result(Check *c, int index, const Value *v) {
     if (op->kind != OP_reshape)
         mark_overwritten(c, index, v);
     struct Link *link = arena_alloc(&c->scratch, sizeof *link);
-    *link = (struct Link){v, c->in_storage[v->storage->id]};
+    *link = (struct Link){v, value_span(v), c->in_storage[v->storage->id]};
     c->in_storage[v->storage->id] = link;
 }
 
@@ -84,9 +87,8 @@ static void check_graph(const Program *p, const Graph *graph, Stage stage, const
 }
 
 static void check_value(const Value *v, const char *where) {
-    int64_t last = v->offset + (value_rows(v) - 1) * v->row_stride + value_cols(v);
-    ENSURE(v->offset >= 0 && last * dtype_bytes(v->dtype) <= v->storage->bytes,
-           "after %s: %s lies outside %s", where, v->name, v->storage->name);
+    ENSURE(v->offset >= 0 && value_span(v).end <= v->storage->bytes, "after %s: %s lies outside %s",
+           where, v->name, v->storage->name);
 }
 
 void program_verify(const Program *p, Stage stage, const char *where) {

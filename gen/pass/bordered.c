@@ -89,14 +89,17 @@ void pass_bordered(Program *p, const Spec *spec) {
         if (!can_border(&borders[i], NULL) || !border_in_order(train, &borders[i]))
             continue;
         border_place(p, &borders[i], NULL);
-        border_forward(p, train, &borders[i]);
-        border_backward(p, train, &borders[i]);
+        border_place_forward(p, &borders[i]);
+        border_place_backward(p, train, &borders[i]);
     }
+    border_forward(p, train, borders, count);
+    border_backward(p, train, borders, count);
     for (int i = 0; i < count_again; i++) {
         const Border *like = find_like(borders, count, again[i].name);
         if (!like || !can_border(&again[i], like) || !border_in_order(evaluate, &again[i]))
             continue;
         border_place(p, &again[i], like);
-        border_forward(p, evaluate, &again[i]);
+        border_place_forward(p, &again[i]);
     }
+    border_forward(p, evaluate, again, count_again);
 }

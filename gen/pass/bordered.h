@@ -26,7 +26,9 @@ typedef struct {
     int count;
     Value *x;
     int64_t in, out, side;
-    Value *border; /* [out + side, in + side] */
+    Value *border; /* [out + side, in + side]; NULL: left as it is */
+    Value *x_u, *y; /* [T, in + side], [T, out] */
+    struct Backpath *backpath; /* NULL: its backward is left as it is */
 } Border;
 
 /* The sites of a graph, grouped by x, in the order of the graph. */
@@ -43,8 +45,12 @@ Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t
 
 /* Nothing reads a site's sum before the last site is done. */
 bool border_in_order(const Graph *, const Border *);
-void border_forward(Program *, Graph *, const Border *);
-/* Does nothing where a site's low-rank path has another input than x, or a value cannot move. */
-void border_backward(Program *, Graph *, const Border *);
+/* Values that a border's products read and write move into one storage each. Backward stays as it
+ * is where a site's low-rank path has another input than x, or a value cannot move. */
+void border_place_forward(Program *, Border *);
+void border_place_backward(Program *, const Graph *, Border *);
+/* Rewrite the ops of all borders that are placed. */
+void border_forward(Program *, Graph *, const Border *, int count);
+void border_backward(Program *, Graph *, const Border *, int count);
 
 #endif

@@ -9,11 +9,12 @@ typedef struct {
     Op *through_w; /* dy W, into dx */
 } Return;
 
-typedef struct {
+typedef struct Backpath {
     Return site[MAX_SITES];
     Value *dx;               /* its final alias */
     Op *writer[MAX_WRITERS]; /* all ops that write dx's place, in order */
     int writer_count;
+    Value *dy_v; /* [T, out + side] */
 } Backpath;
 
 /* The product whose second operand is `b` and that transposes nothing. */
@@ -113,87 +114,101 @@ static Value *place(Program *p, const Border *b, const Backpath *path) {
     return dyv;
 }
 
-static void add_v(Program *p, Graph *graph, const Border *b, Value *dyv) {
+static void add_v(Program *p, Graph *graph, const Border *b) {
     const char *name = arena_printf(p->arena, "%s.v", b->name);
-    Value *dy = value_columns(p, dyv, 0, b->out, arena_printf(p->arena, "%s.dy", b->name)),
-          *v = value_columns(p, dyv, b->out, b->side, name);
+    Value *dy_v = b->backpath->dy_v,
+          *dy = value_columns(p, dy_v, 0, b->out, arena_printf(p->arena, "%s.dy", b->name)),
+          *v = value_columns(p, dy_v, b->out, b->side, name);
     Value *sb = border_part(p, b, 0, b->out, b->in, b->side, "sB");
     op_add_into(p, graph, OP_matmul, name, (Value *[]){dy, sb}, 2, &v, 1, (Attr){.alpha = 1},
                 b->x->pos);
 }
 
-/* The chain of products that add up to dx, anew: those that stay, then the bordered one where the
- * last of its members stood. Each but the first adds onto the one before. */
-typedef struct {
-    Program *program;
-    Graph *graph;
-    const Border *border;
-    const Backpath *path;
-    Value *dyv, *sofar;
-    int members_left, stay_left;
-} Chain;
-
-static void add_writer(Chain *c, const char *name, Value *a, Value *b, Attr attr, Pos pos) {
-    Value *in[] = {a, b, c->sofar};
-    attr.accumulate = c->sofar != NULL;
-    bool last = c->members_left == 0 && c->stay_left == 0;
-    Value *out = last ? c->path->dx : value_alias(c->program, c->path->dx, c->path->dx->name);
-    op_add_into(c->program, c->graph, OP_matmul, name, in, 2 + attr.accumulate, &out, 1, attr, pos);
-    c->sofar = out;
-}
-
-static void rewrite_writer(Chain *c, const Op *op) {
-    if (!is_member(c->border, c->path, op)) {
-        c->stay_left--;
-        add_writer(c, op->name, op->in[0], op->in[1], op->attr, op->pos);
-        return;
-    }
-    if (--c->members_left > 0)
-        return;
-    const Border *b = c->border;
-    Value *left = border_part(c->program, b, 0, b->out + b->side, 0, b->in, "W;A");
-    add_writer(c, op->name, c->dyv, left, (Attr){.alpha = 1}, op->pos);
-}
-
-static bool writes_dx(const Backpath *path, const Op *op) {
-    for (int i = 0; i < path->writer_count; i++)
-        if (op == path->writer[i])
-            return true;
-    return false;
-}
-
-static bool makes_v(const Border *b, const Backpath *path, const Op *op) {
-    for (int i = 0; i < b->count; i++)
-        if (op == path->site[i].v)
-            return true;
-    return false;
-}
-
-void border_backward(Program *p, Graph *graph, const Border *b) {
+void border_place_backward(Program *p, const Graph *graph, Border *b) {
     Backpath path = {0};
     if (!find_returns(graph, b, &path) || !find_writers(graph, b, &path))
         return;
     if (!values_can_move(b, &path) || !in_order(graph, b, &path))
         return;
-    int count = graph->op_count, first = first_v(b, &path), members = 2 * b->count;
-    Op **ops = graph->ops, *start = path.writer[0];
-    Chain c = {p,
-               graph,
-               b,
-               &path,
-               place(p, b, &path),
-               start->attr.accumulate ? start->in[2] : NULL,
-               members,
-               path.writer_count - members};
-    graph_set_ops(p, graph, NULL, 0);
+    path.dy_v = place(p, b, &path);
+    b->backpath = arena_alloc(p->arena, sizeof path);
+    *b->backpath = path;
+}
+
+/* The chain of products that add up to dx, anew: those that stay, then the bordered one where the
+ * last of its members stood. Each but the first adds onto the one before. */
+typedef struct {
+    const Border *border;
+    Value *sofar;
+    int members_left, stay_left;
+} Chain;
+
+static Chain chain_of(const Border *b) {
+    const Op *start = b->backpath->writer[0];
+    int members = 2 * b->count;
+    return (Chain){b, start->attr.accumulate ? start->in[2] : NULL, members,
+                   b->backpath->writer_count - members};
+}
+
+static void add_writer(Program *p, Graph *graph, Chain *c, const char *name, Value *a, Value *b,
+                       Attr attr, Pos pos) {
+    Value *in[] = {a, b, c->sofar}, *dx = c->border->backpath->dx;
+    attr.accumulate = c->sofar != NULL;
+    bool last = c->members_left == 0 && c->stay_left == 0;
+    Value *out = last ? dx : value_alias(p, dx, dx->name);
+    op_add_into(p, graph, OP_matmul, name, in, 2 + attr.accumulate, &out, 1, attr, pos);
+    c->sofar = out;
+}
+
+static void rewrite_writer(Program *p, Graph *graph, Chain *c, const Op *op) {
+    const Border *b = c->border;
+    if (!is_member(b, b->backpath, op)) {
+        c->stay_left--;
+        add_writer(p, graph, c, op->name, op->in[0], op->in[1], op->attr, op->pos);
+        return;
+    }
+    if (--c->members_left > 0)
+        return;
+    Value *left = border_part(p, b, 0, b->out + b->side, 0, b->in, "W;A");
+    add_writer(p, graph, c, op->name, b->backpath->dy_v, left, (Attr){.alpha = 1}, op->pos);
+}
+
+/* What becomes of an op. */
+typedef struct {
+    Chain *chain;        /* of whose dx it is a writer; NULL: of none */
+    const Border *add_v; /* whose v is made in front of it */
+    bool dropped;        /* it makes v of one site */
+} Fate;
+
+/* By index of the op in the graph. */
+static Fate *fates_of(Program *p, const Graph *graph, const Border *borders, int count) {
+    Fate *fates = arena_array(p->arena, (size_t)graph->op_count, sizeof *fates);
     for (int i = 0; i < count; i++) {
-        if (i == first)
-            add_v(p, graph, b, c.dyv);
-        if (makes_v(b, &path, ops[i]))
+        const Border *b = &borders[i];
+        if (!b->backpath)
             continue;
-        if (writes_dx(&path, ops[i]))
-            rewrite_writer(&c, ops[i]);
-        else
+        Chain *chain = arena_alloc(p->arena, sizeof *chain);
+        *chain = chain_of(b);
+        for (int k = 0; k < b->backpath->writer_count; k++)
+            fates[b->backpath->writer[k]->id].chain = chain;
+        for (int k = 0; k < b->count; k++)
+            fates[b->backpath->site[k].v->id].dropped = true;
+        fates[first_v(b, b->backpath)].add_v = b;
+    }
+    return fates;
+}
+
+void border_backward(Program *p, Graph *graph, const Border *borders, int count) {
+    const Fate *fates = fates_of(p, graph, borders, count);
+    int op_count = graph->op_count;
+    Op **ops = graph->ops;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < op_count; i++) {
+        if (fates[i].add_v)
+            add_v(p, graph, fates[i].add_v);
+        if (fates[i].chain)
+            rewrite_writer(p, graph, fates[i].chain, ops[i]);
+        else if (!fates[i].dropped)
             graph_add(p, graph, ops[i]);
     }
 }

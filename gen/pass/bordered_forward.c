@@ -24,26 +24,26 @@ static bool same_input(const Border *b) {
 }
 
 /* u of all sites, padded columns included: those come out zero, since their rows of A are. */
-static void add_down(Program *p, Graph *graph, const Border *b, Value *xu) {
+static void add_down(Program *p, Graph *graph, const Border *b) {
     const char *name = arena_printf(p->arena, "%s.u", b->name);
     Value *a = border_part(p, b, b->out, b->side, 0, b->in, "A");
-    Value *u = value_columns(p, xu, b->in, b->side, name);
+    Value *u = value_columns(p, b->x_u, b->in, b->side, name);
     op_add_into(p, graph, OP_linear, name, (Value *[]){b->x, a}, 2, &u, 1, (Attr){.alpha = 1},
                 b->site[0].down->pos);
 }
 
 /* u of one site whose input differs from x, by dropout for instance. */
-static void add_down_of(Program *p, Graph *graph, const Border *b, const Site *s, Value *xu) {
+static void add_down_of(Program *p, Graph *graph, const Border *b, const Site *s) {
     Value *a = border_part(p, b, b->out + s->side, s->width, 0, b->in, "A");
-    Value *u = value_columns(p, xu, b->in + s->side, s->width, s->down->name);
+    Value *u = value_columns(p, b->x_u, b->in + s->side, s->width, s->down->name);
     op_add_into(p, graph, OP_linear, s->down->name, (Value *[]){s->down->in[0], a}, 2, &u, 1,
                 (Attr){.alpha = 1}, s->down->pos);
 }
 
-static void add_sum(Program *p, Graph *graph, const Border *b, Value *xu, Value *y) {
+static void add_sum(Program *p, Graph *graph, const Border *b) {
     const char *name = arena_printf(p->arena, "%s.y", b->name);
-    Value *top = border_part(p, b, 0, b->out, 0, b->in + b->side, "W|sB");
-    op_add_into(p, graph, OP_linear, name, (Value *[]){xu, top}, 2, &y, 1, (Attr){.alpha = 1},
+    Value *top = border_part(p, b, 0, b->out, 0, b->in + b->side, "W|sB"), *y = b->y;
+    op_add_into(p, graph, OP_linear, name, (Value *[]){b->x_u, top}, 2, &y, 1, (Attr){.alpha = 1},
                 b->site[0].base->pos);
 }
 
@@ -70,30 +70,48 @@ static Value *place_output(Program *p, const Border *b) {
     return y;
 }
 
-static const Site *site_of(const Border *b, const Op *op) {
-    for (int i = 0; i < b->count; i++)
-        if (op == b->site[i].base || op == b->site[i].down || op == b->site[i].up)
-            return &b->site[i];
-    return NULL;
+void border_place_forward(Program *p, Border *b) {
+    b->x_u = place_input(p, b);
+    b->y = place_output(p, b);
 }
 
-void border_forward(Program *p, Graph *graph, const Border *b) {
-    int count = graph->op_count;
-    Op **ops = graph->ops;
-    bool together = same_input(b);
-    Value *xu = place_input(p, b), *y = place_output(p, b);
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        const Site *s = site_of(b, ops[i]);
-        if (!s) {
-            graph_add(p, graph, ops[i]);
-        } else if (ops[i] == s->down) {
-            if (!together)
-                add_down_of(p, graph, b, s, xu);
-            else if (s == b->site)
-                add_down(p, graph, b, xu);
-        } else if (ops[i] == b->site[b->count - 1].up) {
-            add_sum(p, graph, b, xu, y);
+typedef struct {
+    const Border *border; /* NULL: the op stays */
+    const Site *site;
+} Member;
+
+/* By index of the op in the graph. */
+static Member *members_of(Program *p, const Graph *graph, const Border *borders, int count) {
+    Member *members = arena_array(p->arena, (size_t)graph->op_count, sizeof *members);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; borders[i].border && k < borders[i].count; k++) {
+            const Site *s = &borders[i].site[k];
+            members[s->base->id] = members[s->down->id] = members[s->up->id] =
+                (Member){&borders[i], s};
         }
+    return members;
+}
+
+static void rewrite(Program *p, Graph *graph, const Member *m, const Op *op) {
+    const Border *b = m->border;
+    if (op == m->site->down) {
+        if (!same_input(b))
+            add_down_of(p, graph, b, m->site);
+        else if (m->site == b->site)
+            add_down(p, graph, b);
+    } else if (op == b->site[b->count - 1].up) {
+        add_sum(p, graph, b);
     }
+}
+
+void border_forward(Program *p, Graph *graph, const Border *borders, int count) {
+    const Member *members = members_of(p, graph, borders, count);
+    int op_count = graph->op_count;
+    Op **ops = graph->ops;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < op_count; i++)
+        if (members[i].border)
+            rewrite(p, graph, &members[i], ops[i]);
+        else
+            graph_add(p, graph, ops[i]);
 }

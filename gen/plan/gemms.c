@@ -87,6 +87,6 @@ void plan_gemm(Plan *plan, Entry entry, const Op *op) {
     launch.read[2] = op->attr.accumulate;
     launch.index = find_gemm(plan, gemm_of(plan->program, op));
     launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
-    launch_carries(&launch, &op, 1);
+    launch_carries(plan->program->arena, &launch, &op, 1);
     plan_add_launch(plan, entry, launch);
 }

@@ -190,7 +190,7 @@ static bool is_read_outside(const void *context, const Value *v) {
 static void plan_zero(Plan *plan, Entry entry, const Op *op) {
     Launch launch = {.kind = LAUNCH_ZERO, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};
     launch.written[0] = true;
-    launch_carries(&launch, &op, 1);
+    launch_carries(plan->program->arena, &launch, &op, 1);
     plan_add_launch(plan, entry, launch);
 }
 

@@ -266,9 +266,10 @@ static bool launch_writes(const Launch *launch, const Value *v) {
     return false;
 }
 
-void launch_carries(Launch *launch, const Op *const *ops, int count) {
-    ENSURE(count <= (int)(sizeof launch->ops / sizeof *launch->ops), "a group of %d ops", count);
-    memcpy(launch->ops, ops, (size_t)count * sizeof *ops);
+void launch_carries(Arena *arena, Launch *launch, const Op *const *ops, int count) {
+    const Op **copy = arena_array(arena, (size_t)count, sizeof *copy);
+    memcpy(copy, ops, (size_t)count * sizeof *ops);
+    launch->ops = copy;
     launch->op_count = count;
     for (int i = 0; i < count; i++)
         if (ops[i]->observe && launch_writes(launch, ops[i]->out[0])) {
@@ -283,7 +284,7 @@ static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *con
     Launch launch = {.kind = LAUNCH_KERNEL};
     collect_params(arena, k, &launch);
     collect_scalars(arena, k, &launch);
-    launch_carries(&launch, ops, count);
+    launch_carries(arena, &launch, ops, count);
     k->signature = body_signature(arena, k);
     k->name = body_kernel_name(arena, k->name, k);
     skeleton_grid(k, k->body->rows, launch.grid);

@@ -15,7 +15,7 @@ void plan_template(Plan *, Entry, const Op *);
 
 Launch *plan_add_launch(Plan *, Entry, Launch);
 /* Notes the ops of a launch whose args are known, and what it is to show of them. */
-void launch_carries(Launch *, const Op *const *ops, int count);
+void launch_carries(Arena *, Launch *, const Op *const *ops, int count);
 /* The kernel with this signature, or a new one; a name that is taken gets a number. */
 int plan_kernel(Plan *, Kernel);
 /* Which scalar of the kernel names the stream of an UNIFORM step. */

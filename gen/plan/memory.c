@@ -18,10 +18,11 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNME
 
 /* ---- who uses what, when --------------------------------------------------------------------- */
 
-/* First and last use on each stream, as indices of launches; first -1: not used there. */
+/* First and last use, as indices of launches: of all, and on each stream (first -1: not used there).
+ * `streams` is one behind the last stream with a use, so 0: never used. */
 typedef struct {
+    int begin, end, streams;
     int first[MAX_STREAMS], last[MAX_STREAMS];
-    bool used;
 } Life;
 
 /* Of one entry: lifetimes by storage, and for each launch the last launch of each stream that is
@@ -34,11 +35,15 @@ typedef struct {
 
 static void use(Lives *lives, const Value *value, int launch) {
     Life *life = &lives->life[value->storage->id];
-    if (!life->used)
+    if (!life->streams) {
+        life->begin = launch;
         for (int s = 0; s < MAX_STREAMS; s++)
             life->first[s] = life->last[s] = -1;
-    life->used = true;
+    }
+    life->end = launch;
     int stream = lives->entry->launches[launch].stream;
+    if (life->streams <= stream)
+        life->streams = stream + 1;
     if (life->first[stream] < 0)
         life->first[stream] = launch;
     life->last[stream] = launch;
@@ -81,17 +86,24 @@ static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
 }
 
 static bool ends_before(const Lives *lives, const Life *a, const Life *b) {
-    for (int s = 0; s < MAX_STREAMS; s++)
-        for (int t = 0; t < MAX_STREAMS; t++)
+    for (int s = 0; s < a->streams; s++)
+        for (int t = 0; t < b->streams; t++)
             if (a->last[s] >= 0 && b->first[t] >= 0 && a->last[s] > lives->ended[b->first[t]][s])
                 return false;
     return true;
 }
 
+/* Nothing ends before what was enqueued ahead of it, so one direction is left to look at. */
+static bool meet(const Lives *lives, const Life *a, const Life *b) {
+    if (a->begin <= b->end && b->begin <= a->end)
+        return true;
+    return a->end < b->begin ? !ends_before(lives, a, b) : !ends_before(lives, b, a);
+}
+
 static bool live_together(const Lives *lives, int a, int b) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Life *x = &lives[e].life[a], *y = &lives[e].life[b];
-        if (x->used && y->used && !ends_before(&lives[e], x, y) && !ends_before(&lives[e], y, x))
+        if (x->streams && y->streams && meet(&lives[e], x, y))
             return true;
     }
     return false;
@@ -102,7 +114,7 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
     bool *used = arena_array(arena, (size_t)program->storage_count, sizeof *used);
     for (int i = 0; i < program->storage_count; i++)
         for (int e = 0; e < ENTRY_COUNT; e++)
-            used[i] |= lives[e].life[i].used;
+            used[i] |= lives[e].life[i].streams > 0;
     /* The host reads and writes these whether a launch does or not. */
     for (int i = 0; i < program->storage_count; i++)
         used[i] |= program->storages[i]->role == ROLE_COUNTER;

@@ -108,7 +108,7 @@ typedef struct {
     int arg_count;
     int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */
     int64_t grid[3];
-    const Op *ops[64]; /* the ops it carries out */
+    const Op *const *ops; /* the ops it carries out */
     int op_count;
     const char *observe; /* dump arg of this launch after it: name, else NULL */
     const Value *observed;

@@ -80,7 +80,7 @@ static void sign_filling(Filling *f) {
 void fill_finish(Plan *plan, Entry entry, Filling *f, const Op *op) {
     fill_int(f, "threads", f->kernel.threads);
     sign_filling(f);
-    launch_carries(&f->launch, &op, 1);
+    launch_carries(f->arena, &f->launch, &op, 1);
     f->launch.index = plan_kernel(plan, f->kernel);
     plan_add_launch(plan, entry, f->launch);
 }

@@ -51,12 +51,14 @@ static int add_on(Plan *plan, Entry e, int stream, Value *a, Value *b, Value *c)
         entry->launches = more;
         entry->launch_capacity = capacity;
     }
+    const Op **ops = arena_array(&arena, 1, sizeof *ops);
+    ops[0] = op;
     entry->launches[entry->launch_count] = (Launch){.kind = LAUNCH_KERNEL,
                                                     .arg = {a, b, c},
                                                     .read = {true, true},
                                                     .written = {0, 0, true},
                                                     .arg_count = 3,
-                                                    .ops = {op},
+                                                    .ops = ops,
                                                     .op_count = 1,
                                                     .stream = stream};
     return entry->launch_count++;
