@@ -299,7 +299,8 @@ __device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, ui
 /* One axis of a convolution, seen from the places that are written. Forward, place i reads source
  * STRIDE * i - PADDING + tap, for KERNEL taps. Backward, for the gradient of what was read, places
  * are taken by their remainder, the phase: those of one phase meet the same taps, every STRIDE-th,
- * and read sources one apart, so that no tap is tried in vain. Sources may lie outside the image. */
+ * and read sources one apart, so that no tap is tried in vain. Sources may lie outside the image.
+ * */
 template <bool BACKWARD, int KERNEL, int STRIDE, int PADDING> struct WindowAxis {
     static constexpr int PHASES = BACKWARD ? STRIDE : 1;
     int phase, first_tap, taps, origin;

@@ -4,8 +4,8 @@
  * conv2d_input_grad  (dy, w [, dx]) -> dx like x
  * conv2d_weight_grad (x, dy [, dw]) -> dw like w
  *
- * Weights lie dense, a filter a row, its channels innermost. With attr.accumulate the last operand is
- * the old content of the result, added in place. Templates serve all three. */
+ * Weights lie dense, a filter a row, its channels innermost. With attr.accumulate the last operand
+ * is the old content of the result, added in place. Templates serve all three. */
 #include "graph/op_table.h"
 
 static void expect_window(const Op *op) {

@@ -1,13 +1,12 @@
 /* Convolutions: forward and the input's gradient are one kernel of a template, which gathers; the
  * weight's gradient is another, which sums over places, in parts where its tiles alone would leave
- * multiprocessors idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Geometry as in
- * the templates' head comments. */
+ * multiprocessors idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Geometry as
+ * in the templates' head comments. */
 #include "graph/op_table.h"
 #include "plan/template_kernels.h"
 
 enum {
-    ENOUGH_BLOCKS = 264, /* two for each multiprocessor of an H100 */
-    LEAST_PART = 512,    /* places that are worth a block and a partial sum */
+    LEAST_PART = 512, /* places that are worth a block and a partial sum */
     PART_THREADS = 256,
     FMA_DEPTH = 16,
     MMA_STAGES = 4
@@ -40,13 +39,22 @@ static Conv conv_of(const Program *p, const Op *op, const Value *x, const Value 
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
-/* The widest tile that a matrix fills, smaller ones where there would be few of them. */
+/* Two for each multiprocessor, so that one computes while the other waits. */
+static int64_t enough_blocks(const Plan *plan) {
+    return 2 * (plan->device ? plan->device->multiprocessors : 1);
+}
+
+/* The widest tile that a matrix fills. */
 static void choose_tile(Conv *c, int64_t rows, int64_t cols) {
     const int64_t widest = c->tensor_cores ? 128 : 64, narrowest = c->tensor_cores ? 32 : 16;
     c->rows = rows > 64 ? 128 : 64;
     for (c->cols = widest; c->cols > narrowest && cols <= c->cols / 2;)
         c->cols /= 2;
-    while (ceil_div(rows, c->rows) * ceil_div(cols, c->cols) < ENOUGH_BLOCKS &&
+}
+
+/* Smaller tiles where there would be too few of them. */
+static void shrink_tile(Conv *c, int64_t rows, int64_t cols, int64_t blocks) {
+    while (ceil_div(rows, c->rows) * ceil_div(cols, c->cols) < blocks &&
            (c->rows > 64 || c->cols > 64))
         *(c->rows > 64 ? &c->rows : &c->cols) /= 2;
 }
@@ -118,6 +126,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     int64_t phases = backward ? c->op->attr.window.stride : 1;
     int64_t rows = backward ? phase_rows(c, phases) : value_rows(out), cols = value_cols(out);
     choose_tile(c, rows, cols);
+    shrink_tile(c, rows, cols, enough_blocks(plan));
     Filling f = conv_filling(plan, c, "gather");
     fill_text(&f, "backward", backward ? "true" : "false");
     fill_stride(&f, "source_stride", source);
@@ -148,8 +157,9 @@ void plan_conv2d_input_grad(Plan *plan, Entry entry, const Op *op) {
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
 
-static int64_t part_count(const Conv *c, int64_t tiles) {
-    int64_t wanted = ceil_div(ENOUGH_BLOCKS, tiles), most = ceil_div(value_rows(c->y), LEAST_PART);
+static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
+    int64_t wanted = ceil_div(enough_blocks(plan), tiles);
+    int64_t most = ceil_div(value_rows(c->y), LEAST_PART);
     return wanted < most ? wanted : most;
 }
 
@@ -175,7 +185,7 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Op *op) {
     int64_t columns = value_elements(c.w) / c.filters, places = value_rows(c.y);
     choose_tile(&c, c.filters, columns);
     int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);
-    int64_t part_places = ceil_div(places, part_count(&c, across * down));
+    int64_t part_places = ceil_div(places, part_count(plan, &c, across * down));
     int64_t parts = ceil_div(places, part_places);
     const Value *to = c.w;
     if (parts > 1)

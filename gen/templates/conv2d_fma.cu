@@ -5,28 +5,29 @@
  *                                                  w[o,u,v,i], where S divides
  *     weight_grad  dw[o,u,v,i] = sum over n,a,b of x[n, aS - P + u, bS - P + v, i] dy[n,a,b,o]
  *
- * with a window of K x K (`size`), S `stride`, P `padding`; outside of an image all is zero. Shapes, all
- * row-major, rows of images in the order n, h, w:
+ * with a window of K x K (`size`), S `stride`, P `padding`; outside of an image all is zero.
+ * Shapes, all row-major, rows of images in the order n, h, w:
  *     x, dx [images * height * width, channels]          w, dw [filters, K, K, channels] dense
  *     y, dy [images * out_height * out_width, filters]   out_height = (height + 2 P - K) / S + 1
  * x, y, dx and dy may have a row stride. Where ACCUMULATE, the product is added to what is there.
  *
  * Both kernels are products of matrices that never exist: their elements are gathered on the way to
- * shared memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result, a
- * column a filter (a channel), and sums over taps and channels (filters). Backward, blocks (.., .., z)
- * take the places of phase z (see WindowAxis), so that the sums hold no taps that a stride leaves out.
- * `weight_grad` has a row a filter, a column a tap and channel, and sums over places; part z of them
- * goes to dw + z * elements of dw, so that several parts leave partial sums, which conv2d_parts.cu
- * adds up.
+ * shared memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result,
+ * a column a filter (a channel), and sums over taps and channels (filters). Backward, the blocks
+ * of each z take the places of one phase (see WindowAxis), so that the sums hold no taps that a
+ * stride leaves out. `weight_grad` has a row a filter, a column a tap and channel, and sums over places;
+ * part z of them goes to dw + z * elements of dw, so that several parts leave partial sums, which
+ * conv2d_parts.cu adds up.
  *
- * Launch geometry: rows a multiple of 8, cols of 4, depth 16, threads = rows * cols / 32, whole warps
- *     gather       grid (ceil(R / rows), ceil(columns / cols), phases), phases = BACKWARD ? S * S : 1,
- *                  R = images * ceil(height / S) * ceil(width / S) backward, else all rows of y
+ * Launch geometry: rows a multiple of 8, cols of 4, depth 16, threads = rows * cols / 32
+ *     gather       forward   grid (ceil(rows of y / rows), ceil(filters / cols))
+ *                  backward  grid (ceil(R / rows), ceil(channels / cols), S * S),
+ *                            R = images * ceil(height / S) * ceil(width / S)
  *     weight_grad  grid (ceil(filters / rows), ceil(K * K * channels / cols), parts)
  *                  part_places = ceil(places / parts), none of the parts empty
- * FLOPs: 2 * places of y * elements of w, of all three. Bytes: a block reads the sources of its rows
- * that lie in the image, for all taps, and its columns of w (weight_grad: its columns of dy and of the
- * gathered x); results are written once, and read before where they accumulate.
+ * FLOPs: 2 * places of y * elements of w, of all three. Bytes: a block reads the sources of its
+ * rows that lie in the image, for all taps, and its columns of w (weight_grad: its columns of dy
+ * and of the gathered x); results are written once, and read before where they accumulate.
  *
  * A thread sums 8 x 4 elements. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
@@ -59,7 +60,8 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
 
 //@kernel gather
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_gather/*@*/(
-    const /*@dtype*/float/*@*/ *__restrict__ source, const /*@dtype*/float/*@*/ *__restrict__ weight,
+    const /*@dtype*/float/*@*/ *__restrict__ source,
+    const /*@dtype*/float/*@*/ *__restrict__ weight,
     /*@dtype*/float/*@*/ *__restrict__ out) {
     using T = /*@dtype*/float/*@*/;
     using A = /*@acc*/float/*@*/;
@@ -150,7 +152,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
 //@end
 
 //@kernel weight_grad
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_weight_grad/*@*/(
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/conv2d_weight_grad/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ x, const /*@dtype*/float/*@*/ *__restrict__ dy,
     /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
     using A = /*@acc*/float/*@*/;

@@ -8,18 +8,18 @@
  *     gather       shared stages * (deep(rows) + (BACKWARD ? flat(cols) : deep(cols)))
  *     weight_grad  shared stages * (flat(rows) + flat(cols))
  *     deep(n) = n * (64 + 16) bytes, flat(n) = depth * (n + 8) * sizeof(T) bytes
- * source_vector, weight_vector, dy_vector are 16 / sizeof(T) where runs of that many channels (filters)
- * start at multiples of 16 bytes, else 1; out_vector is 2 where pairs of the result are aligned, else 1.
- * FLOPs and bytes as in conv2d_fma.cu.
+ * source_vector, weight_vector, dy_vector are 16 / sizeof(T) where runs of that many channels
+ * (filters) start at multiples of 16 bytes, else 1; out_vector is 2 where pairs of the result are
+ * aligned, else 1. FLOPs and bytes as in conv2d_fma.cu.
  *
- * Two rows of warps share a tile, 32 columns each. Tiles come to shared memory stages - 1 steps ahead,
- * by cp.async where vectors are whole, else element by element. `deep` tiles have the depth inside,
- * `flat` ones outside, as it lies in memory; their rows are padded, which keeps ldmatrix free of bank
- * conflicts. Every sum runs in a fixed order; there are no atomics. */
+ * Two rows of warps share a tile, 32 columns each. Tiles come to shared memory stages - 1 steps
+ * ahead, by cp.async where vectors are whole, else element by element. `deep` tiles have the depth
+ * inside, `flat` ones outside, as it lies in memory; their rows are padded, which keeps ldmatrix
+ * free of bank conflicts. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 
 //@prelude
-/* The operands of mma.sync by element type: a step goes DEPTH elements deep, 32 bytes of a deep row. */
+/* The operands of mma.sync by element type: a step goes DEPTH elements, 32 bytes, deep. */
 template <class T> struct Conv2dMma {
     static constexpr int DEPTH = 16;
 
@@ -99,8 +99,8 @@ template <class T, int N> struct Conv2dTile<T, N, true> {
     }
 };
 
-/* 16 bytes of a tile: elements offset_of(0), offset_of(1), ... of `from`, zero where that is negative.
- * Where VECTOR is not 1 they are neighbours in memory and inside or outside together. */
+/* 16 bytes of a tile: elements offset_of(0), offset_of(1), ... of `from`, zero where that is
+ * negative. Where VECTOR is not 1 they are neighbours in memory and inside or outside together. */
 template <int VECTOR, class T, class OffsetOf>
 static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, OffsetOf offset_of) {
     constexpr int ELEMENTS = 16 / sizeof(T);
@@ -118,8 +118,8 @@ static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Offset
     }
 }
 
-/* sums[rows][32 columns] += rows . columns over the depth of two tiles; `row` and `col` are the warp's
- * first. */
+/* sums[rows][32 columns] += rows . columns over the depth of two tiles; `row` and `col` are the
+ * warp's first. */
 template <class Rows, class Cols, int ROW_TILES, class T>
 static __device__ __forceinline__ void conv2d_multiply(float (&sums)[ROW_TILES][4][4],
                                                        const T *row_tile, int row,
@@ -144,8 +144,8 @@ static __device__ __forceinline__ void conv2d_multiply(float (&sums)[ROW_TILES][
     }
 }
 
-/* A lane's two neighbouring sums to the first `count` of their places, on top of what is there where
- * it accumulates. */
+/* A lane's two neighbouring sums to the first `count` of their places, on top of what is there
+ * where it accumulates. */
 template <bool ACCUMULATE, int VECTOR, class T>
 static __device__ __forceinline__ void conv2d_store(T *to, float first, float second, int count) {
     Vec<T, 2> pair;
@@ -279,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         fetch(step);
     for (int step = 0; step * Rows::DEPTH < depth; step++) {
         cp_async_wait<STAGES - 2>();
-        __syncthreads(); /* this step's tiles are here, and nobody reads those of the last any more */
+        __syncthreads(); /* this step's tiles are here, and nobody reads those of the last */
         fetch(step + STAGES - 1);
         conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
                                     col_tiles + step % STAGES * Cols::SIZE, warp_col);

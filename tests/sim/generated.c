@@ -30,14 +30,15 @@ static bool holds(Arena *arena, const char *path, const char *text) {
 
 /* kernels.cu -> a module. */
 static CUmodule compile(Case *c) {
-    const char *folder = setting("SIM_TESTS", "build/sim-tests"), *flavour = setting("FLAVOUR", "release");
+    const char *folder = setting("SIM_TESTS", "build/sim-tests"),
+               *flavour = setting("FLAVOUR", "release");
     char source[512], module[600], command[2048];
     StrBuf text = {0};
     snprintf(source, sizeof source, "%s/generated_%s.%s.cu", folder, c->name, flavour);
     snprintf(module, sizeof module, "%s/generated_%s.%s", folder, c->name, flavour);
     emit_kernels(c->plan, &text);
-    snprintf(command, sizeof command, "%s/simcc --flavour %s -I . %s -o %s", setting("SIM_FOLDER", "build/sim"), flavour,
-             source, module);
+    snprintf(command, sizeof command, "%s/simcc --flavour %s -I . %s -o %s",
+             setting("SIM_FOLDER", "build/sim"), flavour, source, module);
     if (!holds(c->plan->program->arena, source, text.text)) {
         assert_null(file_write(source, text.text, text.length, NULL));
         assert_int_equal(system(command), 0);
@@ -51,11 +52,13 @@ static CUmodule compile(Case *c) {
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 void case_upload(const Case *c, int storage) {
-    OK(cuMemcpyHtoD(c->buffers[storage], c->memory.bytes[storage], (size_t)c->plan->program->storages[storage]->bytes));
+    OK(cuMemcpyHtoD(c->buffers[storage], c->memory.bytes[storage],
+                    (size_t)c->plan->program->storages[storage]->bytes));
 }
 
 void case_download(Case *c, int storage) {
-    OK(cuMemcpyDtoH(c->memory.bytes[storage], c->buffers[storage], (size_t)c->plan->program->storages[storage]->bytes));
+    OK(cuMemcpyDtoH(c->memory.bytes[storage], c->buffers[storage],
+                    (size_t)c->plan->program->storages[storage]->bytes));
 }
 
 Case case_open(const char *name, Program *program) {
@@ -70,7 +73,8 @@ Case case_open(const char *name, Program *program) {
 }
 
 void case_close(Case *c) {
-    for (int i = 0; i < c->memory.count; i++) OK(cuMemFree(c->buffers[i]));
+    for (int i = 0; i < c->memory.count; i++)
+        OK(cuMemFree(c->buffers[i]));
     OK(cuModuleUnload(c->module));
     free(c->buffers);
     memory_free(&c->memory);
@@ -91,9 +95,11 @@ void case_launch(const Case *c, const Launch *launch) {
         arguments[k->param_count + i] = &scalars[i];
     }
     CUfunction function = test_function(c->module, k->name);
-    OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->shared_bytes));
-    OK(cuLaunchKernel(function, (unsigned)launch->grid[0], (unsigned)launch->grid[1], (unsigned)launch->grid[2],
-                      (unsigned)k->threads, 1, 1, (unsigned)k->shared_bytes, NULL, arguments, NULL));
+    OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                          (int)k->shared_bytes));
+    OK(cuLaunchKernel(function, (unsigned)launch->grid[0], (unsigned)launch->grid[1],
+                      (unsigned)launch->grid[2], (unsigned)k->threads, 1, 1,
+                      (unsigned)k->shared_bytes, NULL, arguments, NULL));
     OK(cuCtxSynchronize());
 }
 
@@ -108,7 +114,8 @@ static json_t *counts_of(const char *test) {
     pid_t child = fork();
     if (child == 0) {
         setenv("SIM_COUNTS", path, 1);
-        if (!freopen("/dev/null", "w", stdout)) _exit(127);
+        if (!freopen("/dev/null", "w", stdout))
+            _exit(127);
         execl("/proc/self/exe", "/proc/self/exe", test, (char *)NULL);
         _exit(127);
     }
@@ -122,13 +129,16 @@ static json_t *counts_of(const char *test) {
 
 static double counted(const json_t *counts, const char *kernel) {
     const json_t *entry = json_object_get(json_object_get(counts, "kernels"), kernel);
-    if (!entry) fail_msg("no counts of %s", kernel);
+    if (!entry)
+        fail_msg("no counts of %s", kernel);
     return (double)(json_integer_value(json_object_get(entry, "read_bytes")) +
                     json_integer_value(json_object_get(entry, "written_bytes")));
 }
 
 /* A compiler may leave out the loads of taps that lie in the padding. */
-static bool has_window(const Kernel *k) { return strstr(k->ops, "pool2d") || strstr(k->ops, "depthwise_conv2d"); }
+static bool has_window(const Kernel *k) {
+    return strstr(k->ops, "pool2d") || strstr(k->ops, "depthwise_conv2d");
+}
 
 void generated_compare_counts(const char *test, const Plan *plan) {
     json_t *counts = counts_of(test);
@@ -140,9 +150,8 @@ void generated_compare_counts(const char *test, const Plan *plan) {
     for (int i = 0; i < plan->kernel_count; i++)
         if (has_window(&plan->kernels[i]) ? planned[i] < counted(counts, plan->kernels[i].name)
                                           : planned[i] != counted(counts, plan->kernels[i].name))
-            fail_msg("%s: the plan says %.0f bytes, the device counted %.0f", plan->kernels[i].name, planned[i],
-                     counted(counts, plan->kernels[i].name));
+            fail_msg("%s: the plan says %.0f bytes, the device counted %.0f", plan->kernels[i].name,
+                     planned[i], counted(counts, plan->kernels[i].name));
     free(planned);
     json_decref(counts);
 }
-

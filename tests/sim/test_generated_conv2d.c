@@ -1,7 +1,7 @@
-/* conv2d and its gradients of many shapes, planned, printed and run on the simulated device, against plain
- * loops in double precision. Whatever the order of threads and however compiled, the bits are those of the
- * first run; nothing outside of a view changes; in the race flavour the bytes that each kernel asked for are
- * those that the plan counted.
+/* conv2d and its gradients of many shapes, planned, printed and run on the simulated device,
+ * against plain loops in double precision. Whatever the order of threads and however compiled, the
+ * bits are those of the first run; nothing outside of a view changes; in the race flavour the bytes
+ * that each kernel asked for are those that the plan counted.
  *
  *     FLAVOUR=release|asan|race SIM_FOLDER=... SIM_TESTS=... test_generated_conv2d [TEST] */
 #include "generated.h"
@@ -20,14 +20,15 @@ typedef struct {
     bool accumulate; /* gradients go onto what is there */
 } Shape;
 
-/* Of one image and many, of one channel and many, wider and narrower than tiles and vectors, windows that
- * reach far over the border or skip places, strides that leave phases without a tap. */
+/* Of one image and many, of one channel and many, wider and narrower than tiles and vectors,
+ * windows that reach far over the border or skip places, strides that leave phases without a tap.
+ * */
 static const Shape shapes[] = {
     {2, 9, 7, 16, 24, 3, 1, 1, 0, false},  {1, 12, 12, 1, 8, 3, 1, 0, 0, false},
     {3, 11, 13, 3, 16, 7, 2, 3, 0, false}, {2, 8, 8, 16, 40, 1, 2, 0, 0, true},
     {1, 10, 9, 32, 72, 3, 2, 1, 8, true},  {2, 6, 5, 13, 9, 2, 1, 1, 3, true},
     {1, 5, 5, 8, 16, 5, 3, 4, 8, false},   {1, 12, 13, 40, 136, 3, 1, 1, 0, false},
-    {4, 14, 14, 24, 8, 3, 1, 1, 0, true},  {1, 3, 3, 8, 8, 1, 4, 0, 0, false},
+    {3, 20, 20, 4, 8, 3, 1, 1, 0, true},   {1, 3, 3, 8, 8, 1, 4, 0, 0, false},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -39,7 +40,8 @@ static Value *rows_with_gap(Program *p, const char *name, int64_t rows, int64_t 
 static void add_op(Program *p, OpKind kind, Value *a, Value *b, Value *to, Attr attr) {
     const char *name = arena_printf(p->arena, "conv.%d", p->value_count);
     Value *in[] = {a, b, to}, *out = value_alias(p, to, name);
-    op_add_into(p, &p->entry[ENTRY_MICRO_STEP], kind, name, in, 2 + attr.accumulate, &out, 1, attr, (Pos){0});
+    op_add_into(p, &p->entry[ENTRY_MICRO_STEP], kind, name, in, 2 + attr.accumulate, &out, 1, attr,
+                (Pos){0});
 }
 
 static void add_shape(Program *p, const Shape *s) {
@@ -67,8 +69,8 @@ typedef struct {
 } Numbers;
 
 static const Numbers all_numbers[] = {
-    {"conv2d_f64", DT_F64, DT_F64, false, 3e-15},  {"conv2d_f32", DT_F32, DT_F32, false, 1e-6},
-    {"conv2d_tf32", DT_F32, DT_F32, true, 6e-4},   {"conv2d_bf16", DT_BF16, DT_F32, false, 5e-3},
+    {"conv2d_f64", DT_F64, DT_F64, false, 3e-15}, {"conv2d_f32", DT_F32, DT_F32, false, 1e-6},
+    {"conv2d_tf32", DT_F32, DT_F32, true, 6e-4},  {"conv2d_bf16", DT_BF16, DT_F32, false, 5e-3},
     {"conv2d_f16", DT_F16, DT_F32, false, 6e-4},
 };
 
@@ -77,7 +79,8 @@ static Program *program_of(Arena *arena, DType activation, DType real, bool tf32
     p->activation = activation;
     p->real = real;
     p->tf32 = tf32;
-    for (int i = 0; i < SHAPES; i++) add_shape(p, &shapes[i]);
+    for (int i = 0; i < SHAPES; i++)
+        add_shape(p, &shapes[i]);
     return p;
 }
 
@@ -86,11 +89,14 @@ static Program *program_of(Arena *arena, DType activation, DType real, bool tf32
 /* Every element of a storage by way of its widest view, the first that was made. */
 static const Value *whole_of(const Program *p, const Storage *storage) {
     for (int i = 0; i < p->value_count; i++)
-        if (p->values[i]->storage == storage) return p->values[i];
+        if (p->values[i]->storage == storage)
+            return p->values[i];
     return NULL;
 }
 
-static int64_t storage_elements(const Value *whole) { return whole->storage->bytes / dtype_bytes(whole->dtype); }
+static int64_t storage_elements(const Value *whole) {
+    return whole->storage->bytes / dtype_bytes(whole->dtype);
+}
 
 static void fill_memory(const Program *p, Memory *m) {
     uint64_t state = 7;
@@ -107,7 +113,8 @@ static void fill_memory(const Program *p, Memory *m) {
 static void copy_memory(const Program *from, const Memory *m, const Program *to, Memory *exact) {
     for (int i = 0; i < to->storage_count; i++) {
         const Value *a = whole_of(from, from->storages[i]), *b = whole_of(to, to->storages[i]);
-        for (int64_t k = 0; k < storage_elements(b); k++) memory_set(exact, b, k, memory_get(m, a, k));
+        for (int64_t k = 0; k < storage_elements(b); k++)
+            memory_set(exact, b, k, memory_get(m, a, k));
     }
 }
 
@@ -116,8 +123,8 @@ static bool in_view(const Value *v, int64_t element) {
 }
 
 /* The result of an op, near what it should be; around it, what was there. */
-static void compare_result(const Numbers *numbers, const Op *op, const Memory *m, const Op *op_exact,
-                           const Memory *exact) {
+static void compare_result(const Numbers *numbers, const Op *op, const Memory *m,
+                           const Op *op_exact, const Memory *exact) {
     const Value *v = op->out[0], *want = op_exact->out[0];
     const Window *w = &op->attr.window;
     double error = 0, norm = 0;
@@ -127,16 +134,17 @@ static void compare_result(const Numbers *numbers, const Op *op, const Memory *m
             error += (a - b) * (a - b);
             norm += b * b;
         } else if (a != b) {
-            fail_msg("%s of %s: element %lld beside the view changed", op_table[op->kind].name, numbers->name,
-                     (long long)k);
+            fail_msg("%s of %s: element %lld beside the view changed", op_table[op->kind].name,
+                     numbers->name, (long long)k);
         }
     }
     error = sqrt(error), norm = sqrt(norm);
     if (!(norm > 0) || !(error <= numbers->tolerance * norm))
-        fail_msg("%s %s of %lldx%lldx%lld, window %lld, stride %lld, padding %lld: off by %.3e of %.3e",
-                 op_table[op->kind].name, numbers->name, (long long)w->height, (long long)w->width,
-                 (long long)value_cols(op->in[0]), (long long)w->kernel, (long long)w->stride, (long long)w->padding,
-                 error, norm);
+        fail_msg(
+            "%s %s of %lldx%lldx%lld, window %lld, stride %lld, padding %lld: off by %.3e of %.3e",
+            op_table[op->kind].name, numbers->name, (long long)w->height, (long long)w->width,
+            (long long)value_cols(op->in[0]), (long long)w->kernel, (long long)w->stride,
+            (long long)w->padding, error, norm);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -146,7 +154,8 @@ static void compare_bits(const Case *c) {
     char path[512];
     StrBuf bits = {0};
     for (int i = 0; i < c->memory.count; i++)
-        sb_append(&bits, (const char *)c->memory.bytes[i], (size_t)c->plan->program->storages[i]->bytes);
+        sb_append(&bits, (const char *)c->memory.bytes[i],
+                  (size_t)c->plan->program->storages[i]->bytes);
     char *old;
     size_t size;
     snprintf(path, sizeof path, "%s/%s.bits", getenv("SIM_TESTS"), c->name);
@@ -168,11 +177,15 @@ static void test_precision(void **state) {
     Case c = case_open(numbers->name, program);
     fill_memory(program, &c.memory);
     copy_memory(program, &c.memory, program_exact, &exact);
-    for (int i = 0; i < c.memory.count; i++) case_upload(&c, i);
+    for (int i = 0; i < c.memory.count; i++)
+        case_upload(&c, i);
     const PlanEntry *entry = &c.plan->entry[ENTRY_MICRO_STEP];
-    for (int i = 0; i < entry->launch_count; i++) case_launch(&c, &entry->launches[i]);
-    for (int i = 0; i < c.memory.count; i++) case_download(&c, i);
-    const Graph *graph = &program->entry[ENTRY_MICRO_STEP], *graph_exact = &program_exact->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < entry->launch_count; i++)
+        case_launch(&c, &entry->launches[i]);
+    for (int i = 0; i < c.memory.count; i++)
+        case_download(&c, i);
+    const Graph *graph = &program->entry[ENTRY_MICRO_STEP],
+                *graph_exact = &program_exact->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < graph->op_count; i++) {
         interpret_conv2d(&exact, graph_exact->ops[i]);
         compare_result(numbers, graph->ops[i], &c.memory, graph_exact->ops[i], &exact);
@@ -189,7 +202,8 @@ static void test_bytes(void **state) {
     for (int i = 0; i < 2; i++) {
         const Numbers *p = &all_numbers[counted[i]];
         Arena arena = {0};
-        generated_compare_counts(p->name, generated_plan(program_of(&arena, p->activation, p->real, p->tf32)));
+        generated_compare_counts(
+            p->name, generated_plan(program_of(&arena, p->activation, p->real, p->tf32)));
         arena_free(&arena);
     }
 }
@@ -198,9 +212,12 @@ int main(int argc, char **argv) {
     enum { COUNT = sizeof all_numbers / sizeof *all_numbers };
     struct CMUnitTest tests[COUNT + 1];
     for (int i = 0; i < COUNT; i++)
-        tests[i] = (struct CMUnitTest){all_numbers[i].name, test_precision, NULL, NULL, (void *)(uintptr_t)&all_numbers[i]};
+        tests[i] = (struct CMUnitTest){all_numbers[i].name, test_precision, NULL, NULL,
+                                       (void *)(uintptr_t)&all_numbers[i]};
     tests[COUNT] = (struct CMUnitTest){"bytes of conv2d", test_bytes, NULL, NULL, NULL};
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    else if (strcmp(generated_flavour(), "race")) cmocka_set_skip_filter("bytes*"); /* not counted */
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    else if (strcmp(generated_flavour(), "race"))
+        cmocka_set_skip_filter("bytes*"); /* not counted */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
