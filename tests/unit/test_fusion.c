@@ -157,6 +157,41 @@ static void test_sum_over_rows_ends_a_kernel(void **state) {
     assert_int_equal(launches_of(&h), 3);
 }
 
+static Op *batch_norm_op(Hand *h, OpKind kind, const char *name, Value *const *in, int count, Attr attr) {
+    return op_add(h->program, h->graph, kind, name, in, count, attr, (Pos){0});
+}
+
+static Value *channels(Hand *h, const char *name, Role role) {
+    return value_1d(h->program, name, role, DT_F32, 64, (Pos){0});
+}
+
+/* Sums with their producer; totals with the statistics; norm, activation and residual. Backward: mask
+ * and sums; totals with the gradients of weight and bias; dx. */
+static void test_batch_norm_takes_three_kernels(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 600, 64), *w = channels(&h, "w", ROLE_FROZEN);
+    Value *mean = channels(&h, "running_mean", ROLE_COUNTER), *var = channels(&h, "running_var", ROLE_COUNTER);
+    Value *x = op1(&h, OP_scale, "x", a, NULL, NULL);
+    Op *sums = batch_norm_op(&h, OP_batch_norm_sums, "sums", (Value *[]){x, mean}, 2, (Attr){0});
+    Value *out[] = {NULL, NULL, value_alias(h.program, mean, "mean2"), value_alias(h.program, var, "var2")};
+    Op *stats = op_add_into(h.program, h.graph, OP_batch_norm_stats, "stats",
+                            (Value *[]){sums->out[0], sums->out[1], mean, var}, 4, out, 4, (Attr){.rows = 600}, (Pos){0});
+    Value *m = stats->out[0], *rstd = stats->out[1];
+    Value *y = batch_norm_op(&h, OP_batch_norm, "bn", (Value *[]){x, m, rstd, w, w}, 5, (Attr){0})->out[0];
+    Value *act = op1(&h, OP_relu6, "act", y, NULL, NULL);
+    Value *sum = op1(&h, OP_add, "residual", act, a, NULL), *b = matrix(&h, "b", ROLE_FROZEN, 64, 64);
+    Value *back = op_add(h.program, h.graph, OP_matmul, "back", (Value *[]){sum, b}, 2, (Attr){.alpha = 1}, (Pos){0})->out[0];
+    Value *dy = op1(&h, OP_relu6_grad, "dy", act, back, NULL);
+    Op *dots = batch_norm_op(&h, OP_batch_norm_grad_sums, "dots", (Value *[]){x, m, rstd, dy}, 4, (Attr){0});
+    op1(&h, OP_scale, "dw", dots->out[0], NULL, channels(&h, "dw", ROLE_GRADIENT));
+    op1(&h, OP_scale, "db", dots->out[1], NULL, channels(&h, "db", ROLE_GRADIENT));
+    Value *in[] = {x, m, rstd, w, dots->out[0], dots->out[1], dy}, *dx = matrix(&h, "dx", ROLE_GRADIENT, 600, 64);
+    op_add_into(h.program, h.graph, OP_batch_norm_grad, "dx", in, 7, &dx, 1, (Attr){0}, (Pos){0});
+    assert_int_equal(launches_of(&h), 3 + 1 + 3);
+}
+
 /* One thread would store what the others load. */
 static void test_scalar_in_place(void **state) {
     (void)state;
@@ -213,6 +248,7 @@ int main(void) {
         cmocka_unit_test(test_overwriting_waits),
         cmocka_unit_test(test_rotation_reads_memory),
         cmocka_unit_test(test_sum_over_rows_ends_a_kernel),
+        cmocka_unit_test(test_batch_norm_takes_three_kernels),
         cmocka_unit_test(test_scalar_in_place),
         cmocka_unit_test(test_inner_values_stay_in_registers),
         cmocka_unit_test(test_control_edge_is_kept),
