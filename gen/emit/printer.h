@@ -6,7 +6,7 @@
 #include "plan/phases.h"
 #include "plan/plan.h"
 
-enum { MAX_NAMES = 256 };
+enum { MAX_NAMES = 1024 };
 
 typedef struct {
     StrBuf *out;

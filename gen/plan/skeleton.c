@@ -153,14 +153,14 @@ int64_t skeleton_run(const Body *body) {
 /* Enough rows a worker that its sums are worth their second pass. Where the rows grow with the
  * layers the number of workers is fixed, so that the second pass is the same kernel for all. */
 int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
-    int64_t run = skeleton_run(body), least = 4 * sum_parts(p, body->cols);
+    int64_t run = skeleton_run(body), least = 8 * sum_parts(p, body->cols);
     if (run)
         return body->rows / run;
     if (rows_grow && body->rows > 1)
         return MOST_WORKERS;
     int64_t per_worker = ceil_div(body->rows, MOST_WORKERS);
     if (per_worker < least)
-        per_worker = least < 8 ? 8 : least;
+        per_worker = least;
     return ceil_div(body->rows, per_worker);
 }
 

@@ -43,6 +43,8 @@ int sums_split(const Plan *plan, Body *body, bool rows_grow, Body **second) {
     if (!body_has(body, step_sums_columns) || skeleton_run(body))
         return 0;
     int64_t workers = skeleton_workers(p, body, rows_grow);
+    if (workers == 1) /* finds the sums itself */
+        return 0;
     for (int i = 0; i < body->count; i++)
         if (step_sums_columns(body->steps[i].kind))
             body->steps[i].value = partial_of(p, sums, &sum_count, body->steps[i].value, workers);

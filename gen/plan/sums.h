@@ -1,5 +1,5 @@
 /* Sums over rows take two kernels: each worker sums its rows, then a thread a column adds what the
- * workers found. The second may go on with the totals. */
+ * workers found. The second may go on with the totals. One worker needs none. */
 #ifndef PLAN_SUMS_H
 #define PLAN_SUMS_H
 

@@ -151,7 +151,7 @@ static void test_sum_over_rows_ends_a_kernel(void **state) {
     (void)state;
     Arena arena = {0};
     Hand h = hand_new(&arena);
-    Value *a = matrix(&h, "a", ROLE_FROZEN, 100, 64);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 1000, 64);
     Value *sums = op1(&h, OP_sum_squares, "sums", a, NULL, NULL);
     op1(&h, OP_mul, "x", a, sums, NULL);
     assert_int_equal(launches_of(&h), 3);

@@ -114,11 +114,13 @@
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation model.norm.grad */
+#define MODEL_NORM_WEIGHT_GRAD_PART 61440ul /* f32 [32], activation model.norm.weight.grad.part */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 6144ul /* bf16 [32, 32], activation model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 3072ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.gate */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 23552ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.up */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 2048ul /* f32 [32], activation model.layers.1.post_attention_layernorm.weight.grad.part */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 2048ul /* bf16 [32, 32], activation model.layers.1.attn_residual.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.q */
@@ -128,11 +130,13 @@
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD 19456ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.grad */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 4096ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 63744ul /* f32 [32], activation model.layers.1.input_layernorm.weight.grad.part */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 6144ul /* bf16 [32, 32], activation model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 3072ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 14336ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.up */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 63744ul /* f32 [32], activation model.layers.0.post_attention_layernorm.weight.grad.part */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 2048ul /* bf16 [32, 32], activation model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.q */
@@ -142,14 +146,10 @@
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 10240ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 4096ul /* bf16 [32, 32], activation model.layers.0.input_layernorm.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 0ul /* f32 [32], activation model.layers.0.input_layernorm.weight.grad.part */
 #define MODEL_EMBED_TOKENS_GRAD 0ul /* bf16 [32, 32], activation model.embed_tokens.grad */
 #define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL 61440ul /* f32 [1, 32], activation model.norm.weight.grad.part.partial */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 2048ul /* f32 [1, 32], activation model.layers.1.post_attention_layernorm.weight.grad.part.partial */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 63744ul /* f32 [1, 32], activation model.layers.1.input_layernorm.weight.grad.part.partial */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 63744ul /* f32 [1, 32], activation model.layers.0.post_attention_layernorm.weight.grad.part.partial */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL 0ul /* f32 [1, 32], activation model.layers.0.input_layernorm.weight.grad.part.partial */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns.partial */
 
 /* ---- INPUT: one batch ---- */

@@ -524,7 +524,7 @@ extern "C" __global__ void __launch_bounds__(1) add(
  * 4736 bytes, 3072 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
-    const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ partial_values) {
+    const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad_part) {
     const int worker = blockIdx.x;
     const int first = worker * 32, end = first + 32 < 32 ? first + 32 : 32;
     const int lane = threadIdx.x % 4, part = threadIdx.x / 4;
@@ -546,25 +546,24 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
     total = sum_of_parts<64, 4>(sums, total);
     if (part > 0)
         return;
-    store_vec(partial_values + worker * 32 + col, convert_vec<float>(total));
+    store_vec(weight_grad_part + worker * 32 + col, convert_vec<float>(total));
 }
 
-/* rms_norm_weight_grad, add over [1, 32]
- * 384 bytes, 64 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) column_sum_add_32(
-    const float *__restrict__ partial_values, float *__restrict__ grad) {
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[256];
-    float total = 0;
-    if (col < 32)
-        for (int row = part; row < 1; row += 8) {
-            total += partial_values[col];
-        }
-    total = sum_of_parts<8, 32>(sums, total);
-    if (part > 0 || col >= 32)
+/* add over [1, 32]
+ * 384 bytes, 32 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) add_32(
+    float *__restrict__ grad, const float *__restrict__ weight_grad_part) {
+    const int i = threadIdx.x * 4;
+    if (i >= 32)
         return;
-    const float grad_v = grad[col];
-    grad[col] = grad_v + total;
+    const Vec<float, 4> grad_v = load_vec<4>(grad + i);
+    const Vec<float, 4> weight_grad_part_v = load_vec<4>(weight_grad_part + i);
+    Vec<float, 4> new_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        new_grad_v[j] = grad_v[j] + weight_grad_part_v[j];
+    }
+    store_vec(grad + i, new_grad_v);
 }
 
 /* rms_norm_grad over [32, 32]

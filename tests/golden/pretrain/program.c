@@ -22,7 +22,7 @@ enum {
     K_sum_32,
     K_add,
     K_rms_norm_weight_grad_32x32,
-    K_column_sum_add_32,
+    K_add_32,
     K_rms_norm_grad_32x32,
     K_swiglu_grad_32x48,
     K_rms_norm_grad_add_32x32,
@@ -52,7 +52,7 @@ static const RtKernel kernels[] = {
     [K_sum_32] = {"sum_32", 32, 0},
     [K_add] = {"add", 1, 0},
     [K_rms_norm_weight_grad_32x32] = {"rms_norm_weight_grad_32x32", 256, 0},
-    [K_column_sum_add_32] = {"column_sum_add_32", 256, 0},
+    [K_add_32] = {"add_32", 32, 0},
     [K_rms_norm_grad_32x32] = {"rms_norm_grad_32x32", 256, 0},
     [K_swiglu_grad_32x48] = {"swiglu_grad_32x48", 192, 0},
     [K_rms_norm_grad_add_32x32] = {"rms_norm_grad_add_32x32", 256, 0},
@@ -321,17 +321,17 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL - i * 16384);
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - i * 512);
-    RtPtr post_attention_layernorm_weight_grad_part_partial = /* f32 [1, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL + i * 61696);
+    RtPtr post_attention_layernorm_weight_grad_part = /* f32 [32] */
+        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART + i * 61696);
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &attn_residual,
         &post_attention_layernorm_rstd, &post_attention_layernorm_grad,
-        &post_attention_layernorm_weight_grad_part_partial);
+        &post_attention_layernorm_weight_grad_part);
 
-    /* model.layers.*.post_attention_layernorm.weight.grad.part */
+    /* model.layers.*.post_attention_layernorm.weight.grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [32] */
         rt_state(rt, GRADIENT + 28672 + i * 49152);
-    RT_LAUNCH(rt, K_column_sum_add_32, RT_GRID(1, 1, 1),
-        &post_attention_layernorm_weight_grad_part_partial, &post_attention_layernorm_weight_grad);
+    RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &post_attention_layernorm_weight_grad,
+        &post_attention_layernorm_weight_grad_part);
 
     /* model.layers.*.attn_residual.grad */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
@@ -415,15 +415,15 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL - i * 16384);
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD - i * 512);
-    RtPtr input_layernorm_weight_grad_part_partial = /* f32 [1, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART_PARTIAL - i * 63744);
+    RtPtr input_layernorm_weight_grad_part = /* f32 [32] */
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART - i * 63744);
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &embed_tokens,
-        &input_layernorm_rstd, &input_layernorm_grad, &input_layernorm_weight_grad_part_partial);
+        &input_layernorm_rstd, &input_layernorm_grad, &input_layernorm_weight_grad_part);
 
-    /* model.layers.*.input_layernorm.weight.grad.part */
+    /* model.layers.*.input_layernorm.weight.grad */
     RtPtr input_layernorm_weight_grad = rt_state(rt, GRADIENT + 49152 + i * 49152); /* f32 [32] */
-    RT_LAUNCH(rt, K_column_sum_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad_part_partial,
-        &input_layernorm_weight_grad);
+    RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad,
+        &input_layernorm_weight_grad_part);
 
     /* model.embed_tokens.grad */
     RtPtr input_layernorm_weight = rt_state(rt, TRAINED + 24576 + i * 24576); /* bf16 [32] */
@@ -485,15 +485,13 @@ static void micro_step(Rt *rt) {
     /* model.norm.weight.grad.part */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr norm_rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [32, 1] */
-    RtPtr norm_weight_grad_part_partial = /* f32 [1, 32] */
-        rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART_PARTIAL);
+    RtPtr norm_weight_grad_part = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD_PART); /* f32 [32] */
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &mlp_residual, &norm_rstd,
-        &norm_grad, &norm_weight_grad_part_partial);
+        &norm_grad, &norm_weight_grad_part);
 
-    /* model.norm.weight.grad.part */
+    /* model.norm.weight.grad */
     RtPtr norm_weight_grad = rt_state(rt, GRADIENT); /* f32 [32] */
-    RT_LAUNCH(rt, K_column_sum_add_32, RT_GRID(1, 1, 1), &norm_weight_grad_part_partial,
-        &norm_weight_grad);
+    RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &norm_weight_grad, &norm_weight_grad_part);
 
     /* model.layers.1.mlp_residual.grad */
     RtPtr norm_weight = rt_state(rt, TRAINED); /* bf16 [32] */
@@ -842,7 +840,7 @@ static const RtProgram program = {
         .iteration_ms = 0.225888,
         .arena_bytes = 6799616,
         .process_bytes = 635025892,
-        .flops = 9528770.0,
+        .flops = 9528450.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 2048.0,
         .kernel_launches = 171.0,
