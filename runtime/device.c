@@ -200,14 +200,6 @@ static void allocate_arenas(Rt *rt) {
     rt->input = rt->arenas[RT_INPUT];
 }
 
-static void open_slots(Rt *rt) {
-    for (int i = 0; i < RT_SLOTS; i++) {
-        RtSlot *slot = &rt->slots[i];
-        CU(EventCreate, &slot->copied, CU_EVENT_DISABLE_TIMING);
-        CU(EventCreate, &slot->free, CU_EVENT_DISABLE_TIMING);
-    }
-}
-
 /* Legacy stream 0 is not used, and nothing waits for it. */
 static void open_streams(Rt *rt) {
     for (int i = 0; i < RT_STREAMS; i++)
@@ -225,15 +217,10 @@ void device_open(Rt *rt) {
     load_module(rt);
     allocate_arenas(rt);
     open_streams(rt);
-    open_slots(rt);
 }
 
 void device_close(Rt *rt) {
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
-    for (int i = 0; i < RT_SLOTS; i++) {
-        CU(EventDestroy, rt->slots[i].copied);
-        CU(EventDestroy, rt->slots[i].free);
-    }
     for (int i = 0; i < RT_STREAMS; i++)
         CU(StreamDestroy, rt->streams[i]);
     for (int i = 0; i < RT_ARENAS; i++)

@@ -10,10 +10,24 @@
 
 #include <stdlib.h>
 
+/* What happens to a batch on the device. Two of them belong to a slot at a time; older ones are kept
+ * until they are read, for events that have happened can be read without waiting. */
+typedef struct {
+    CUevent begins; /* on the stream of copies: its copy is next */
+    CUevent copied;
+    CUevent done; /* nobody reads the slot any more */
+    bool counted; /* of a training step that is timed */
+} Passage;
+
+enum { PASSAGES = 4 * RT_SLOTS, LAG = 2 * RT_SLOTS };
+
 struct RtInputs {
     void **buffers; /* [count], page-locked where data.pin_memory */
     int count;
-    int64_t sent;
+    Passage passages[PASSAGES]; /* of batch i: passages[i % PASSAGES] */
+    int64_t sent, read;         /* batches */
+    int64_t counted;            /* of those read */
+    double copy_ms, compute_ms; /* of these, summed up */
 };
 
 static void *buffer_alloc(const RtProgram *program) {
@@ -31,6 +45,11 @@ void inputs_open(Rt *rt) {
     inputs->buffers = rt_alloc(sizeof *inputs->buffers * (size_t)inputs->count);
     for (int i = 0; i < inputs->count; i++)
         inputs->buffers[i] = buffer_alloc(rt->program);
+    for (int i = 0; i < PASSAGES; i++) {
+        CU(EventCreate, &inputs->passages[i].begins, CU_EVENT_DEFAULT);
+        CU(EventCreate, &inputs->passages[i].copied, CU_EVENT_DEFAULT);
+        CU(EventCreate, &inputs->passages[i].done, CU_EVENT_DEFAULT);
+    }
     loader_start(rt->loader, inputs->buffers);
 }
 
@@ -44,6 +63,11 @@ void inputs_close(Rt *rt) {
         else
             free(inputs->buffers[i]);
     }
+    for (int i = 0; i < PASSAGES; i++) {
+        CU(EventDestroy, inputs->passages[i].begins);
+        CU(EventDestroy, inputs->passages[i].copied);
+        CU(EventDestroy, inputs->passages[i].done);
+    }
     free(inputs->buffers);
     free(inputs);
     rt->inputs = NULL;
@@ -54,10 +78,63 @@ const void *input_host(const Rt *rt, int slot, const char *name) {
     return input ? (const char *)rt->slots[slot].host + input->offset : NULL;
 }
 
+/* ---- times ----------------------------------------------------------------------------------- */
+
+static Passage *passage_of(struct RtInputs *inputs, int64_t batch) {
+    return &inputs->passages[batch % PASSAGES];
+}
+
+static double between(CUevent from, CUevent to) {
+    float ms = 0;
+    CU(EventElapsedTime, &ms, from, to);
+    return ms;
+}
+
+/* A batch is worked on from when it is there and the one before it is done. */
+static void read_one(struct RtInputs *inputs) {
+    int64_t batch = inputs->read++;
+    const Passage *p = passage_of(inputs, batch);
+    if (!p->counted)
+        return;
+    double compute = between(p->copied, p->done);
+    if (batch > 0) {
+        double since = between(passage_of(inputs, batch - 1)->done, p->done);
+        compute = since < compute ? since : compute;
+    }
+    inputs->copy_ms += between(p->begins, p->copied);
+    inputs->compute_ms += compute;
+    inputs->counted++;
+}
+
+void inputs_collect(Rt *rt) {
+    struct RtInputs *inputs = rt->inputs;
+    while (inputs->read < inputs->sent)
+        read_one(inputs);
+    if (!inputs->counted)
+        return;
+    double steps = (double)inputs->counted / (double)rt->program->training.micro_steps;
+    rt->measured.copy_ms = inputs->copy_ms / steps;
+    rt->measured.compute_ms = inputs->compute_ms / steps;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* The next batch's events; those of LAG batches ago have happened. */
+static Passage *next_passage(Rt *rt, RtSlot *slot, LoaderBatch which) {
+    struct RtInputs *inputs = rt->inputs;
+    while (inputs->read + LAG <= inputs->sent)
+        read_one(inputs);
+    Passage *passage = passage_of(inputs, inputs->sent++);
+    passage->counted = which.split == LOADER_TRAIN && !rt->dump;
+    slot->copied = passage->copied;
+    slot->done = passage->done;
+    return passage;
+}
+
 /* The slot whose turn it is, with a batch on the host. */
 static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
     char error[1024];
-    int index = (int)(rt->inputs->sent++ % RT_SLOTS);
+    int index = (int)(rt->inputs->sent % RT_SLOTS);
     RtSlot *slot = &rt->slots[index];
     if (slot->used)
         rt_wait(rt, slot->copied);
@@ -69,14 +146,17 @@ static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
     return index;
 }
 
-static void send(Rt *rt, int index) {
+static void send(Rt *rt, int index, LoaderBatch which) {
     RtSlot *slot = &rt->slots[index];
+    CUevent before = slot->done;
+    Passage *passage = next_passage(rt, slot, which);
     bool overlap = rt->program->training.overlap;
     CUstream copy = rt->streams[overlap ? RT_STREAM_COPY : RT_STREAM_COMPUTE];
     size_t bytes = rt->program->arena_bytes[RT_INPUT];
     rt_select_slot(rt, index);
     if (slot->used)
-        CU(StreamWaitEvent, copy, slot->free, 0);
+        CU(StreamWaitEvent, copy, before, 0);
+    CU(EventRecord, passage->begins, copy);
     CU(MemcpyHtoDAsync, rt->input, slot->host, bytes, copy);
     CU(EventRecord, slot->copied, copy);
     CU(StreamWaitEvent, rt->streams[RT_STREAM_COMPUTE], slot->copied, 0);
@@ -89,17 +169,19 @@ static void send(Rt *rt, int index) {
 
 int input_send(Rt *rt, int64_t micro_index) {
     int64_t targets;
-    int slot = next_slot(rt, (LoaderBatch){LOADER_TRAIN, micro_index}, &targets);
-    send(rt, slot);
+    LoaderBatch which = {LOADER_TRAIN, micro_index};
+    int slot = next_slot(rt, which, &targets);
+    send(rt, slot, which);
     return slot;
 }
 
 int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets) {
-    int slot = next_slot(rt, (LoaderBatch){LOADER_EVAL, eval_batch}, targets);
-    send(rt, slot);
+    LoaderBatch which = {LOADER_EVAL, eval_batch};
+    int slot = next_slot(rt, which, targets);
+    send(rt, slot, which);
     return slot;
 }
 
 void input_release(Rt *rt, int slot) {
-    CU(EventRecord, rt->slots[slot].free, rt->streams[RT_STREAM_COMPUTE]);
+    CU(EventRecord, rt->slots[slot].done, rt->streams[RT_STREAM_COMPUTE]);
 }

@@ -10,6 +10,8 @@
 #include "runtime/outfile.h"
 #include "runtime/profile.h"
 
+enum { FEEDINGS = 3 };
+
 /* What has to be worked out of what was counted; NAN: not measured. */
 typedef struct {
     double median, p10, p90, first; /* ms a step, outside the profiling window */
@@ -17,7 +19,17 @@ typedef struct {
     double first_loss, last_loss;
     double share_of_peak;
     double arena_bytes;
+    double feeding[FEEDINGS]; /* ms a step, means */
+    const char *bound_by;     /* of these the longest; NULL: unknown */
 } Figures;
+
+/* What a step's time goes to. Each goes on beside the others, so the longest is what the rest waits
+ * for. */
+static const struct {
+    const char *name, *json, *text;
+} feedings[FEEDINGS] = {{"data", "data_wait_ms", "waiting for data a step, host ms"},
+                        {"copy", "copy_ms", "copies in a step, ms"},
+                        {"compute", "compute_ms", "work a step, ms"}};
 
 /* ---- working out ----------------------------------------------------------------------------- */
 
@@ -56,11 +68,23 @@ static double history(const Rt *rt, const void *values, int64_t step) {
     return step >= 0 && step < rt->known_steps ? rt_get(rt->program->real, values, step) : NAN;
 }
 
+static void work_out_feeding(const RtMeasured *m, Figures *figures) {
+    bool known = m->steps > 0 && m->compute_ms > 0;
+    const double ms[FEEDINGS] = {m->data_wait_ms / (double)m->steps, m->copy_ms, m->compute_ms};
+    int longest = 0;
+    for (int i = 0; i < FEEDINGS; i++) {
+        figures->feeding[i] = known ? ms[i] : NAN;
+        longest = ms[i] > ms[longest] ? i : longest;
+    }
+    figures->bound_by = known ? feedings[longest].name : NULL;
+}
+
 static Figures work_out(const Rt *rt) {
     const RtProgram *program = rt->program;
     const RtTraining *training = &program->training;
     Figures figures;
     work_out_times(&rt->measured, &figures);
+    work_out_feeding(&rt->measured, &figures);
     double units = (double)(training->batch * training->seq_len * training->micro_steps);
     figures.units_per_s = 1e3 * units / figures.median;
     figures.first_loss = history(rt, rt->losses, 0);
@@ -143,6 +167,14 @@ static json_t *versions_json(const Rt *rt) {
                      known((double)profile_cupti_version(rt->profile)));
 }
 
+static json_t *feeding_json(const Figures *f) {
+    json_t *feeding = json_object();
+    for (int i = 0; i < FEEDINGS; i++)
+        json_object_set_new(feeding, feedings[i].json, number(f->feeding[i]));
+    json_object_set_new(feeding, "bound_by", f->bound_by ? json_string(f->bound_by) : json_null());
+    return feeding;
+}
+
 static void set_times(json_t *report, const Rt *rt, const Figures *f) {
     const RtMeasured *m = &rt->measured;
     json_object_set_new(report, "iteration_ms",
@@ -167,7 +199,7 @@ static void set_times(json_t *report, const Rt *rt, const Figures *f) {
     json_object_set_new(
         report, "waits",
         json_pack("{s:I, s:o}", "count", (json_int_t)m->waits, "ms", number(m->wait_ms)));
-    json_object_set_new(report, "data_wait", json_pack("{s:o}", "ms", number(m->data_wait_ms)));
+    json_object_set_new(report, "feeding", feeding_json(f));
     json_object_set_new(report, "collectives", json_object());
 }
 
@@ -261,6 +293,9 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     line(out, "iteration, p90 ms", "%.3f", f->p90, NAN);
     line(out, "iteration, first ms", "%.3f", f->first, NAN);
     line(out, rate, "%.0f", f->units_per_s, comparable ? units / p->iteration_ms : NAN);
+    for (int i = 0; i < FEEDINGS; i++)
+        line(out, feedings[i].text, "%.3f", f->feeding[i], NAN);
+    fprintf(out, "%-34s %18s %18s\n", "bound by", f->bound_by ? f->bound_by : "-", "-");
     line(out, "FLOPs a step, 1e9", "%.3f", NAN, p->flops * 1e-9);
     line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
 }
@@ -277,7 +312,6 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
     line(out, "synchronisations a step", "%.2f", (double)m->syncs / steps, NAN);
     line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
-    line(out, "waiting for data a step, host ms", "%.3f", m->data_wait_ms / steps, NAN);
 }
 
 /* Lines with a star, which print_report() explains. */

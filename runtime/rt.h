@@ -85,6 +85,7 @@ typedef struct {
     int64_t waits; /* waits for an event of an earlier step: a free slot, an old loss */
     double wait_ms;
     double data_wait_ms;        /* the loop's wait for batches that were not prepared yet */
+    double copy_ms, compute_ms; /* of a step, on the device: its copies in, its work; 0: unknown */
     RtEvaluation before, after; /* of training; loss NAN where not measured */
     double loss_scale;          /* at the end; 0 without one */
     int64_t skipped_steps;      /* that applied no update, those before a resume too */
@@ -122,7 +123,7 @@ enum { RT_SLOTS = 2 };
 typedef struct {
     void *host;     /* the batch in it: the loader's buffer, laid out like the slot */
     CUevent copied; /* recorded on the copy stream: input is on the device */
-    CUevent free;   /* recorded on the compute stream: nobody reads the device's slot any more */
+    CUevent done;   /* recorded on the compute stream: nobody reads the device's slot any more */
     bool used;      /* both were recorded at least once */
 } RtSlot;
 
@@ -244,6 +245,8 @@ void inputs_close(Rt *rt);
  * waits for the copy. Gives the slot. */
 int input_send(Rt *rt, int64_t micro_index);
 int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets);
+/* Reads what is not read yet into measured.copy_ms and compute_ms; the compute stream is idle. */
+void inputs_collect(Rt *rt);
 /* Everything that reads the slot is enqueued. */
 void input_release(Rt *rt, int slot);
 /* One input of the batch in a slot, on the host; NULL where the program has none of that name. */

@@ -69,6 +69,7 @@ static void settle(Rt *rt) {
     history_complete(rt);
     rt_sync(rt);
     clock_collect(rt);
+    inputs_collect(rt);
     process_memory_measure(rt);
     if (rt->known_steps > known)
         look_at_history(rt);

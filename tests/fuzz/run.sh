@@ -1,5 +1,6 @@
 #!/bin/sh
-# make fuzz: libFuzzer on the readers of specs, JSON lines and safetensors, FUZZ_SECONDS each (60).
+# make fuzz: libFuzzer on the readers of specs, JSON lines, IDX files, JPEG and PNG files and
+# safetensors, FUZZ_SECONDS each (60).
 # Says how many inputs were tried. A finding stays in build/fuzz/NAME.crash-*, and ends with FAIL.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -48,8 +49,14 @@ fuzz() {
 
 fuzz fuzz_spec "tests/error/*.toml specs/*.toml tests/error/parts/*/config.json" \
     $work/libgen.a -ljansson -lm
+reader="runtime/data_*.c runtime/data.c runtime/rt.c runtime/dynlib.c"
+# shellcheck disable=SC2086 # files are words
 fuzz fuzz_jsonl "tests/oracle/cases/*/data.jsonl" \
-    runtime/data_*.c runtime/data.c runtime/rt.c -ljansson -lz -lm -lpthread
+    $reader -ljansson -lz -lm -lpthread
+# shellcheck disable=SC2086
+fuzz fuzz_idx "tests/fuzz/idx/*" $reader -ljansson -lz -lm -lpthread
+# shellcheck disable=SC2086
+fuzz fuzz_picture "tests/fuzz/images/*" $reader -ljansson -lz -lm -lpthread
 fuzz fuzz_safetensors "tests/oracle/cases/*/adapter/*.safetensors" \
     runtime/safetensors.c -ljansson -lm
 exit $failed

@@ -232,6 +232,8 @@ static int setup(void **state) {
                                .copies = {{.count = 21, .bytes = 448, .pinned = 21}},
                                .syncs = 1,
                                .data_wait_ms = 14,
+                               .copy_ms = 0.5,
+                               .compute_ms = 2.75,
                                .before = {.loss = 5.5},
                                .after = {.loss = NAN}};
     has_cupti = true;
@@ -339,11 +341,14 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "predicted.kernels.launches", 70);
     assert_number(r, "predicted.copies.h2d.bytes", 448);
     assert_number(r, "data.truncated", 3);
-    assert_number(r, "data_wait.ms", 14);
+    assert_number(r, "feeding.data_wait_ms", 2);
+    assert_number(r, "feeding.copy_ms", 0.5);
+    assert_number(r, "feeding.compute_ms", 2.75);
     json_decref(r);
     assert_text("report.txt", "kernel launches a step                           10.0");
     assert_text("report.txt", "iteration, median ms                            3.000");
     assert_text("report.txt", "waiting for data a step, host ms                2.000");
+    assert_text("report.txt", "bound by                                      compute");
 }
 
 static void what_was_not_measured_is_null(void **state) {

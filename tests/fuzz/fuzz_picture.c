@@ -1,0 +1,69 @@
+/* Any bytes as a JPEG or PNG file: a clear sentence or a picture that is fitted and presented as any
+ * other, never a crash. Checksums of PNG's chunks are mended first, or hardly an input would get
+ * past them. Built by `make fuzz` with clang's libFuzzer. */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "runtime/data_images.h"
+
+enum { SIDE = 3, SIGNATURE = 8, AROUND = 12 /* bytes of a chunk besides its data */ };
+
+static void check(bool promise) {
+    if (!promise)
+        abort();
+}
+
+static uint32_t big_endian(const uint8_t *at) {
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static void mend_checksums(uint8_t *bytes, size_t size) {
+    for (size_t at = SIGNATURE; at + AROUND <= size;) {
+        size_t length = big_endian(bytes + at);
+        if (length > size - at - AROUND)
+            return;
+        unsigned long sum = crc32(0, bytes + at + 4, (unsigned)length + 4);
+        for (int i = 0; i < 4; i++)
+            bytes[at + 8 + length + (size_t)i] = (uint8_t)(sum >> (24 - 8 * i));
+        at += AROUND + length;
+    }
+}
+
+static void check_picture(const Picture *picture, const RtImages *shape, DataError *error) {
+    uint8_t raw[SIDE * SIDE * 3];
+    float seen[4 * 4 * 3];
+    check(picture->height > 0 && picture->width > 0 && picture->channels == shape->channels);
+    bool large_enough = picture->height >= SIDE && picture->width >= SIDE;
+    check(picture_fit(picture, shape, "fuzz", raw, error) == large_enough);
+    if (!large_enough)
+        return;
+    image_present(shape, raw, RT_F32, seen);
+    for (int i = 0; i < 4 * 4 * 3; i++)
+        check(seen[i] >= 0 && seen[i] <= 1);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static const double mean[] = {0, 0, 0}, deviation[] = {1, 1, 1};
+    RtImages shape = {
+        SIDE, SIDE, 1, .out_size = 4, .out_channels = 3, .mean = mean, .std = deviation};
+    uint8_t *mended = malloc(size + 1);
+    if (size)
+        memcpy(mended, bytes, size);
+    if (size && bytes[0] == 0x89)
+        mend_checksums(mended, size);
+    for (shape.channels = 1; shape.channels <= 3; shape.channels += 2) {
+        char text[512] = "";
+        DataError error = {text, sizeof text};
+        Picture picture;
+        if (picture_decode(&picture, "fuzz", mended, size, shape.channels, &error)) {
+            check_picture(&picture, &shape, &error);
+            picture_free(&picture);
+        } else {
+            check(text[0] != '\0' && !picture.pixels);
+        }
+    }
+    free(mended);
+    return 0;
+}
