@@ -1,6 +1,7 @@
 /* buffers.h: where every buffer lies. */
 #include "emit/emit.h"
 #include "emit/names.h"
+#include "emit/places.h"
 
 #include <stdlib.h>
 
@@ -35,9 +36,43 @@ static int lines_of(const Plan *plan, ArenaKind kind, Line *lines) {
     return count;
 }
 
+/* What starts inside the storage. */
+static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *out) {
+    for (int i = places->first_part[storage]; i >= 0; i = places->parts[i].next) {
+        const Value *v = places->parts[i].value;
+        sb_printf(out, "#define %s (%s + %lldul) /* %s, %s */\n", places->parts[i].name,
+                  places->symbols[storage], (long long)(v->offset * dtype_bytes(v->dtype)),
+                  shape_text(arena, v), v->name);
+    }
+}
+
+/* "(SYMBOL + (i) * 1048576ul)", the member of number 0 being at SYMBOL. */
+static void put_series(const Places *places, const Series *f, Arena *arena, StrBuf *out) {
+    const char *number =
+        f->number ? arena_printf(arena, "((i) - %lld)", (long long)f->number) : "(i)";
+    sb_printf(out, "#define %s(i) (%s %c %s * %lldul) /* %s, %s */\n", f->name,
+              place_text(places, f->member), f->step > 0 ? '+' : '-', number,
+              (long long)(f->step > 0 ? f->step : -f->step), shape_text(arena, f->member),
+              f->pattern);
+}
+
+static void put_all_series(const Places *places, ArenaKind kind, Arena *arena, StrBuf *out) {
+    bool first = true;
+    for (int i = 0; i < places->series_count; i++) {
+        const Series *f = &places->series[i];
+        if (plan_place(places->plan, f->member).arena != kind)
+            continue;
+        if (first)
+            sb_puts(out, "\n/* By number: what lies at even distances. */\n");
+        first = false;
+        put_series(places, f, arena, out);
+    }
+}
+
 /* Offsets are unsigned long: program.c adds to them, and an int ends at 2 GiB. */
-static void put_arena(const Plan *plan, ArenaKind kind, const char *const *symbols, Arena *arena,
-                      StrBuf *out) {
+static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf *out) {
+    const Plan *plan = places->plan;
+    const char *const *symbols = (const char *const *)places->symbols;
     const Program *program = plan->program;
     const Value **values = storage_values(arena, program);
     Line *lines = arena_array(arena, (size_t)program->storage_count + 1, sizeof *lines);
@@ -49,7 +84,9 @@ static void put_arena(const Plan *plan, ArenaKind kind, const char *const *symbo
         sb_printf(out, "#define %s %lldul /* %s, %s %s */\n", symbols[id],
                   (long long)lines[i].offset, shape_text(arena, values[id]),
                   role_name(program->storages[id]->role), program->storages[id]->name);
+        put_parts(places, id, arena, out);
     }
+    put_all_series(places, kind, arena, out);
 }
 
 static int outputs_of(const PlanEntry *entry) {
@@ -89,12 +126,12 @@ static void put_tables(const Plan *plan, Arena *arena, StrBuf *out) {
 
 void emit_buffers(const Plan *plan, StrBuf *out) {
     Arena arena = {0};
-    const char **symbols = storage_symbols(&arena, plan);
+    const Places places = places_of(&arena, plan);
     sb_printf(out, "/* Where every buffer of %s lies: bytes from the start of its arena. */\n",
               plan->spec->name);
     sb_puts(out, "#ifndef BUFFERS_H\n#define BUFFERS_H\n\n#include \"runtime/runtime.h\"\n");
     for (int kind = 0; kind < ARENA_COUNT; kind++)
-        put_arena(plan, (ArenaKind)kind, symbols, &arena, out);
+        put_arena(&places, (ArenaKind)kind, &arena, out);
     if (plan->gemm_count > 0)
         sb_printf(
             out,

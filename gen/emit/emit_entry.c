@@ -2,7 +2,6 @@
 #include "emit/emit_entry.h"
 
 #include "emit/names.h"
-#include "emit/pointers.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +10,7 @@ enum { WIDTH = 100 };
 
 typedef struct {
     const Plan *plan;
-    const char *const *symbols;
+    const Places *places;
     const PlanEntry *entry;
     StrBuf *out;
     Arena *arena;
@@ -65,17 +64,11 @@ static const char *op_text(const Stretch *s, int index) {
 
 static const char *where(const Stretch *s, const Pointer *pointer) {
     Arena *arena = s->e->arena;
-    if (pointer->column >= 0) {
-        const char *column = s->pointers.columns[pointer->column].name;
-        return pointer->within == 0
-                   ? arena_printf(arena, "at->%s", column)
-                   : arena_printf(arena, "at->%s + %lld", column, (long long)pointer->within);
-    }
-    const char *start = offset_text(arena, s->e->symbols, pointer->values[0]);
+    if (pointer->column >= 0)
+        return arena_printf(arena, "at->%s", s->pointers.columns[pointer->column].name);
     if (pointer->step == 0)
-        return start;
-    return arena_printf(arena, "%s %c i * %lld", start, pointer->step > 0 ? '+' : '-',
-                        (long long)(pointer->step > 0 ? pointer->step : -pointer->step));
+        return place_text(s->e->places, pointer->values[0]);
+    return series_text(arena, s->e->places, pointer);
 }
 
 static void declare(const Stretch *s, Pointer *pointer) {
@@ -198,7 +191,7 @@ static void put_row(const Stretch *s, int time) {
     int room = p->column_count + p->varying_count, count = 0;
     const char **items = arena_array(arena, (size_t)room, sizeof *items);
     for (int i = 0; i < p->column_count; i++)
-        items[count++] = offset_text(arena, s->e->symbols, p->columns[i].values[time]);
+        items[count++] = place_text(s->e->places, p->columns[i].values[time]);
     for (int i = 0; i < p->varying_count; i++) {
         const Launch *launch = launch_at(s, p->varying[i].launch + time * p->run.length);
         long long scalar = (long long)launch->scalar[p->varying[i].index];
@@ -376,14 +369,15 @@ static void put_entry(const Emit *e, const Rolled *rolled, const Stretch *stretc
     sb_puts(e->out, "}\n\n");
 }
 
-void emit_entry(const Plan *plan, const char *const *symbols, const PlanEntry *entry, StrBuf *out) {
+void emit_entry(const Places *places, const PlanEntry *entry, StrBuf *out) {
     Arena arena = {0};
-    Emit e = {plan, symbols, entry, out, &arena};
+    Emit e = {places->plan, places, entry, out, &arena};
     Rolled rolled = roll_entry(&arena, entry);
     const char **names = run_names(&e, &rolled);
     Stretch *stretches = arena_array(&arena, (size_t)rolled.count + 1, sizeof *stretches);
     for (int r = 0; r < rolled.count; r++)
-        stretches[r] = (Stretch){&e, pointers_of(&arena, plan, entry, rolled.runs[r]), names[r]};
+        stretches[r] =
+            (Stretch){&e, pointers_of(&arena, places->plan, entry, rolled.runs[r]), names[r]};
     share_locals(stretches, rolled.count, &e);
     for (int r = 0; r < rolled.count; r++)
         if (rolled.runs[r].times > 1)

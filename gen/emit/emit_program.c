@@ -387,14 +387,15 @@ static void put_profiling(const Emit *e) {
 
 void emit_program(const Plan *plan, StrBuf *out) {
     Arena arena = {0};
-    Emit e = {plan, plan->spec, out, &arena, storage_symbols(&arena, plan)};
+    const Places places = places_of(&arena, plan);
+    Emit e = {plan, plan->spec, out, &arena, places.symbols};
     put_head(&e);
     put_kernels(&e);
     put_gemms(&e);
     sb_puts(out, "/* ---- what runs, in this order ---- */\n\n");
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (plan->entry[i].launch_count > 0)
-            emit_entry(plan, e.symbols, &plan->entry[i], out);
+            emit_entry(&places, &plan->entry[i], out);
     sb_puts(out, "/* ---- settings ---- */\n\n");
     put_text(&e, "config_json", plan->program->config_json);
     put_text(&e, "adapter_json", plan->program->adapter_json);

@@ -2,6 +2,7 @@
 #include "emit/names.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +245,20 @@ const char *starred_name(Arena *arena, const char *a, const char *b) {
         b += n + (b[n] == '.');
     }
     return text;
+}
+
+const char *counted_name(Arena *arena, const char *a, const char *b, int *number_a, int *number_b) {
+    const char *pattern = starred_name(arena, a, b), *star = strchr(pattern, '*');
+    size_t before = star ? (size_t)(star - pattern) : 0;
+    if (!star || strchr(star + 1, '*') || strncmp(a, b, before) != 0)
+        return NULL;
+    char *rest_a, *rest_b;
+    long in_a = strtol(a + before, &rest_a, 10), in_b = strtol(b + before, &rest_b, 10);
+    if (strcmp(rest_a, rest_b) != 0 || in_a > INT_MAX || in_b > INT_MAX)
+        return NULL;
+    *number_a = (int)in_a;
+    *number_b = (int)in_b;
+    return pattern;
 }
 
 /* ---- pieces of text ---------------------------------------------------------------------- */

@@ -20,6 +20,9 @@ const char **local_names(Arena *, const char *const *dotted, int count);
 /* b; a number in which it differs from a is written *: "layers.*.mlp" of layers.0.mlp, layers.1.mlp. */
 const char *starred_name(Arena *, const char *a, const char *b);
 
+/* "layers.*.mlp" where a and b differ in one number only, and the two numbers; else NULL. */
+const char *counted_name(Arena *, const char *a, const char *b, int *number_a, int *number_b);
+
 /* "SYMBOL" or "SYMBOL + 512": where a value starts. */
 const char *offset_text(Arena *, const char *const *symbols, const Value *);
 /* "RT_F32". */

@@ -4,6 +4,7 @@
 
 #include "emit/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -11,7 +12,6 @@ typedef struct {
     const Plan *plan;
     const PlanEntry *entry;
     Pointers *out;
-    const Value *const *storage_values;
     int *next_in_bucket, bucket[256];
 } Collect;
 
@@ -32,27 +32,43 @@ static bool is_pointer(const Collect *c, const Pointer *pointer, int launch, int
 
 static int64_t bytes_within(const Value *v) { return v->offset * dtype_bytes(v->dtype); }
 
-/* The column of the pointer's storages; its own where it lies elsewhere in them each time. */
+static bool same_places(const Collect *c, const Value *const *a, const Value *const *b) {
+    for (int t = 0; t < c->out->run.times; t++)
+        if (a[t]->storage != b[t]->storage || bytes_within(a[t]) != bytes_within(b[t]))
+            return false;
+    return true;
+}
+
 static void find_column(const Collect *c, Pointer *pointer) {
     Pointers *out = c->out;
-    int times = out->run.times;
-    bool moves = false;
-    Column column = {.values = arena_array(c->arena, (size_t)times, sizeof *column.values)};
-    for (int t = 0; t < times; t++)
-        moves |= bytes_within(pointer->values[t]) != bytes_within(pointer->values[0]);
-    for (int t = 0; t < times; t++) {
-        const Value *v = pointer->values[t], *whole = c->storage_values[v->storage->id];
-        column.values[t] = moves || whole->offset != 0 ? v : whole;
-    }
-    pointer->within = bytes_within(pointer->values[0]) - bytes_within(column.values[0]);
-    size_t size = (size_t)times * sizeof *column.values;
     for (int i = 0; i < out->column_count; i++)
-        if (memcmp(out->columns[i].values, column.values, size) == 0) {
+        if (same_places(c, out->columns[i].values, pointer->values)) {
             pointer->column = i;
+            if (value_elements(pointer->values[0]) > value_elements(out->columns[i].values[0]))
+                out->columns[i].values = pointer->values; /* the whole names it better */
             return;
         }
     pointer->column = out->column_count;
-    out->columns[out->column_count++] = column;
+    out->columns[out->column_count++] = (Column){.values = pointer->values};
+}
+
+/* Whether the values' names count them, up or down. */
+static bool is_counted(const Collect *c, Pointer *pointer) {
+    const Value *const *v = (const Value *const *)pointer->values;
+    int before = 0, now = 0;
+    for (int t = 1; t < c->out->run.times; t++) {
+        const char *pattern = counted_name(c->arena, v[t - 1]->name, v[t]->name, &before, &now);
+        if (!pattern || (t > 1 && strcmp(pattern, pointer->pattern) != 0))
+            return false;
+        if (t == 1) {
+            pointer->pattern = pattern;
+            pointer->number = before;
+            pointer->direction = now - before;
+        }
+        if (now - before != pointer->direction || abs(pointer->direction) != 1)
+            return false;
+    }
+    return true;
 }
 
 static void find_course(const Collect *c, Pointer *pointer) {
@@ -65,8 +81,10 @@ static void find_course(const Collect *c, Pointer *pointer) {
     pointer->step = start_of(c, pointer->values[1]) - first;
     for (int t = 2; t < times; t++)
         straight &= start_of(c, pointer->values[t]) == first + t * pointer->step;
-    if (!straight)
+    if (!straight || (pointer->step != 0 && !is_counted(c, pointer))) {
+        pointer->step = 0;
         find_column(c, pointer);
+    }
 }
 
 static int add_pointer(Collect *c, int launch, int arg) {
@@ -138,7 +156,6 @@ Pointers pointers_of(Arena *arena, const Plan *plan, const PlanEntry *entry, Run
                     .of_arg = arena_array(arena, room, sizeof(int)),
                     .varying = arena_array(arena, launches * MAX_SCALARS, sizeof(Varying))};
     Collect c = {.arena = arena, .plan = plan, .entry = entry, .out = &out};
-    c.storage_values = storage_values(arena, plan->program);
     c.next_in_bucket = arena_array(arena, room, sizeof(int));
     memset(c.bucket, -1, sizeof c.bucket);
     for (int l = 0; l < run.length; l++) {

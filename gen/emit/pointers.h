@@ -9,15 +9,17 @@
 typedef struct {
     const Value **values; /* [run.times] */
     const char *name;
-    bool declared;  /* already written out */
-    int column;     /* of the table, where its places follow no line; else -1 */
-    int64_t within; /* bytes from what the column says */
-    int64_t step;   /* bytes from one time to the next, where column is -1 */
+    bool declared; /* already written out */
+    int column;    /* of the table, where its places follow no line; else -1 */
+    int64_t step;  /* bytes from one time to the next, where column is -1 */
+    /* where step is not 0: what its values are called, and the number that counts them */
+    const char *pattern;
+    int number, direction; /* the first time's; 1 or -1 from one time to the next */
 } Pointer;
 
-/* Where storages lie, a storage each time. Several pointers may lie within one. */
+/* Where a pointer lies each time; several may start at the same places. */
 typedef struct {
-    const Value **values; /* [run.times], each the start of its storage or of one pointer */
+    const Value **values; /* [run.times] */
     const char *name;
 } Column;
 

@@ -37,6 +37,13 @@ same_bytes_everywhere() {
     [ "$(sum_of "$work/here")" = "$(sum_of "$work/there")" ]
 }
 
+# What program.c adds to a place has a name in buffers.h.
+no_bare_bytes() {
+    emit specs/lora_r16.toml -o "$work/named" || return 1
+    grep -q '_WEIGHT(i)' "$work/named/program.c" && grep -q '_WEIGHT(i) (' "$work/named/buffers.h" &&
+        ! grep -nE '[A-Z_0-9]{3} [-+] [0-9i]|->[a-z_A-Z0-9]+ \+ [0-9]' "$work/named/program.c"
+}
+
 untouched_when_unchanged() {
     emit $spec -o "$work/twice" || return 1
     touch -d '2001-01-01' "$work/twice/program.c" "$work/twice/runtime/rt.h"
@@ -154,7 +161,7 @@ counted_bytes_are_planned_bytes() {
     done
 }
 
-all='same_bytes_everywhere untouched_when_unchanged kernels_do_not_know_the_layers
+all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes'
 for name in ${*:-$all}; do

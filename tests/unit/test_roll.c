@@ -77,6 +77,19 @@ static void test_names_are_as_short_as_they_can_be(void **state) {
     assert_string_equal(names[3], "tokens");
 }
 
+static void test_names_that_count(void **state) {
+    (void)state;
+    int a, b;
+    assert_string_equal(counted_name(&arena, "layers.9.mlp.act", "layers.10.mlp.act", &a, &b),
+                        "layers.*.mlp.act");
+    assert_int_equal(a, 9);
+    assert_int_equal(b, 10);
+    assert_null(counted_name(&arena, "embed.y", "layers.0.y", &a, &b));
+    assert_null(counted_name(&arena, "layers.0.y", "layers.0.y", &a, &b));
+    assert_null(counted_name(&arena, "layers.0.chunk.1.y", "layers.1.chunk.2.y", &a, &b));
+    assert_null(counted_name(&arena, "layers.0.q.y", "layers.1.k.y", &a, &b));
+}
+
 static void test_names_are_unique_and_no_keywords(void **state) {
     (void)state;
     const char *dotted[] = {"a.x", "b.x", "b.x", "for", "7", "rt", "c.x-y"};
@@ -144,6 +157,7 @@ int main(void) {
         cmocka_unit_test(test_short_runs_stay_as_they_are),
         cmocka_unit_test(test_long_repeats_come_before_short_ones),
         cmocka_unit_test(test_names_are_as_short_as_they_can_be),
+        cmocka_unit_test(test_names_that_count),
         cmocka_unit_test(test_names_are_unique_and_no_keywords),
         cmocka_unit_test(test_names_keep_what_a_gradient_is_of),
         cmocka_unit_test(test_numbers_tell_only_what_words_do_not),

@@ -33,22 +33,151 @@
 #define MODEL_NORM_WEIGHT 9984ul /* bf16 [32], frozen model.norm.weight */
 #define LM_HEAD_WEIGHT 10240ul /* bf16 [64, 32], frozen lm_head.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED 14336ul /* bf16 [88, 56], frozen model.layers.0.self_attn.q_k_v_proj.bordered */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5472ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.q_proj.lora_A.border */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.k_proj.lora_A.border */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.v_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED 24320ul /* bf16 [40, 40], frozen model.layers.0.self_attn.o_proj.bordered */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [4, 32] of rows of 40, model.layers.0.self_attn.o_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED 27648ul /* bf16 [112, 48], frozen model.layers.0.mlp.gate_up_proj.bordered */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4688ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.gate_proj.lora_A.border */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.up_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 38400ul /* bf16 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [4, 48] of rows of 56, model.layers.0.mlp.down_proj.lora_A.border */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED 43008ul /* bf16 [88, 56], frozen model.layers.1.self_attn.q_k_v_proj.bordered */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.sB */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED 52992ul /* bf16 [40, 40], frozen model.layers.1.self_attn.o_proj.bordered */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.bordered.sB */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED 56320ul /* bf16 [112, 48], frozen model.layers.1.mlp.gate_up_proj.bordered */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16] of rows of 48, model.layers.1.mlp.gate_up_proj.bordered.sB */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 67072ul /* bf16 [40, 56], frozen model.layers.1.mlp.down_proj.bordered */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.bordered.sB */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED 71680ul /* bf16 [88, 56], frozen model.layers.2.self_attn.q_k_v_proj.bordered */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32] of rows of 56, model.layers.2.self_attn.q_k_v_proj.bordered.A */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED 81664ul /* bf16 [40, 40], frozen model.layers.2.self_attn.o_proj.bordered */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32] of rows of 40, model.layers.2.self_attn.o_proj.bordered.A */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED 84992ul /* bf16 [112, 48], frozen model.layers.2.mlp.gate_up_proj.bordered */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_A (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32] of rows of 48, model.layers.2.mlp.gate_up_proj.bordered.A */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED 95744ul /* bf16 [40, 56], frozen model.layers.2.mlp.down_proj.bordered */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48] of rows of 56, model.layers.2.mlp.down_proj.bordered.A */
 #define TRAINED 100352ul /* bf16 [42, 1024], adapter trained */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT (TRAINED + 73728ul) /* bf16 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT (TRAINED + 77824ul) /* bf16 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 81920ul) /* bf16 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
 #define GRADIENT 186368ul /* f32 [42, 1024], gradient gradient */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 65536ul) /* f32 [48, 4], model.layers.1.mlp.up_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [4, 32], model.layers.1.mlp.up_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 73728ul) /* f32 [48, 4], model.layers.1.mlp.gate_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 77824ul) /* f32 [4, 32], model.layers.1.mlp.gate_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 81920ul) /* f32 [32, 4], model.layers.1.self_attn.o_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 86016ul) /* f32 [4, 32], model.layers.1.self_attn.o_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 90112ul) /* f32 [16, 4], model.layers.1.self_attn.v_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 94208ul) /* f32 [4, 32], model.layers.1.self_attn.v_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 98304ul) /* f32 [16, 4], model.layers.1.self_attn.k_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 102400ul) /* f32 [4, 32], model.layers.1.self_attn.k_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 106496ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 110592ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 114688ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 118784ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 122880ul) /* f32 [48, 4], model.layers.0.mlp.up_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 126976ul) /* f32 [4, 32], model.layers.0.mlp.up_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 131072ul) /* f32 [48, 4], model.layers.0.mlp.gate_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 135168ul) /* f32 [4, 32], model.layers.0.mlp.gate_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 139264ul) /* f32 [32, 4], model.layers.0.self_attn.o_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 143360ul) /* f32 [4, 32], model.layers.0.self_attn.o_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 147456ul) /* f32 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 151552ul) /* f32 [4, 32], model.layers.0.self_attn.v_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 155648ul) /* f32 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 159744ul) /* f32 [4, 32], model.layers.0.self_attn.k_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 163840ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 167936ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MASTER 358400ul /* f32 [42, 1024], optimizer master */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 114688ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 118784ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.master */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 122880ul) /* f32 [48, 4], model.layers.0.mlp.up_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 126976ul) /* f32 [4, 32], model.layers.0.mlp.up_proj.lora_A.weight.master */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 131072ul) /* f32 [48, 4], model.layers.0.mlp.gate_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 135168ul) /* f32 [4, 32], model.layers.0.mlp.gate_proj.lora_A.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 139264ul) /* f32 [32, 4], model.layers.0.self_attn.o_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 143360ul) /* f32 [4, 32], model.layers.0.self_attn.o_proj.lora_A.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 147456ul) /* f32 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 151552ul) /* f32 [4, 32], model.layers.0.self_attn.v_proj.lora_A.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 155648ul) /* f32 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 159744ul) /* f32 [4, 32], model.layers.0.self_attn.k_proj.lora_A.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 163840ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 167936ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.master */
 #define EXP_AVG 530432ul /* f32 [42, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 702464ul /* f32 [42, 1024], optimizer exp_avg_sq */
+
+/* By number: what lies at even distances. */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 56, model.layers.*.self_attn.q_proj.lora_A.border */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.k_proj.lora_A.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 56, model.layers.*.self_attn.k_proj.lora_A.border */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.k_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [16, 4] of rows of 56, model.layers.*.self_attn.k_proj.lora_B.border */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.v_proj.lora_A.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 56, model.layers.*.self_attn.v_proj.lora_A.border */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.v_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [16, 4] of rows of 56, model.layers.*.self_attn.v_proj.lora_B.border */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.o_proj.lora_A.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.border */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.o_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_B.border */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.gate_proj.lora_A.weight.master */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 48, model.layers.*.mlp.gate_proj.lora_A.border */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.gate_proj.lora_B.weight.master */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [48, 4] of rows of 48, model.layers.*.mlp.gate_proj.lora_B.border */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.up_proj.lora_A.weight.master */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 48, model.layers.*.mlp.up_proj.lora_A.border */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.up_proj.lora_B.weight.master */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [48, 4] of rows of 48, model.layers.*.mlp.up_proj.lora_B.border */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.master */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 48] of rows of 56, model.layers.*.mlp.down_proj.lora_A.border */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_B.border */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [24, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.A */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + (i) * 28672ul) /* bf16 [64, 56], model.layers.*.self_attn.q_k_v_proj.bordered.W|sB */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [8, 32] of rows of 40, model.layers.*.self_attn.o_proj.bordered.A */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + (i) * 28672ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.bordered.W|sB */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32], model.layers.*.post_attention_layernorm.weight */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [16, 32] of rows of 48, model.layers.*.mlp.gate_up_proj.bordered.A */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + (i) * 28672ul) /* bf16 [96, 48], model.layers.*.mlp.gate_up_proj.bordered.W|sB */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [8, 48] of rows of 56, model.layers.*.mlp.down_proj.bordered.A */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + (i) * 28672ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.bordered.W|sB */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 512ul) /* bf16 [32], model.layers.*.input_layernorm.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.bordered.sB */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + ((i) - 1) * 28672ul) /* bf16 [40, 48] of rows of 56, model.layers.*.mlp.down_proj.bordered.W;A */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.up_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [96, 16] of rows of 48, model.layers.*.mlp.gate_up_proj.bordered.sB */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.up_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.gate_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.gate_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED + ((i) - 1) * 28672ul) /* bf16 [112, 32] of rows of 48, model.layers.*.mlp.gate_up_proj.bordered.W;A */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.o_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.bordered.sB */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.o_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + ((i) - 1) * 28672ul) /* bf16 [40, 32] of rows of 40, model.layers.*.self_attn.o_proj.bordered.W;A */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.v_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [64, 24] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.sB */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.v_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.k_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.k_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + ((i) - 1) * 28672ul) /* bf16 [88, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.W;A */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
@@ -131,47 +260,93 @@
 #define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 41984ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.u */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 29696ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.v_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 72704ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 68608ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 33792ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.v */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 63488ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.u */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 7168ul /* bf16 [32, 96], activation model.layers.0.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_0_MLP_UP_PROJ (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.up_proj */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.0.mlp.gate_up_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112, model.layers.0.mlp.act.grad.up */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.0.mlp.gate_up_proj.v */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.up_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 45568ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 66560ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 36864ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 49152ul /* bf16 [32, 56], activation model.layers.1.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.k_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 33792ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_v_proj.y */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.1.self_attn.q_k_v_proj.dy_v */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 75264ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 69632ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.y */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 39424ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.v */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 66560ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.gate_proj.lora_A */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.up_proj.lora_A */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 13312ul /* bf16 [32, 96], activation model.layers.1.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.1.mlp.gate_up_proj.dy_v */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 52736ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 69632ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 69632ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 56320ul /* bf16 [32, 56], activation model.layers.2.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.2.self_attn.q_k_v_proj.u */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 37888ul /* bf16 [32, 64], activation model.layers.2.self_attn.q_k_v_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.k_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.v_proj */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.2.self_attn.q_k_v_proj.dy_v */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.k_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.grad.v */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88, model.layers.2.self_attn.q_k_v_proj.v */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.k_proj.lora_A.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.v_proj.lora_A.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 77824ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 80384ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 59904ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 69632ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.mlp.gate_up_proj.u */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 19456ul /* bf16 [32, 96], activation model.layers.2.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_2_MLP_UP_PROJ (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.2.mlp.up_proj */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.2.mlp.gate_up_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112, model.layers.2.mlp.act.grad.up */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.2.mlp.gate_up_proj.v */
+#define MODEL_LAYERS_2_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.up_proj.lora_A.grad */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 59904ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 80384ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_up_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.0.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.1.self_attn.q_k_v_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_v_proj.y */
@@ -182,14 +357,74 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.2.self_attn.q_k_v_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.2.self_attn.q_k_v_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.2.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_up_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.mlp.gate_up_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.2.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.2.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns.partial */
+
+/* By number: what lies at even distances. */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 32] of rows of 56, model.layers.*.input_layernorm */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U + (i) * 7168ul) /* bf16 [32, 24] of rows of 56, model.layers.*.self_attn.q_k_v_proj.u */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], model.layers.*.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 4096ul) /* bf16 [32, 64], model.layers.*.self_attn.q_k_v_proj.y */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 4096ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.q_proj */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 4096ul) /* bf16 [32, 16] of rows of 64, model.layers.*.self_attn.k_proj */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 1024ul) /* bf16 [32, 16], model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 4096ul) /* bf16 [32, 16] of rows of 64, model.layers.*.self_attn.v_proj */
+#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U + (i) * 2560ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.u */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 1024ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.y */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.attn_residual */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 32] of rows of 48, model.layers.*.post_attention_layernorm */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 16] of rows of 48, model.layers.*.mlp.gate_up_proj.u */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48], model.layers.*.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 6144ul) /* bf16 [32, 96], model.layers.*.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.gate_proj */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.up_proj */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 48] of rows of 56, model.layers.*.mlp.act */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.u */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.x_u */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 3072ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_1_MLP_ACT_GRAD - ((i) - 1) * 12288ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.up_proj.lora_A */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.gate_proj.lora_A */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 20480ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 20480ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.v */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 20480ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 20480ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 2560ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 18944ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 10240ul) /* bf16 [32, 32], model.layers.*.self_attn.grad.q */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K - ((i) - 1) * 19456ul) /* bf16 [32, 16], model.layers.*.self_attn.grad.k */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.v_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.k_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 22528ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
+#define MICRO_STEP_MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + (i) * 32768ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 
 /* ---- INPUT: one batch ---- */
 

@@ -332,106 +332,114 @@ static const RtGemm gemms[] = {
 /* 14 launches, 3 times over; * in a name counts them. */
 static void load_layers(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.lora_A.border */
-    RtPtr q_proj_lora_A_weight_master = rt_state(rt, MASTER + 167936 - i * 57344); /* f32 [4, 32] */
+    RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr q_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &q_proj_lora_A_weight_master,
         &q_proj_lora_A_border);
 
     /* model.layers.*.self_attn.q_proj.lora_B.border */
-    RtPtr q_proj_lora_B_weight_master = rt_state(rt, MASTER + 163840 - i * 57344); /* f32 [32, 4] */
+    RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr q_proj_lora_B_border = /* bf16 [32, 4] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_border);
 
     /* model.layers.*.self_attn.k_proj.lora_A.border */
-    RtPtr k_proj_lora_A_weight_master = rt_state(rt, MASTER + 159744 - i * 57344); /* f32 [4, 32] */
+    RtPtr k_proj_lora_A_weight_master = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr k_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &k_proj_lora_A_weight_master,
         &k_proj_lora_A_border);
 
     /* model.layers.*.self_attn.k_proj.lora_B.border */
-    RtPtr k_proj_lora_B_weight_master = rt_state(rt, MASTER + 155648 - i * 57344); /* f32 [16, 4] */
+    RtPtr k_proj_lora_B_weight_master = /* f32 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr k_proj_lora_B_border = /* bf16 [16, 4] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 1), &k_proj_lora_B_weight_master,
         &k_proj_lora_B_border);
 
     /* model.layers.*.self_attn.v_proj.lora_A.border */
-    RtPtr v_proj_lora_A_weight_master = rt_state(rt, MASTER + 151552 - i * 57344); /* f32 [4, 32] */
+    RtPtr v_proj_lora_A_weight_master = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr v_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &v_proj_lora_A_weight_master,
         &v_proj_lora_A_border);
 
     /* model.layers.*.self_attn.v_proj.lora_B.border */
-    RtPtr v_proj_lora_B_weight_master = rt_state(rt, MASTER + 147456 - i * 57344); /* f32 [16, 4] */
+    RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr v_proj_lora_B_border = /* bf16 [16, 4] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5472 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 1), &v_proj_lora_B_weight_master,
         &v_proj_lora_B_border);
 
     /* model.layers.*.self_attn.o_proj.lora_A.border */
-    RtPtr o_proj_lora_A_weight_master = rt_state(rt, MASTER + 143360 - i * 57344); /* f32 [4, 32] */
+    RtPtr o_proj_lora_A_weight_master = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr o_proj_lora_A_border = /* bf16 [4, 32] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 1), &o_proj_lora_A_weight_master,
         &o_proj_lora_A_border);
 
     /* model.layers.*.self_attn.o_proj.lora_B.border */
-    RtPtr o_proj_lora_B_weight_master = rt_state(rt, MASTER + 139264 - i * 57344); /* f32 [32, 4] */
+    RtPtr o_proj_lora_B_weight_master = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr o_proj_lora_B_border = /* bf16 [32, 4] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 1), &o_proj_lora_B_weight_master,
         &o_proj_lora_B_border);
 
     /* model.layers.*.mlp.gate_proj.lora_A.border */
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MASTER + 135168 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr gate_proj_lora_A_border = /* bf16 [4, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 1), &gate_proj_lora_A_weight_master,
         &gate_proj_lora_A_border);
 
     /* model.layers.*.mlp.gate_proj.lora_B.border */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
-        rt_state(rt, MASTER + 131072 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr gate_proj_lora_B_border = /* bf16 [48, 4] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 1), &gate_proj_lora_B_weight_master,
         &gate_proj_lora_B_border);
 
     /* model.layers.*.mlp.up_proj.lora_A.border */
     RtPtr up_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MASTER + 126976 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr up_proj_lora_A_border = /* bf16 [4, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 1), &up_proj_lora_A_weight_master,
         &up_proj_lora_A_border);
 
     /* model.layers.*.mlp.up_proj.lora_B.border */
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
-        rt_state(rt, MASTER + 122880 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr up_proj_lora_B_border = /* bf16 [48, 4] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4688 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 1), &up_proj_lora_B_weight_master,
         &up_proj_lora_B_border);
 
     /* model.layers.*.mlp.down_proj.lora_A.border */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
-        rt_state(rt, MASTER + 118784 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr down_proj_lora_A_border = /* bf16 [4, 48] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 1), &down_proj_lora_A_weight_master,
         &down_proj_lora_A_border);
 
     /* model.layers.*.mlp.down_proj.lora_B.border */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
-        rt_state(rt, MASTER + 114688 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr down_proj_lora_B_border = /* bf16 [32, 4] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &down_proj_lora_B_weight_master,
         &down_proj_lora_B_border);
 }
@@ -450,24 +458,32 @@ static void load(Rt *rt) {
 }
 
 /* 14 launches, 2 times over; * in a name counts them. */
+static const struct micro_step_layers {
+    size_t mlp_residual; /* bf16 [32, 32] */
+} micro_step_layers_at[2] = {
+    {MODEL_EMBED_TOKENS},
+    {MODEL_LAYERS_0_MLP_RESIDUAL},
+};
+
 static void micro_step_layers(Rt *rt, size_t i) {
+    const struct micro_step_layers *at = &micro_step_layers_at[i];
+
     /* model.layers.*.self_attn.q_k_v_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + i * 7168);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i));
     RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i));
     RtPtr q_k_v_proj_u = /* bf16 [32, 24] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64 + i * 7168);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(i));
     rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
         q_k_v_proj_u);
 
     /* model.layers.*.self_attn.q_k_v_proj.y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + i * 7168);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i));
     RtPtr q_k_v_proj_bordered_W_sB = /* bf16 [64, 56] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + i * 28672);
-    RtPtr q_k_v_proj_y = /* bf16 [32, 64] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + i * 4096);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i));
+    RtPtr q_k_v_proj_y = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i)); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
 
     /* model.layers.*.self_attn.q_rope */
@@ -475,107 +491,98 @@ static void micro_step_layers(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_proj = /* bf16 [32, 32] of rows of 64 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + i * 4096);
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + i * 6144); /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ(i));
+    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i)); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
         &q_rope);
 
     /* model.layers.*.self_attn.k_rope */
     RtPtr k_proj = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64 + i * 4096);
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE + i * 1024); /* bf16 [32, 16] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ(i));
+    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i)); /* bf16 [32, 16] */
     RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
         &k_rope);
 
     /* model.layers.*.self_attn */
     RtPtr v_proj = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96 + i * 4096);
-    RtPtr self_attn = /* bf16 [32, 32] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + i * 2560);
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE + i * 256); /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i));
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* bf16 [32, 32] of rows of 40 */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u */
     RtPtr o_proj_bordered_A = /* bf16 [8, 32] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i));
     RtPtr o_proj_u = /* bf16 [32, 8] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64 + i * 2560);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i));
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.*.self_attn.o_proj.y */
-    RtPtr o_proj_x_u = /* bf16 [32, 40] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + i * 2560);
+    RtPtr o_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i)); /* bf16 [32, 40] */
     RtPtr o_proj_bordered_W_sB = /* bf16 [32, 40] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + i * 28672);
-    RtPtr o_proj_y = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + i * 1024);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i));
+    RtPtr o_proj_y = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 
     /* model.layers.*.attn_residual */
-    RtPtr mlp_residual_0 = rt_scratch(rt, MODEL_EMBED_TOKENS + i * 20480); /* bf16 [32, 32] */
+    RtPtr mlp_residual_0 = rt_scratch(rt, at->mlp_residual); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 512);
-    RtPtr attn_residual = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL + i * 6144);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(i)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i));
     RtPtr post_attention_layernorm = /* bf16 [32, 32] of rows of 48 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + i * 3072);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i));
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &mlp_residual_0, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_up_proj.u */
     RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i));
     RtPtr gate_up_proj_u = /* bf16 [32, 16] of rows of 48 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64 + i * 3072);
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i));
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
         gate_up_proj_u);
 
     /* model.layers.*.mlp.gate_up_proj.y */
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + i * 3072);
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i));
     RtPtr gate_up_proj_bordered_W_sB = /* bf16 [96, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + i * 28672);
-    RtPtr gate_up_proj_y = /* bf16 [32, 96] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + i * 6144);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i));
+    RtPtr gate_up_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i)); /* bf16 [32, 96] */
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
 
     /* model.layers.*.mlp.act */
     RtPtr gate_proj = /* bf16 [32, 48] of rows of 96 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + i * 6144);
-    RtPtr up_proj = /* bf16 [32, 48] of rows of 96 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96 + i * 6144);
-    RtPtr mlp_act = /* bf16 [32, 48] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + i * 7168);
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i));
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(i)); /* bf16 [32, 48] of rows of 96 */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(i)); /* bf16 [32, 48] of rows of 56 */
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i));
     RtPtr down_proj_u = /* bf16 [32, 8] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96 + i * 7168);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(i));
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.y */
-    RtPtr down_proj_x_u = /* bf16 [32, 56] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + i * 7168);
+    RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i)); /* bf16 [32, 56] */
     RtPtr down_proj_bordered_W_sB = /* bf16 [32, 56] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + i * 28672);
-    RtPtr down_proj_y = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + i * 3072);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i));
+    RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y(i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 512);
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 6144); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
+    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(i)); /* bf16 [32, 32] */
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i + 1));
     RtPtr input_layernorm_2 = /* bf16 [32, 32] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + i * 7168);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i + 1));
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_56, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &input_layernorm_weight, &mlp_residual, &input_layernorm_rstd, &input_layernorm_2);
 }
@@ -584,55 +591,56 @@ static void micro_step_layers(Rt *rt, size_t i) {
 static void micro_step_layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V - i * 10752);
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(2 - i));
     RtPtr down_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96 - i * 7168);
-    RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + i * 57344); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(2 - i));
+    RtPtr down_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, down_proj_lora_A,
         down_proj_lora_B_weight_grad);
 
     /* model.layers.*.mlp.down_proj.v */
     RtPtr down_proj_bordered_sB = /* bf16 [32, 8] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 96 - i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(2 - i));
     RtPtr down_proj_v = /* bf16 [32, 8] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V + 64 - i * 10752);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_V(2 - i));
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, down_proj_bordered_sB,
         down_proj_v);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
     RtPtr down_proj_lora_A_grad = /* bf16 [32, 4] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V + 64 - i * 10752);
-    RtPtr mlp_act = /* bf16 [32, 48] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U - i * 7168);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(2 - i));
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(2 - i)); /* bf16 [32, 48] of rows of 56 */
     RtPtr down_proj_lora_A_weight_grad = /* f32 [4, 48] */
-        rt_state(rt, GRADIENT + 4096 + i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, down_proj_lora_A_grad, mlp_act,
         down_proj_lora_A_weight_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr down_proj_dy_v = /* bf16 [32, 40] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V - i * 10752);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(2 - i));
     RtPtr down_proj_bordered_W_A = /* bf16 [40, 48] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED - i * 28672);
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD + i * 12288); /* bf16 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(2 - i));
+    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(2 - i)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, down_proj_dy_v, down_proj_bordered_W_A, act_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr gate_proj = /* bf16 [32, 48] of rows of 96 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y - i * 6144);
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(2 - i));
     RtPtr up_proj = /* bf16 [32, 48] of rows of 96 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96 - i * 6144);
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(2 - i));
     RtPtr act_grad_gate = /* bf16 [32, 48] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V);
     RtPtr act_grad_up = /* bf16 [32, 48] of rows of 112 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 96);
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_UP);
     RT_LAUNCH(rt, K_swiglu_grad_32x48_of_112, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.mlp.up_proj.lora_B.weight.grad */
     RtPtr up_proj_lora_A = /* bf16 [32, 4] of rows of 48 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 80 - i * 3072);
-    RtPtr up_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 8192 + i * 57344); /* f32 [48, 4] */
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A(2 - i));
+    RtPtr up_proj_lora_B_weight_grad = /* f32 [48, 4] */
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_lora_A,
         up_proj_lora_B_weight_grad);
 
@@ -640,34 +648,35 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr gate_up_proj_dy = /* bf16 [32, 96] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V);
     RtPtr gate_up_proj_bordered_sB = /* bf16 [96, 16] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 64 - i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(2 - i));
     RtPtr gate_up_proj_v = /* bf16 [32, 16] of rows of 112 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192);
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_V);
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, gate_up_proj_bordered_sB,
         gate_up_proj_v);
 
     /* model.layers.*.mlp.up_proj.lora_A.weight.grad */
     RtPtr up_proj_lora_A_grad = /* bf16 [32, 4] of rows of 112 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 208);
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_UP_PROJ_LORA_A_GRAD);
     RtPtr post_attention_layernorm = /* bf16 [32, 32] of rows of 48 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U - i * 3072);
-    RtPtr up_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 12288 + i * 57344); /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(2 - i));
+    RtPtr up_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, up_proj_lora_A_grad, post_attention_layernorm,
         up_proj_lora_A_weight_grad);
 
     /* model.layers.*.mlp.gate_proj.lora_B.weight.grad */
     RtPtr gate_proj_lora_A = /* bf16 [32, 4] of rows of 48 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64 - i * 3072);
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(2 - i));
     RtPtr gate_proj_lora_B_weight_grad = /* f32 [48, 4] */
-        rt_state(rt, GRADIENT + 16384 + i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_gate, gate_proj_lora_A,
         gate_proj_lora_B_weight_grad);
 
     /* model.layers.*.mlp.gate_proj.lora_A.weight.grad */
     RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4] of rows of 112 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192);
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_V);
     RtPtr gate_proj_lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, GRADIENT + 20480 + i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, gate_proj_lora_A_grad, post_attention_layernorm,
         gate_proj_lora_A_weight_grad);
 
@@ -675,77 +684,77 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr gate_up_proj_dy_v = /* bf16 [32, 112] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V);
     RtPtr gate_up_proj_bordered_W_A = /* bf16 [112, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED - i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(2 - i));
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD - i * 3072);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x32x112_nn_b48, gate_up_proj_dy_v, gate_up_proj_bordered_W_A,
         post_attention_layernorm_grad);
 
     /* model.layers.*.attn_residual.grad */
-    RtPtr attn_residual = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL - i * 6144);
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(2 - i)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT - i * 512);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(2 - i));
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD - i * 512);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(2 - i));
     RtPtr attn_residual_grad = /* bf16 [32, 32] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V - i * 20480);
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &post_attention_layernorm_rstd,
         &post_attention_layernorm_grad, &mlp_residual_grad, &attn_residual_grad);
 
     /* model.layers.*.self_attn.o_proj.lora_B.weight.grad */
     RtPtr o_proj_lora_A = /* bf16 [32, 4] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64 - i * 2560);
-    RtPtr o_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 24576 + i * 57344); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(2 - i));
+    RtPtr o_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, attn_residual_grad, o_proj_lora_A,
         o_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.o_proj.v */
     RtPtr o_proj_bordered_sB = /* bf16 [32, 8] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 64 - i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(2 - i));
     RtPtr o_proj_v = /* bf16 [32, 8] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V + 64 - i * 20480);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_V(2 - i));
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, attn_residual_grad, o_proj_bordered_sB, o_proj_v);
 
     /* model.layers.*.self_attn.o_proj.lora_A.weight.grad */
     RtPtr o_proj_lora_A_grad = /* bf16 [32, 4] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V + 64 - i * 20480);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(2 - i));
     RtPtr self_attn = /* bf16 [32, 32] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U - i * 2560);
-    RtPtr o_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 28672 + i * 57344); /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(2 - i));
+    RtPtr o_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, o_proj_lora_A_grad, self_attn,
         o_proj_lora_A_weight_grad);
 
     /* model.layers.*.self_attn.grad */
     RtPtr o_proj_dy_v = /* bf16 [32, 40] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V - i * 20480);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(2 - i));
     RtPtr o_proj_bordered_W_A = /* bf16 [40, 32] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED - i * 28672);
-    RtPtr self_attn_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD - i * 2560);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(2 - i));
+    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(2 - i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nn_b40, o_proj_dy_v, o_proj_bordered_W_A, self_attn_grad);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_ROPE - i * 6144); /* bf16 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_ROPE - i * 1024); /* bf16 [32, 16] */
+    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i)); /* bf16 [32, 32] */
+    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(2 - i)); /* bf16 [32, 16] */
     RtPtr v_proj = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96 - i * 4096);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(2 - i));
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE - i * 256); /* f32 [32, 2] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(2 - i)); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA + i * 18944);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(2 - i));
     RtPtr self_attn_grad_q = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_Q + i * 10240);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(2 - i));
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad */
     RtPtr self_attn_grad_k = /* bf16 [32, 16] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_K + i * 19456);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(2 - i));
     RtPtr self_attn_grad_v = /* bf16 [32, 16] of rows of 88 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 96);
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_V);
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &self_attn_grad_k, &self_attn_grad_v);
@@ -754,7 +763,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = /* bf16 [32, 16] of rows of 88 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 64);
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD);
     RT_LAUNCH(rt, K_rope_grad_32x16_of_88, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &k_proj_grad);
 
@@ -766,8 +775,9 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.v_proj.lora_B.weight.grad */
     RtPtr v_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 96 - i * 7168);
-    RtPtr v_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 32768 + i * 57344); /* f32 [16, 4] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(2 - i));
+    RtPtr v_proj_lora_B_weight_grad = /* f32 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_v, v_proj_lora_A,
         v_proj_lora_B_weight_grad);
 
@@ -775,44 +785,49 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64] of rows of 88 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V);
     RtPtr q_k_v_proj_bordered_sB = /* bf16 [64, 24] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64 - i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(2 - i));
     RtPtr q_k_v_proj_v = /* bf16 [32, 24] of rows of 88 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128);
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_V);
     rt_gemm(rt, G_gemm_32x24x64_nn_a88_b56_c88, q_k_v_proj_dy, q_k_v_proj_bordered_sB,
         q_k_v_proj_v);
 
     /* model.layers.*.self_attn.v_proj.lora_A.weight.grad */
     RtPtr v_proj_lora_A_grad = /* bf16 [32, 4] of rows of 88 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 160);
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_LORA_A_GRAD);
     RtPtr input_layernorm = /* bf16 [32, 32] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U - i * 7168);
-    RtPtr v_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 36864 + i * 57344); /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(2 - i));
+    RtPtr v_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, v_proj_lora_A_grad, input_layernorm,
         v_proj_lora_A_weight_grad);
 
     /* model.layers.*.self_attn.k_proj.lora_B.weight.grad */
     RtPtr k_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 80 - i * 7168);
-    RtPtr k_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 40960 + i * 57344); /* f32 [16, 4] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(2 - i));
+    RtPtr k_proj_lora_B_weight_grad = /* f32 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, k_proj_grad, k_proj_lora_A, k_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.k_proj.lora_A.weight.grad */
     RtPtr k_proj_lora_A_grad = /* bf16 [32, 4] of rows of 88 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 144);
-    RtPtr k_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 45056 + i * 57344); /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_LORA_A_GRAD);
+    RtPtr k_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, k_proj_lora_A_grad, input_layernorm,
         k_proj_lora_A_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64 - i * 7168);
-    RtPtr q_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 49152 + i * 57344); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(2 - i));
+    RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
     RtPtr q_proj_lora_A_grad = /* bf16 [32, 4] of rows of 88 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128);
-    RtPtr q_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 53248 + i * 57344); /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_V);
+    RtPtr q_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, q_proj_lora_A_grad, input_layernorm,
         q_proj_lora_A_weight_grad);
 
@@ -820,20 +835,20 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr q_k_v_proj_dy_v = /* bf16 [32, 88] */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V);
     RtPtr q_k_v_proj_bordered_W_A = /* bf16 [88, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED - i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(2 - i));
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD - i * 22528);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x32x88_nn_b56, q_k_v_proj_dy_v, q_k_v_proj_bordered_W_A,
         input_layernorm_grad);
 
     /* model.layers.*.mlp_residual.grad */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL - i * 6144); /* bf16 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(1 - i)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT - i * 512);
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(2 - i));
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD - i * 512);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(2 - i));
     RtPtr mlp_residual_grad_2 = /* bf16 [32, 32] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V - i * 32768);
+        rt_scratch(rt, MICRO_STEP_MODEL_LAYERS_MLP_RESIDUAL_GRAD(1 - i));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &input_layernorm_rstd, &input_layernorm_grad, &attn_residual_grad,
         &mlp_residual_grad_2);
@@ -860,9 +875,9 @@ static void micro_step(Rt *rt) {
     RtPtr input_layernorm_2 = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U);
     RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168);
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A);
     RtPtr q_k_v_proj_u = /* bf16 [32, 24] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64);
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U);
     rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm_2, q_k_v_proj_bordered_A,
         q_k_v_proj_u);
 
@@ -886,14 +901,14 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.2.self_attn.k_rope */
     RtPtr k_proj = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64);
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ);
     RtPtr k_rope_2 = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_ROPE); /* bf16 [32, 16] */
     RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
         &k_rope_2);
 
     /* model.layers.2.self_attn */
     RtPtr v_proj_2 = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96);
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ);
     RtPtr self_attn_2 = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U);
     RtPtr self_attn_lse_2 = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
@@ -902,9 +917,9 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.2.self_attn.o_proj.u */
     RtPtr o_proj_bordered_A = /* bf16 [8, 32] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560);
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A);
     RtPtr o_proj_u = /* bf16 [32, 8] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64);
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn_2, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.2.self_attn.o_proj.y */
@@ -929,9 +944,9 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.2.mlp.gate_up_proj.u */
     RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216);
+        rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_A);
     RtPtr gate_up_proj_u = /* bf16 [32, 16] of rows of 48 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64);
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U);
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm_2,
         gate_up_proj_bordered_A, gate_up_proj_u);
 
@@ -946,17 +961,16 @@ static void micro_step(Rt *rt) {
     /* model.layers.2.mlp.act */
     RtPtr gate_proj_2 = /* bf16 [32, 48] of rows of 96 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y);
-    RtPtr up_proj_2 = /* bf16 [32, 48] of rows of 96 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96);
+    RtPtr up_proj_2 = rt_scratch(rt, MODEL_LAYERS_2_MLP_UP_PROJ); /* bf16 [32, 48] of rows of 96 */
     RtPtr mlp_act_2 = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj_2, &up_proj_2, &mlp_act_2);
 
     /* model.layers.2.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584);
+        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_A);
     RtPtr down_proj_u = /* bf16 [32, 8] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96);
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act_2, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.2.mlp.down_proj.y */
@@ -1014,25 +1028,27 @@ static void micro_step(Rt *rt) {
     RtPtr mlp_residual_grad_0 = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V);
     RtPtr down_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96);
-    RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 114688); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
+    RtPtr down_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad_0, down_proj_lora_A,
         down_proj_lora_B_weight_grad);
 
     /* model.layers.0.mlp.down_proj.v */
     RtPtr down_proj_bordered_sB = /* bf16 [32, 8] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96);
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER);
     RtPtr down_proj_v = /* bf16 [32, 8] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64);
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad_0, down_proj_bordered_sB,
         down_proj_v);
 
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
     RtPtr down_proj_lora_A_grad = /* bf16 [32, 4] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64);
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
     RtPtr mlp_act_0 = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
-    RtPtr down_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 118784); /* f32 [4, 48] */
+    RtPtr down_proj_lora_A_weight_grad = /* f32 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, down_proj_lora_A_grad, mlp_act_0,
         down_proj_lora_A_weight_grad);
 
@@ -1046,19 +1062,19 @@ static void micro_step(Rt *rt) {
     /* model.layers.0.mlp.act.grad */
     RtPtr gate_proj_0 = /* bf16 [32, 48] of rows of 96 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y);
-    RtPtr up_proj_0 = /* bf16 [32, 48] of rows of 96 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96);
+    RtPtr up_proj_0 = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] of rows of 96 */
     RtPtr act_grad_gate = /* bf16 [32, 48] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V);
     RtPtr act_grad_up = /* bf16 [32, 48] of rows of 112 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96);
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_UP);
     RT_LAUNCH(rt, K_swiglu_grad_32x48_of_112, RT_GRID(1, 1, 1), &gate_proj_0, &up_proj_0,
         &act_grad, &act_grad_gate, &act_grad_up);
 
     /* model.layers.0.mlp.up_proj.lora_B.weight.grad */
     RtPtr up_proj_lora_A = /* bf16 [32, 4] of rows of 48 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80);
-    RtPtr up_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 122880); /* f32 [48, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A);
+    RtPtr up_proj_lora_B_weight_grad = /* f32 [48, 4] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_lora_A,
         up_proj_lora_B_weight_grad);
 
@@ -1066,32 +1082,35 @@ static void micro_step(Rt *rt) {
     RtPtr gate_up_proj_dy = /* bf16 [32, 96] of rows of 112 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V);
     RtPtr gate_up_proj_bordered_sB = /* bf16 [96, 16] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64);
+        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER);
     RtPtr gate_up_proj_v = /* bf16 [32, 16] of rows of 112 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192);
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V);
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, gate_up_proj_bordered_sB,
         gate_up_proj_v);
 
     /* model.layers.0.mlp.up_proj.lora_A.weight.grad */
     RtPtr up_proj_lora_A_grad = /* bf16 [32, 4] of rows of 112 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208);
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD);
     RtPtr post_attention_layernorm_0 = /* bf16 [32, 32] of rows of 48 */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U);
-    RtPtr up_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 126976); /* f32 [4, 32] */
+    RtPtr up_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, up_proj_lora_A_grad, post_attention_layernorm_0,
         up_proj_lora_A_weight_grad);
 
     /* model.layers.0.mlp.gate_proj.lora_B.weight.grad */
     RtPtr gate_proj_lora_A = /* bf16 [32, 4] of rows of 48 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64);
-    RtPtr gate_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 131072); /* f32 [48, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U);
+    RtPtr gate_proj_lora_B_weight_grad = /* f32 [48, 4] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_gate, gate_proj_lora_A,
         gate_proj_lora_B_weight_grad);
 
     /* model.layers.0.mlp.gate_proj.lora_A.weight.grad */
     RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4] of rows of 112 */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192);
-    RtPtr gate_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 135168); /* f32 [4, 32] */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V);
+    RtPtr gate_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, gate_proj_lora_A_grad, post_attention_layernorm_0,
         gate_proj_lora_A_weight_grad);
 
@@ -1119,24 +1138,26 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.self_attn.o_proj.lora_B.weight.grad */
     RtPtr o_proj_lora_A = /* bf16 [32, 4] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64);
-    RtPtr o_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 139264); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U);
+    RtPtr o_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, attn_residual_grad, o_proj_lora_A,
         o_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.o_proj.v */
     RtPtr o_proj_bordered_sB = /* bf16 [32, 8] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64);
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_BORDER);
     RtPtr o_proj_v = /* bf16 [32, 8] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64);
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V);
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, attn_residual_grad, o_proj_bordered_sB, o_proj_v);
 
     /* model.layers.0.self_attn.o_proj.lora_A.weight.grad */
     RtPtr o_proj_lora_A_grad = /* bf16 [32, 4] of rows of 40 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64);
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V);
     RtPtr self_attn_0 = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U);
-    RtPtr o_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 143360); /* f32 [4, 32] */
+    RtPtr o_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, o_proj_lora_A_grad, self_attn_0,
         o_proj_lora_A_weight_grad);
 
@@ -1151,7 +1172,7 @@ static void micro_step(Rt *rt) {
     RtPtr q_rope_0 = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* bf16 [32, 32] */
     RtPtr k_rope_0 = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* bf16 [32, 16] */
     RtPtr v_proj_0 = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96);
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn_lse_0 = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
@@ -1179,52 +1200,61 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.self_attn.v_proj.lora_B.weight.grad */
     RtPtr v_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96);
-    RtPtr v_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 147456); /* f32 [16, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A);
+    RtPtr v_proj_lora_B_weight_grad = /* f32 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_16x4x32_tn_b56, self_attn_grad_v, v_proj_lora_A, v_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.v_proj.lora_A.grad */
-    RtPtr v_proj_lora_B_weight = rt_state(rt, TRAINED + 73728); /* bf16 [16, 4] */
+    RtPtr v_proj_lora_B_weight = /* bf16 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
     RtPtr v_proj_lora_A_grad = /* bf16 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD);
     rt_gemm(rt, G_gemm_32x4x16_nn, self_attn_grad_v, v_proj_lora_B_weight, v_proj_lora_A_grad);
 
     /* model.layers.0.self_attn.v_proj.lora_A.weight.grad */
-    RtPtr v_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 151552); /* f32 [4, 32] */
+    RtPtr v_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_b56, v_proj_lora_A_grad, input_layernorm_0,
         v_proj_lora_A_weight_grad);
 
     /* model.layers.0.self_attn.k_proj.lora_B.weight.grad */
     RtPtr k_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80);
-    RtPtr k_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 155648); /* f32 [16, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A);
+    RtPtr k_proj_lora_B_weight_grad = /* f32 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_16x4x32_tn_b56, k_proj_grad, k_proj_lora_A, k_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.k_proj.lora_A.grad */
-    RtPtr k_proj_lora_B_weight = rt_state(rt, TRAINED + 77824); /* bf16 [16, 4] */
+    RtPtr k_proj_lora_B_weight = /* bf16 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT);
     RtPtr k_proj_lora_A_grad = /* bf16 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD);
     rt_gemm(rt, G_gemm_32x4x16_nn, k_proj_grad, k_proj_lora_B_weight, k_proj_lora_A_grad);
 
     /* model.layers.0.self_attn.k_proj.lora_A.weight.grad */
-    RtPtr k_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 159744); /* f32 [4, 32] */
+    RtPtr k_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_b56, k_proj_lora_A_grad, input_layernorm_0,
         k_proj_lora_A_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_lora_A = /* bf16 [32, 4] of rows of 56 */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64);
-    RtPtr q_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 163840); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U);
+    RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn_b56, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.grad */
-    RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 81920); /* bf16 [32, 4] */
+    RtPtr q_proj_lora_B_weight = /* bf16 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_A_grad = /* bf16 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, q_proj_lora_B_weight, q_proj_lora_A_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr q_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 167936); /* f32 [4, 32] */
+    RtPtr q_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_b56, q_proj_lora_A_grad, input_layernorm_0,
         q_proj_lora_A_weight_grad);
 }
@@ -1232,106 +1262,114 @@ static void micro_step(Rt *rt) {
 /* 14 launches, 3 times over; * in a name counts them. */
 static void update_layers(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.lora_A.border */
-    RtPtr q_proj_lora_A_weight_master = rt_state(rt, MASTER + 167936 - i * 57344); /* f32 [4, 32] */
+    RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr q_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &q_proj_lora_A_weight_master,
         &q_proj_lora_A_border);
 
     /* model.layers.*.self_attn.q_proj.lora_B.border */
-    RtPtr q_proj_lora_B_weight_master = rt_state(rt, MASTER + 163840 - i * 57344); /* f32 [32, 4] */
+    RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr q_proj_lora_B_border = /* bf16 [32, 4] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_border);
 
     /* model.layers.*.self_attn.k_proj.lora_A.border */
-    RtPtr k_proj_lora_A_weight_master = rt_state(rt, MASTER + 159744 - i * 57344); /* f32 [4, 32] */
+    RtPtr k_proj_lora_A_weight_master = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr k_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &k_proj_lora_A_weight_master,
         &k_proj_lora_A_border);
 
     /* model.layers.*.self_attn.k_proj.lora_B.border */
-    RtPtr k_proj_lora_B_weight_master = rt_state(rt, MASTER + 155648 - i * 57344); /* f32 [16, 4] */
+    RtPtr k_proj_lora_B_weight_master = /* f32 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr k_proj_lora_B_border = /* bf16 [16, 4] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 1), &k_proj_lora_B_weight_master,
         &k_proj_lora_B_border);
 
     /* model.layers.*.self_attn.v_proj.lora_A.border */
-    RtPtr v_proj_lora_A_weight_master = rt_state(rt, MASTER + 151552 - i * 57344); /* f32 [4, 32] */
+    RtPtr v_proj_lora_A_weight_master = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr v_proj_lora_A_border = /* bf16 [4, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 1), &v_proj_lora_A_weight_master,
         &v_proj_lora_A_border);
 
     /* model.layers.*.self_attn.v_proj.lora_B.border */
-    RtPtr v_proj_lora_B_weight_master = rt_state(rt, MASTER + 147456 - i * 57344); /* f32 [16, 4] */
+    RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr v_proj_lora_B_border = /* bf16 [16, 4] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5472 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 1), &v_proj_lora_B_weight_master,
         &v_proj_lora_B_border);
 
     /* model.layers.*.self_attn.o_proj.lora_A.border */
-    RtPtr o_proj_lora_A_weight_master = rt_state(rt, MASTER + 143360 - i * 57344); /* f32 [4, 32] */
+    RtPtr o_proj_lora_A_weight_master = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr o_proj_lora_A_border = /* bf16 [4, 32] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 1), &o_proj_lora_A_weight_master,
         &o_proj_lora_A_border);
 
     /* model.layers.*.self_attn.o_proj.lora_B.border */
-    RtPtr o_proj_lora_B_weight_master = rt_state(rt, MASTER + 139264 - i * 57344); /* f32 [32, 4] */
+    RtPtr o_proj_lora_B_weight_master = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr o_proj_lora_B_border = /* bf16 [32, 4] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 1), &o_proj_lora_B_weight_master,
         &o_proj_lora_B_border);
 
     /* model.layers.*.mlp.gate_proj.lora_A.border */
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MASTER + 135168 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr gate_proj_lora_A_border = /* bf16 [4, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 1), &gate_proj_lora_A_weight_master,
         &gate_proj_lora_A_border);
 
     /* model.layers.*.mlp.gate_proj.lora_B.border */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
-        rt_state(rt, MASTER + 131072 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr gate_proj_lora_B_border = /* bf16 [48, 4] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 1), &gate_proj_lora_B_weight_master,
         &gate_proj_lora_B_border);
 
     /* model.layers.*.mlp.up_proj.lora_A.border */
     RtPtr up_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MASTER + 126976 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr up_proj_lora_A_border = /* bf16 [4, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x32_of_48, RT_GRID(1, 1, 1), &up_proj_lora_A_weight_master,
         &up_proj_lora_A_border);
 
     /* model.layers.*.mlp.up_proj.lora_B.border */
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
-        rt_state(rt, MASTER + 122880 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr up_proj_lora_B_border = /* bf16 [48, 4] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4688 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 1), &up_proj_lora_B_weight_master,
         &up_proj_lora_B_border);
 
     /* model.layers.*.mlp.down_proj.lora_A.border */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
-        rt_state(rt, MASTER + 118784 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i));
     RtPtr down_proj_lora_A_border = /* bf16 [4, 48] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_BORDER(i));
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 1), &down_proj_lora_A_weight_master,
         &down_proj_lora_A_border);
 
     /* model.layers.*.mlp.down_proj.lora_B.border */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
-        rt_state(rt, MASTER + 114688 - i * 57344);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i));
     RtPtr down_proj_lora_B_border = /* bf16 [32, 4] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_BORDER(i));
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 1), &down_proj_lora_B_weight_master,
         &down_proj_lora_B_border);
 }
@@ -1385,9 +1423,9 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RtPtr input_layernorm = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U);
     RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i));
     RtPtr q_k_v_proj_u = /* bf16 [32, 24] of rows of 56 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U);
     rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
         q_k_v_proj_u);
 
@@ -1395,7 +1433,7 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U);
     RtPtr q_k_v_proj_bordered_W_sB = /* bf16 [64, 56] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i));
     RtPtr q_k_v_proj_y = /* bf16 [32, 64] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
@@ -1412,14 +1450,14 @@ static void evaluate_layers(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.k_rope */
     RtPtr k_proj = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
     RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* bf16 [32, 16] */
     RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
         &k_rope);
 
     /* model.layers.*.self_attn */
     RtPtr v_proj = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U);
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
@@ -1428,23 +1466,23 @@ static void evaluate_layers(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj.u */
     RtPtr o_proj_bordered_A = /* bf16 [8, 32] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i));
     RtPtr o_proj_u = /* bf16 [32, 8] of rows of 40 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.*.self_attn.o_proj.y */
     RtPtr o_proj_x_u = /* bf16 [32, 40] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U);
     RtPtr o_proj_bordered_W_sB = /* bf16 [32, 40] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + i * 28672);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i));
     RtPtr o_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual_0 = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 512);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] of rows of 48 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U);
@@ -1453,9 +1491,9 @@ static void evaluate_layers(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.gate_up_proj.u */
     RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i));
     RtPtr gate_up_proj_u = /* bf16 [32, 16] of rows of 48 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U);
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
         gate_up_proj_u);
 
@@ -1463,7 +1501,7 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U);
     RtPtr gate_up_proj_bordered_W_sB = /* bf16 [96, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i));
     RtPtr gate_up_proj_y = /* bf16 [32, 96] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y);
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
@@ -1472,29 +1510,29 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RtPtr gate_proj = /* bf16 [32, 48] of rows of 96 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y);
     RtPtr up_proj = /* bf16 [32, 48] of rows of 96 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ);
     RtPtr mlp_act = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584 + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i));
     RtPtr down_proj_u = /* bf16 [32, 8] of rows of 56 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
     RtPtr down_proj_bordered_W_sB = /* bf16 [32, 56] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + i * 28672);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i));
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 512);
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm_2 = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U);
@@ -1523,9 +1561,9 @@ static void evaluate(Rt *rt) {
     RtPtr input_layernorm_2 = /* bf16 [32, 32] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U);
     RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168);
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A);
     RtPtr q_k_v_proj_u = /* bf16 [32, 24] of rows of 56 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U);
     rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm_2, q_k_v_proj_bordered_A,
         q_k_v_proj_u);
 
@@ -1550,14 +1588,14 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.2.self_attn.k_rope */
     RtPtr k_proj = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ);
     RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE); /* bf16 [32, 16] */
     RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
         &k_rope);
 
     /* model.layers.2.self_attn */
     RtPtr v_proj = /* bf16 [32, 16] of rows of 64 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ);
     RtPtr self_attn = /* bf16 [32, 32] of rows of 40 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U);
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
@@ -1566,9 +1604,9 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.2.self_attn.o_proj.u */
     RtPtr o_proj_bordered_A = /* bf16 [8, 32] of rows of 40 */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560);
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A);
     RtPtr o_proj_u = /* bf16 [32, 8] of rows of 40 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.2.self_attn.o_proj.y */
@@ -1591,9 +1629,9 @@ static void evaluate(Rt *rt) {
 
     /* model.layers.2.mlp.gate_up_proj.u */
     RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32] of rows of 48 */
-        rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216);
+        rt_state(rt, MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_A);
     RtPtr gate_up_proj_u = /* bf16 [32, 16] of rows of 48 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U);
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
         gate_up_proj_u);
 
@@ -1610,16 +1648,16 @@ static void evaluate(Rt *rt) {
     RtPtr gate_proj = /* bf16 [32, 48] of rows of 96 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y);
     RtPtr up_proj = /* bf16 [32, 48] of rows of 96 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ);
     RtPtr mlp_act = /* bf16 [32, 48] of rows of 56 */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U);
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.2.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48] of rows of 56 */
-        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584);
+        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_A);
     RtPtr down_proj_u = /* bf16 [32, 8] of rows of 56 */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.2.mlp.down_proj.y */

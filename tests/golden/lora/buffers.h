@@ -54,9 +54,43 @@
 #define MODEL_NORM_WEIGHT 106240ul /* f32 [32], frozen model.norm.weight */
 #define LM_HEAD_WEIGHT 106496ul /* f32 [64, 32], frozen lm_head.weight */
 #define TRAINED 114688ul /* f32 [12, 1024], adapter trained */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.2.mlp.down_proj.lora_A.weight */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.2.self_attn.q_proj.lora_B.weight */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.2.self_attn.q_proj.lora_A.weight */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 32768ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 36864ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 40960ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 45056ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
 #define GRADIENT 163840ul /* f32 [12, 1024], gradient gradient */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 24576ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 32768ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 36864ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 40960ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 45056ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define EXP_AVG 212992ul /* f32 [12, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 262144ul /* f32 [12, 1024], optimizer exp_avg_sq */
+
+/* By number: what lies at even distances. */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 32], model.layers.*.self_attn.q_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT - (i) * 16384ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT - (i) * 16384ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 31232ul) /* f32 [16, 32], model.layers.*.self_attn.k_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 31232ul) /* f32 [16, 32], model.layers.*.self_attn.v_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 32], model.layers.*.self_attn.o_proj.weight */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 31232ul) /* f32 [32], model.layers.*.post_attention_layernorm.weight */
+#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 31232ul) /* f32 [48, 32], model.layers.*.mlp.gate_proj.weight */
+#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 31232ul) /* f32 [48, 32], model.layers.*.mlp.up_proj.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 31232ul) /* f32 [32, 48], model.layers.*.mlp.down_proj.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT - (i) * 16384ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT - (i) * 16384ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 31232ul) /* f32 [32], model.layers.*.input_layernorm.weight */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
@@ -237,6 +271,32 @@
 #define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns.partial */
+
+/* By number: what lies at even distances. */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 20480ul) /* f32 [32, 32], model.layers.*.input_layernorm */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A + (i) * 1024ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 4096ul) /* f32 [32, 16], model.layers.*.self_attn.v_proj */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 20480ul) /* f32 [32, 32], model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* f32 [32, 16], model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 20480ul) /* f32 [32, 32], model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 20480ul) /* f32 [32, 32], model.layers.*.attn_residual */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 18432ul) /* f32 [32, 48], model.layers.*.mlp.gate_proj */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 18432ul) /* f32 [32, 48], model.layers.*.mlp.up_proj */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 18432ul) /* f32 [32, 48], model.layers.*.mlp.act */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + (i) * 1024ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 20480ul) /* f32 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD - ((i) - 1) * 12288ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 18432ul) /* f32 [32, 48], model.layers.*.mlp.act.grad.up */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 1024ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 81920ul) /* f32 [32, 16], model.layers.*.self_attn.k_proj.grad */
+#define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
+#define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM(i) (EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 4096ul) /* f32 [32, 32], model.layers.*.input_layernorm */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ - (i) * 8192ul) /* f32 [32, 32], model.layers.*.self_attn.q_proj */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* f32 [32, 32], model.layers.*.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN(i) (EVALUATE_MODEL_LAYERS_0_SELF_ATTN - (i) * 8192ul) /* f32 [32, 32], model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 4096ul) /* f32 [32, 32], model.layers.*.self_attn.o_proj */
 
 /* ---- INPUT: one batch ---- */
 

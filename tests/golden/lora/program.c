@@ -248,85 +248,84 @@ static const struct micro_step_layers {
     size_t o_proj; /* f32 [32, 32] */
     size_t mlp_residual; /* f32 [32, 32] */
     size_t post_attention_layernorm; /* f32 [32, 32] */
+    size_t norm_weight; /* f32 [32] */
+    size_t rstd; /* f32 [32, 1] */
     size_t norm; /* f32 [32, 32] */
 } micro_step_layers_at[3] = {
     {MODEL_LAYERS_0_SELF_ATTN_Q_PROJ, MODEL_LAYERS_0_SELF_ATTN_K_PROJ,
      MODEL_LAYERS_0_SELF_ATTN_O_PROJ, MODEL_EMBED_TOKENS, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM,
+     MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD,
      MODEL_LAYERS_1_INPUT_LAYERNORM},
     {MODEL_LAYERS_1_SELF_ATTN_Q_PROJ, MODEL_LAYERS_1_SELF_ATTN_K_PROJ,
      MODEL_LAYERS_1_SELF_ATTN_O_PROJ, MODEL_LAYERS_0_MLP_RESIDUAL,
-     MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM, MODEL_LAYERS_2_INPUT_LAYERNORM},
+     MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM, MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT,
+     MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD, MODEL_LAYERS_2_INPUT_LAYERNORM},
     {MODEL_LAYERS_2_SELF_ATTN_Q_PROJ, MODEL_LAYERS_2_SELF_ATTN_K_PROJ,
      MODEL_LAYERS_2_SELF_ATTN_O_PROJ, MODEL_LAYERS_1_MLP_RESIDUAL,
-     MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM, MODEL_NORM},
+     MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM, MODEL_NORM_WEIGHT, MODEL_NORM_RSTD, MODEL_NORM},
 };
 
 static void micro_step_layers(Rt *rt, size_t i) {
     const struct micro_step_layers *at = &micro_step_layers_at[i];
 
     /* model.layers.*.self_attn.q_proj */
-    RtPtr input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM + i * 20480);
-    RtPtr q_proj_weight = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + i * 31232);
+    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i)); /* f32 [32, 32] */
+    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i)); /* f32 [32, 32] */
     RtPtr q_proj = rt_scratch(rt, at->q_proj); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
-    RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 45056 - i * 16384); /* f32 [4, 32] */
-    RtPtr q_proj_lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A + i * 1024);
+    RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(i));
+    RtPtr q_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i)); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, q_proj_lora_A_weight, q_proj_lora_A);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
-    RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 40960 - i * 16384); /* f32 [32, 4] */
+    RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i));
     rt_gemm(rt, G_gemm_32x32x4_nt_add, q_proj_lora_A, q_proj_lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
-    RtPtr k_proj_weight = /* f32 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + i * 31232);
+    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i)); /* f32 [16, 32] */
     RtPtr k_proj = rt_scratch(rt, at->k_proj); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj_weight = /* f32 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + i * 31232);
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ + i * 4096); /* f32 [32, 16] */
+    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i)); /* f32 [16, 32] */
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i)); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
     /* model.layers.*.self_attn.q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + i * 20480); /* f32 [32, 32] */
+    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i)); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
         &q_rope);
 
     /* model.layers.*.self_attn.k_rope */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE + i * 4096); /* f32 [32, 16] */
+    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i)); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
         &k_rope);
 
     /* model.layers.*.self_attn */
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN + i * 20480); /* f32 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE + i * 256); /* f32 [32, 2] */
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* f32 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj_weight = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + i * 31232);
+    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i)); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, at->o_proj); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, at->mlp_residual); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 31232);
-    RtPtr attn_residual = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL + i * 20480);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(i)); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i));
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, at->post_attention_layernorm);
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
@@ -334,44 +333,39 @@ static void micro_step_layers(Rt *rt, size_t i) {
         &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj_weight = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + i * 31232);
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ + i * 18432); /* f32 [32, 48] */
+    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i)); /* f32 [48, 32] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i)); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj_weight = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + i * 31232);
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ + i * 18432); /* f32 [32, 48] */
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i)); /* f32 [48, 32] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(i)); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT + i * 18432); /* f32 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(i)); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
-    RtPtr down_proj_weight = /* f32 [32, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + i * 31232);
+    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* f32 [32, 48] */
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
-    RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 36864 - i * 16384); /* f32 [4, 48] */
-    RtPtr down_proj_lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + i * 1024);
+    RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(i));
+    RtPtr down_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i)); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, down_proj_lora_A_weight, down_proj_lora_A);
 
     /* model.layers.*.mlp.down_proj.lora_B */
-    RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + 32768 - i * 16384); /* f32 [32, 4] */
+    RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(i));
     rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_lora_A, down_proj_lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
-    RtPtr norm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 31232);
-    RtPtr mlp_residual_2 = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 20480);
-    RtPtr norm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512);
+    RtPtr norm_weight = rt_state(rt, at->norm_weight); /* f32 [32] */
+    RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(i)); /* f32 [32, 32] */
+    RtPtr norm_rstd = rt_scratch(rt, at->rstd); /* f32 [32, 1] */
     RtPtr norm = rt_scratch(rt, at->norm); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj, &norm_weight,
         &mlp_residual_2, &norm_rstd, &norm);
@@ -382,63 +376,63 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr down_proj_lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A - i * 1024);
-    RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + i * 16384); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(2 - i));
+    RtPtr down_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad, down_proj_lora_A,
         down_proj_lora_B_weight_grad);
 
     /* model.layers.*.mlp.down_proj.lora_A.grad */
-    RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + i * 16384); /* f32 [32, 4] */
+    RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(2 - i));
     RtPtr down_proj_lora_A_grad = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD + i * 12288);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad, down_proj_lora_B_weight,
         down_proj_lora_A_grad);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT - i * 18432); /* f32 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(2 - i)); /* f32 [32, 48] */
     RtPtr down_proj_lora_A_weight_grad = /* f32 [4, 48] */
-        rt_state(rt, GRADIENT + 4096 + i * 16384);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, mlp_act, down_proj_lora_A_weight_grad);
 
     /* model.layers.*.mlp.act.grad */
-    RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 4096 + i * 16384); /* f32 [4, 48] */
+    RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(2 - i));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, down_proj_lora_A_grad, down_proj_lora_A_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad */
     RtPtr down_proj_weight = /* f32 [32, 48] */
-        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT - i * 31232);
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x48x32_nn_add, mlp_residual_grad, down_proj_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_PROJ - i * 18432); /* f32 [32, 48] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_2_MLP_UP_PROJ - i * 18432); /* f32 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(2 - i)); /* f32 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(2 - i)); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
-    RtPtr act_grad_up = /* f32 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_UP - i * 18432);
+    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(2 - i)); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr up_proj_weight = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT - i * 31232);
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(2 - i)); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT - i * 31232);
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
     /* model.layers.*.attn_residual.grad */
-    RtPtr attn_residual = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL - i * 20480);
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(2 - i)); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT - i * 31232);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(2 - i));
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD - i * 512);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(2 - i));
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &post_attention_layernorm_rstd,
@@ -446,19 +440,19 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.grad */
     RtPtr o_proj_weight = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT - i * 31232);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(2 - i));
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_ROPE - i * 20480); /* f32 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_ROPE - i * 4096); /* f32 [32, 16] */
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ - i * 4096); /* f32 [32, 16] */
+    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i)); /* f32 [32, 32] */
+    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(2 - i)); /* f32 [32, 16] */
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(2 - i)); /* f32 [32, 16] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN - i * 20480); /* f32 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE - i * 256); /* f32 [32, 2] */
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(2 - i)); /* f32 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(2 - i)); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA - i * 1024);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(2 - i));
     RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
@@ -475,7 +469,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = /* f32 [32, 16] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD - i * 81920);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(2 - i));
     RT_LAUNCH(rt, K_rope_grad_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &k_proj_grad);
 
@@ -486,50 +480,53 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr v_proj_weight = /* f32 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT - i * 31232);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(2 - i));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr k_proj_weight = /* f32 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT - i * 31232);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A - i * 1024);
-    RtPtr q_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 8192 + i * 16384); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(2 - i));
+    RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x4x32_tn, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.grad */
-    RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 8192 + i * 16384); /* f32 [32, 4] */
+    RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(2 - i));
     RtPtr q_proj_lora_A_grad = /* f32 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, q_proj_lora_B_weight, q_proj_lora_A_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM - i * 20480);
-    RtPtr q_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 12288 + i * 16384); /* f32 [4, 32] */
+    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(2 - i)); /* f32 [32, 32] */
+    RtPtr q_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn, q_proj_lora_A_grad, input_layernorm, q_proj_lora_A_weight_grad);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 12288 + i * 16384); /* f32 [4, 32] */
+    RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x32x4_nn_add, q_proj_lora_A_grad, q_proj_lora_A_weight,
         input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr q_proj_weight = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT - i * 31232);
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x32x32_nn_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.mlp_residual.grad */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL - i * 20480); /* f32 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(1 - i)); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT - i * 31232);
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(2 - i));
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD - i * 512);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(2 - i));
     RtPtr mlp_residual_grad_2 = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &input_layernorm_rstd, &input_layernorm_grad, &attn_residual_grad,
@@ -594,12 +591,14 @@ static void micro_step(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad_0 = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr down_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A); /* f32 [32, 4] */
-    RtPtr down_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 32768); /* f32 [32, 4] */
+    RtPtr down_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad_0, down_proj_lora_A,
         down_proj_lora_B_weight_grad);
 
     /* model.layers.0.mlp.down_proj.lora_A.grad */
-    RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + 32768); /* f32 [32, 4] */
+    RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_A_grad = /* f32 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad_0, down_proj_lora_B_weight,
@@ -607,11 +606,13 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT); /* f32 [32, 48] */
-    RtPtr down_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 36864); /* f32 [4, 48] */
+    RtPtr down_proj_lora_A_weight_grad = /* f32 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x48x32_tn, down_proj_lora_A_grad, mlp_act, down_proj_lora_A_weight_grad);
 
     /* model.layers.0.mlp.act.grad */
-    RtPtr lora_A_weight = rt_state(rt, TRAINED + 36864); /* f32 [4, 48] */
+    RtPtr lora_A_weight = /* f32 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, down_proj_lora_A_grad, lora_A_weight, act_grad);
 
@@ -684,17 +685,20 @@ static void micro_step(Rt *rt) {
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_lora_A = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A); /* f32 [32, 4] */
-    RtPtr q_proj_lora_B_weight_grad = rt_state(rt, GRADIENT + 40960); /* f32 [32, 4] */
+    RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_tn, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.grad */
-    RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 40960); /* f32 [32, 4] */
+    RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_A_grad = /* f32 [32, 4] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
     rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, q_proj_lora_B_weight, q_proj_lora_A_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr q_proj_lora_A_weight_grad = rt_state(rt, GRADIENT + 45056); /* f32 [4, 32] */
+    RtPtr q_proj_lora_A_weight_grad = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn, q_proj_lora_A_grad, input_layernorm, q_proj_lora_A_weight_grad);
 }
 
@@ -737,35 +741,42 @@ static void update(Rt *rt) {
 }
 
 /* 17 launches, 2 times over; * in a name counts them. */
+static const struct evaluate_layers {
+    size_t mlp_residual; /* f32 [32, 32] */
+} evaluate_layers_at[2] = {
+    {EVALUATE_MODEL_EMBED_TOKENS},
+    {EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL},
+};
+
 static void evaluate_layers(Rt *rt, size_t i) {
+    const struct evaluate_layers *at = &evaluate_layers_at[i];
+
     /* model.layers.*.self_attn.q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM + i * 4096);
-    RtPtr q_proj_weight = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + i * 31232);
-    RtPtr q_proj = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ - i * 8192);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM(i));
+    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i)); /* f32 [32, 32] */
+    RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ(i)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
-    RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 45056 - i * 16384); /* f32 [4, 32] */
+    RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(i));
     RtPtr q_proj_lora_A = /* f32 [32, 4] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
     rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, q_proj_lora_A_weight, q_proj_lora_A);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
-    RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 40960 - i * 16384); /* f32 [32, 4] */
+    RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i));
     rt_gemm(rt, G_gemm_32x32x4_nt_add, q_proj_lora_A, q_proj_lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
-    RtPtr k_proj_weight = /* f32 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + i * 31232);
+    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i)); /* f32 [16, 32] */
     RtPtr k_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj_weight = /* f32 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + i * 31232);
+    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i)); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
@@ -773,8 +784,7 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + i * 4096);
+    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE(i)); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
         &q_rope);
 
@@ -784,24 +794,20 @@ static void evaluate_layers(Rt *rt, size_t i) {
         &k_rope);
 
     /* model.layers.*.self_attn */
-    RtPtr self_attn = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN - i * 8192);
+    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN(i)); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj_weight = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + i * 31232);
-    RtPtr o_proj = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ + i * 4096);
+    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i)); /* f32 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(i)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
-    RtPtr mlp_residual_0 = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS + i * 4096);
+    RtPtr mlp_residual_0 = rt_scratch(rt, at->mlp_residual); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + i * 31232);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
@@ -809,14 +815,12 @@ static void evaluate_layers(Rt *rt, size_t i) {
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj_weight = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + i * 31232);
+    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i)); /* f32 [48, 32] */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj_weight = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + i * 31232);
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i)); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
@@ -825,24 +829,25 @@ static void evaluate_layers(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
-    RtPtr down_proj_weight = /* f32 [32, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + i * 31232);
+    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* f32 [32, 48] */
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
-    RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 36864 - i * 16384); /* f32 [4, 48] */
+    RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(i));
     RtPtr down_proj_lora_A = /* f32 [32, 4] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A);
     rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, down_proj_lora_A_weight, down_proj_lora_A);
 
     /* model.layers.*.mlp.down_proj.lora_B */
-    RtPtr down_proj_lora_B_weight = rt_state(rt, TRAINED + 32768 - i * 16384); /* f32 [32, 4] */
+    RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(i));
     rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_lora_A, down_proj_lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + i * 31232);
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr input_layernorm_2 = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
@@ -875,13 +880,15 @@ static void evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_2, q_proj_weight, q_proj);
 
     /* model.layers.2.self_attn.q_proj.lora_A */
-    RtPtr q_proj_lora_A_weight = rt_state(rt, TRAINED + 12288); /* f32 [4, 32] */
+    RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A = /* f32 [32, 4] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A);
     rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm_2, q_proj_lora_A_weight, q_proj_lora_A);
 
     /* model.layers.2.self_attn.q_proj.lora_B */
-    RtPtr q_proj_lora_B_weight = rt_state(rt, TRAINED + 8192); /* f32 [32, 4] */
+    RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     rt_gemm(rt, G_gemm_32x32x4_nt_add, q_proj_lora_A, q_proj_lora_B_weight, q_proj);
 
     /* model.layers.2.self_attn.k_proj */
@@ -948,7 +955,8 @@ static void evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.2.mlp.down_proj.lora_A */
-    RtPtr down_proj_lora_A_weight = rt_state(rt, TRAINED + 4096); /* f32 [4, 48] */
+    RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A = /* f32 [32, 4] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A);
     rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, down_proj_lora_A_weight, down_proj_lora_A);

@@ -24,10 +24,59 @@
 #define ROPE_INV_FREQ 3840ul /* f32 [8], constant rope.inv_freq */
 #define LOSS_GRAD 4096ul /* f32 [1], constant loss.grad */
 #define TRAINED 4352ul /* bf16 [27, 1024], weight trained */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT (TRAINED + 2048ul) /* bf16 [32, 48], model.layers.1.mlp.down_proj.weight */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT (TRAINED + 6144ul) /* bf16 [48, 32], model.layers.1.mlp.up_proj.weight */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT (TRAINED + 10240ul) /* bf16 [48, 32], model.layers.1.mlp.gate_proj.weight */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 14336ul) /* bf16 [32], model.layers.1.post_attention_layernorm.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 16384ul) /* bf16 [32, 32], model.layers.1.self_attn.o_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT (TRAINED + 18432ul) /* bf16 [32, 32], model.layers.1.self_attn.v_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT (TRAINED + 20480ul) /* bf16 [32, 32], model.layers.1.self_attn.k_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT (TRAINED + 22528ul) /* bf16 [32, 32], model.layers.1.self_attn.q_proj.weight */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT (TRAINED + 24576ul) /* bf16 [32], model.layers.1.input_layernorm.weight */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT (TRAINED + 26624ul) /* bf16 [32, 48], model.layers.0.mlp.down_proj.weight */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT (TRAINED + 30720ul) /* bf16 [48, 32], model.layers.0.mlp.up_proj.weight */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT (TRAINED + 34816ul) /* bf16 [48, 32], model.layers.0.mlp.gate_proj.weight */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 38912ul) /* bf16 [32], model.layers.0.post_attention_layernorm.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 40960ul) /* bf16 [32, 32], model.layers.0.self_attn.o_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (TRAINED + 43008ul) /* bf16 [32, 32], model.layers.0.self_attn.v_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT (TRAINED + 45056ul) /* bf16 [32, 32], model.layers.0.self_attn.k_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT (TRAINED + 47104ul) /* bf16 [32, 32], model.layers.0.self_attn.q_proj.weight */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT (TRAINED + 49152ul) /* bf16 [32], model.layers.0.input_layernorm.weight */
+#define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 51200ul) /* bf16 [64, 32], model.embed_tokens.weight */
 #define GRADIENT 59648ul /* f32 [27, 1024], gradient gradient */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD (GRADIENT + 53248ul) /* f32 [32, 48], model.layers.0.mlp.down_proj.weight.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [48, 32], model.layers.0.mlp.up_proj.weight.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [48, 32], model.layers.0.mlp.gate_proj.weight.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (GRADIENT + 77824ul) /* f32 [32], model.layers.0.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD (GRADIENT + 81920ul) /* f32 [32, 32], model.layers.0.self_attn.o_proj.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_GRAD (GRADIENT + 86016ul) /* f32 [32, 32], model.layers.0.self_attn.v_proj.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_GRAD (GRADIENT + 90112ul) /* f32 [32, 32], model.layers.0.self_attn.k_proj.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_GRAD (GRADIENT + 94208ul) /* f32 [32, 32], model.layers.0.self_attn.q_proj.weight.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD (GRADIENT + 98304ul) /* f32 [32], model.layers.0.input_layernorm.weight.grad */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD (GRADIENT + 102400ul) /* f32 [64, 32], model.embed_tokens.weight.grad */
 #define MASTER 170240ul /* f32 [27, 1024], optimizer master */
 #define EXP_AVG 280832ul /* f32 [27, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 391424ul /* f32 [27, 1024], optimizer exp_avg_sq */
+
+/* By number: what lies at even distances. */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.k_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.v_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32], model.layers.*.post_attention_layernorm.weight */
+#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [48, 32], model.layers.*.mlp.gate_proj.weight */
+#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [48, 32], model.layers.*.mlp.up_proj.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 48], model.layers.*.mlp.down_proj.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 48], model.layers.*.mlp.down_proj.weight.grad */
+#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32], model.layers.*.mlp.up_proj.weight.grad */
+#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32], model.layers.*.mlp.gate_proj.weight.grad */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32], model.layers.*.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.o_proj.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.v_proj.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.k_proj.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.q_proj.weight.grad */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32], model.layers.*.input_layernorm.weight.grad */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32], model.layers.*.input_layernorm.weight */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
@@ -151,6 +200,28 @@
 #define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns.partial */
+
+/* By number: what lies at even distances. */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.input_layernorm */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.self_attn.v_proj */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.attn_residual */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm */
+#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 9216ul) /* bf16 [32, 48], model.layers.*.mlp.gate_proj */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 9216ul) /* bf16 [32, 48], model.layers.*.mlp.up_proj */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 9216ul) /* bf16 [32, 48], model.layers.*.mlp.act */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 9216ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad.up */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART - (i) * 61696ul) /* f32 [32], model.layers.*.post_attention_layernorm.weight.grad.part */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA + (i) * 9216ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 9216ul) /* bf16 [32, 32], model.layers.*.self_attn.grad.v */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD + (i) * 9216ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj.grad */
+#define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART + (i) * 63744ul) /* f32 [32], model.layers.*.input_layernorm.weight.grad.part */
 
 /* ---- INPUT: one batch ---- */
 

@@ -190,152 +190,174 @@ static void load(Rt *rt) {
 }
 
 /* 12 launches, 2 times over; * in a name counts them. */
+static const struct micro_step_layers {
+    size_t mlp_residual; /* bf16 [32, 32] */
+    size_t norm_weight; /* bf16 [32] */
+    size_t rstd; /* f32 [32, 1] */
+    size_t norm; /* bf16 [32, 32] */
+} micro_step_layers_at[2] = {
+    {MODEL_EMBED_TOKENS, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT,
+     MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD, MODEL_LAYERS_1_INPUT_LAYERNORM},
+    {MODEL_LAYERS_0_MLP_RESIDUAL, TRAINED, MODEL_NORM_RSTD, MODEL_NORM},
+};
+
 static void micro_step_layers(Rt *rt, size_t i) {
+    const struct micro_step_layers *at = &micro_step_layers_at[i];
+
     /* model.layers.*.self_attn.q_proj */
-    RtPtr input_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM + i * 16384);
-    RtPtr q_proj_weight = rt_state(rt, TRAINED + 47104 - i * 24576); /* bf16 [32, 32] */
+    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i)); /* bf16 [32, 32] */
+    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i)); /* bf16 [32, 32] */
     RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
-    RtPtr k_proj_weight = rt_state(rt, TRAINED + 45056 - i * 24576); /* bf16 [32, 32] */
+    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i)); /* bf16 [32, 32] */
     RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj_weight = rt_state(rt, TRAINED + 43008 - i * 24576); /* bf16 [32, 32] */
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ + i * 16384); /* bf16 [32, 32] */
+    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i)); /* bf16 [32, 32] */
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, v_proj_weight, v_proj);
 
     /* model.layers.*.self_attn.q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + i * 16384); /* bf16 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE + i * 16384); /* bf16 [32, 32] */
+    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i)); /* bf16 [32, 32] */
+    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i)); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
         &k_proj, &q_rope, &k_rope);
 
     /* model.layers.*.self_attn */
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN + i * 16384); /* bf16 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE + i * 256); /* f32 [32, 2] */
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* bf16 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj_weight = rt_state(rt, TRAINED + 40960 - i * 24576); /* bf16 [32, 32] */
+    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i)); /* bf16 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
-    RtPtr mlp_residual_0 = rt_scratch(rt, MODEL_EMBED_TOKENS + i * 16384); /* bf16 [32, 32] */
+    RtPtr mlp_residual_0 = rt_scratch(rt, at->mlp_residual); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, TRAINED + 38912 - i * 24576);
-    RtPtr attn_residual = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL + i * 16384);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(i)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + i * 512);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i));
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + i * 16384);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i));
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual_0, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj_weight = rt_state(rt, TRAINED + 34816 - i * 24576); /* bf16 [48, 32] */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ + i * 9216); /* bf16 [32, 48] */
+    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i)); /* bf16 [48, 32] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj_weight = rt_state(rt, TRAINED + 30720 - i * 24576); /* bf16 [48, 32] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ + i * 9216); /* bf16 [32, 48] */
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i)); /* bf16 [48, 32] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(i)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT + i * 9216); /* bf16 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(i)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
-    RtPtr down_proj_weight = rt_state(rt, TRAINED + 26624 - i * 24576); /* bf16 [32, 48] */
+    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* bf16 [32, 48] */
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
-    RtPtr norm_weight = rt_state(rt, TRAINED + 24576 - i * 24576); /* bf16 [32] */
-    RtPtr mlp_residual = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL + i * 16384);
-    RtPtr norm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + i * 512);
-    RtPtr norm = rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM + i * 16384); /* bf16 [32, 32] */
+    RtPtr norm_weight = rt_state(rt, at->norm_weight); /* bf16 [32] */
+    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(i)); /* bf16 [32, 32] */
+    RtPtr norm_rstd = rt_scratch(rt, at->rstd); /* f32 [32, 1] */
+    RtPtr norm = rt_scratch(rt, at->norm); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj, &norm_weight,
         &mlp_residual, &norm_rstd, &norm);
 }
 
 /* 24 launches, 2 times over; * in a name counts them. */
+static const struct micro_step_layers_backward {
+    size_t embed_tokens; /* bf16 [32, 32] */
+    size_t embed_tokens_grad; /* bf16 [32, 32] */
+} micro_step_layers_backward_at[2] = {
+    {MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD},
+    {MODEL_EMBED_TOKENS, MODEL_EMBED_TOKENS_GRAD},
+};
+
 static void micro_step_layers_backward(Rt *rt, size_t i) {
+    const struct micro_step_layers_backward *at = &micro_step_layers_backward_at[i];
+
     /* model.layers.*.mlp.down_proj.weight.grad */
     RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD); /* bf16 [32, 32] */
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT - i * 9216); /* bf16 [32, 48] */
-    RtPtr down_proj_weight_grad = rt_state(rt, GRADIENT + 4096 + i * 49152); /* f32 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(1 - i)); /* bf16 [32, 48] */
+    RtPtr down_proj_weight_grad = /* f32 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_32x48x32_tn_add, mlp_residual_grad, mlp_act, down_proj_weight_grad);
 
     /* model.layers.*.mlp.act.grad */
-    RtPtr down_proj_weight = rt_state(rt, TRAINED + 2048 + i * 24576); /* bf16 [32, 48] */
+    RtPtr down_proj_weight = /* bf16 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(1 - i));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nn, mlp_residual_grad, down_proj_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ - i * 9216); /* bf16 [32, 48] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ - i * 9216); /* bf16 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(1 - i)); /* bf16 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(1 - i)); /* bf16 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
-    RtPtr act_grad_up = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_UP - i * 9216);
+    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(1 - i)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.mlp.up_proj.weight.grad */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM - i * 16384);
-    RtPtr up_proj_weight_grad = rt_state(rt, GRADIENT + 12288 + i * 49152); /* f32 [48, 32] */
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(1 - i));
+    RtPtr up_proj_weight_grad = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_up, post_attention_layernorm, up_proj_weight_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr up_proj_weight = rt_state(rt, TRAINED + 6144 + i * 24576); /* bf16 [48, 32] */
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(1 - i)); /* bf16 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.mlp.gate_proj.weight.grad */
-    RtPtr gate_proj_weight_grad = rt_state(rt, GRADIENT + 20480 + i * 49152); /* f32 [48, 32] */
+    RtPtr gate_proj_weight_grad = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_gate, post_attention_layernorm,
         gate_proj_weight_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr gate_proj_weight = rt_state(rt, TRAINED + 10240 + i * 24576); /* bf16 [48, 32] */
+    RtPtr gate_proj_weight = /* bf16 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(1 - i));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.weight.grad.part */
-    RtPtr attn_residual = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL - i * 16384);
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(1 - i)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - i * 512);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(1 - i));
     RtPtr post_attention_layernorm_weight_grad_part = /* f32 [32] */
-        rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART + i * 61696);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART(1 - i));
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &attn_residual,
         &post_attention_layernorm_rstd, &post_attention_layernorm_grad,
         &post_attention_layernorm_weight_grad_part);
 
     /* model.layers.*.post_attention_layernorm.weight.grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [32] */
-        rt_state(rt, GRADIENT + 28672 + i * 49152);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(1 - i));
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &post_attention_layernorm_weight_grad,
         &post_attention_layernorm_weight_grad_part);
 
     /* model.layers.*.attn_residual.grad */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, TRAINED + 14336 + i * 24576);
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(1 - i));
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD);
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
@@ -343,23 +365,25 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
         &post_attention_layernorm_grad, &mlp_residual_grad, &attn_residual_grad);
 
     /* model.layers.*.self_attn.o_proj.weight.grad */
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN - i * 16384); /* bf16 [32, 32] */
-    RtPtr o_proj_weight_grad = rt_state(rt, GRADIENT + 32768 + i * 49152); /* f32 [32, 32] */
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(1 - i)); /* bf16 [32, 32] */
+    RtPtr o_proj_weight_grad = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_32x32x32_tn_add, attn_residual_grad, self_attn, o_proj_weight_grad);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr o_proj_weight = rt_state(rt, TRAINED + 16384 + i * 24576); /* bf16 [32, 32] */
+    RtPtr o_proj_weight = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(1 - i));
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE - i * 16384); /* bf16 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_ROPE - i * 16384); /* bf16 [32, 32] */
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ - i * 16384); /* bf16 [32, 32] */
+    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(1 - i)); /* bf16 [32, 32] */
+    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(1 - i)); /* bf16 [32, 32] */
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(1 - i)); /* bf16 [32, 32] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE - i * 256); /* f32 [32, 2] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(1 - i)); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - i * 9216);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(1 - i));
     RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_Q); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
@@ -368,7 +392,7 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.grad */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_K); /* bf16 [32, 32] */
     RtPtr self_attn_grad_v = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V - i * 9216);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(1 - i));
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
         &self_attn_grad_v);
@@ -378,57 +402,62 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* bf16 [32, 32] */
     RtPtr q_proj_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - i * 9216);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(1 - i));
     RT_LAUNCH(rt, K_rope_grad_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &self_attn_grad_q, &k_proj_grad, &q_proj_grad);
 
     /* model.layers.*.self_attn.v_proj.weight.grad */
-    RtPtr input_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM - i * 16384);
-    RtPtr v_proj_weight_grad = rt_state(rt, GRADIENT + 36864 + i * 49152); /* f32 [32, 32] */
+    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(1 - i)); /* bf16 [32, 32] */
+    RtPtr v_proj_weight_grad = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_32x32x32_tn_add, self_attn_grad_v, input_layernorm, v_proj_weight_grad);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr v_proj_weight = rt_state(rt, TRAINED + 18432 + i * 24576); /* bf16 [32, 32] */
+    RtPtr v_proj_weight = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(1 - i));
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x32_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.self_attn.k_proj.weight.grad */
-    RtPtr k_proj_weight_grad = rt_state(rt, GRADIENT + 40960 + i * 49152); /* f32 [32, 32] */
+    RtPtr k_proj_weight_grad = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_32x32x32_tn_add, k_proj_grad, input_layernorm, k_proj_weight_grad);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr k_proj_weight = rt_state(rt, TRAINED + 20480 + i * 24576); /* bf16 [32, 32] */
+    RtPtr k_proj_weight = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(1 - i));
     rt_gemm(rt, G_gemm_32x32x32_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.self_attn.q_proj.weight.grad */
-    RtPtr q_proj_weight_grad = rt_state(rt, GRADIENT + 45056 + i * 49152); /* f32 [32, 32] */
+    RtPtr q_proj_weight_grad = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_32x32x32_tn_add, q_proj_grad, input_layernorm, q_proj_weight_grad);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr q_proj_weight = rt_state(rt, TRAINED + 22528 + i * 24576); /* bf16 [32, 32] */
+    RtPtr q_proj_weight = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(1 - i));
     rt_gemm(rt, G_gemm_32x32x32_nn_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.weight.grad.part */
-    RtPtr embed_tokens = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL - i * 16384);
+    RtPtr embed_tokens = rt_scratch(rt, at->embed_tokens); /* bf16 [32, 32] */
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD - i * 512);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(1 - i));
     RtPtr input_layernorm_weight_grad_part = /* f32 [32] */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART - i * 63744);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(1 - i));
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &embed_tokens,
         &input_layernorm_rstd, &input_layernorm_grad, &input_layernorm_weight_grad_part);
 
     /* model.layers.*.input_layernorm.weight.grad */
-    RtPtr input_layernorm_weight_grad = rt_state(rt, GRADIENT + 49152 + i * 49152); /* f32 [32] */
+    RtPtr input_layernorm_weight_grad = /* f32 [32] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(1 - i));
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad,
         &input_layernorm_weight_grad_part);
 
     /* model.embed_tokens.grad */
-    RtPtr input_layernorm_weight = rt_state(rt, TRAINED + 24576 + i * 24576); /* bf16 [32] */
-    RtPtr embed_tokens_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - i * 6144);
+    RtPtr input_layernorm_weight = /* bf16 [32] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(1 - i));
+    RtPtr embed_tokens_grad = rt_scratch(rt, at->embed_tokens_grad); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &embed_tokens,
         &input_layernorm_weight, &input_layernorm_rstd, &input_layernorm_grad, &attn_residual_grad,
         &embed_tokens_grad);
@@ -439,8 +468,9 @@ static void micro_step_layers_backward(Rt *rt, size_t i) {
 static void micro_step(Rt *rt) {
     /* model.embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
-    RtPtr embed_tokens_weight = rt_state(rt, TRAINED + 51200); /* bf16 [64, 32] */
-    RtPtr input_layernorm_weight = rt_state(rt, TRAINED + 49152); /* bf16 [32] */
+    RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
+    RtPtr input_layernorm_weight = /* bf16 [32] */
+        rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD);
@@ -475,7 +505,8 @@ static void micro_step(Rt *rt) {
     RT_LAUNCH(rt, K_add, RT_GRID(1, 1, 1), &step_loss, &loss);
 
     /* model.embed_tokens.weight.grad */
-    RtPtr embed_tokens_weight_grad = rt_state(rt, GRADIENT + 102400); /* f32 [64, 32] */
+    RtPtr embed_tokens_weight_grad = /* f32 [64, 32] */
+        rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_64x32x32_tn_add, lm_head_grad, norm, embed_tokens_weight_grad);
 
     /* model.norm.grad */
@@ -556,8 +587,9 @@ static void update(Rt *rt) {
 static void evaluate(Rt *rt) {
     /* model.embed_tokens */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
-    RtPtr embed_tokens_weight = rt_state(rt, TRAINED + 51200); /* bf16 [64, 32] */
-    RtPtr input_layernorm_weight_0 = rt_state(rt, TRAINED + 49152); /* bf16 [32] */
+    RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* bf16 [64, 32] */
+    RtPtr input_layernorm_weight_0 = /* bf16 [32] */
+        rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr input_layernorm_0 = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
@@ -565,17 +597,20 @@ static void evaluate(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight_0, &embed_tokens, &input_layernorm_0);
 
     /* model.layers.0.self_attn.q_proj */
-    RtPtr q_proj_weight_0 = rt_state(rt, TRAINED + 47104); /* bf16 [32, 32] */
+    RtPtr q_proj_weight_0 = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT);
     RtPtr q_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_0, q_proj_weight_0, q_proj_0);
 
     /* model.layers.0.self_attn.k_proj */
-    RtPtr k_proj_weight_0 = rt_state(rt, TRAINED + 45056); /* bf16 [32, 32] */
+    RtPtr k_proj_weight_0 = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT);
     RtPtr k_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_0, k_proj_weight_0, k_proj_0);
 
     /* model.layers.0.self_attn.v_proj */
-    RtPtr v_proj_weight_0 = rt_state(rt, TRAINED + 43008); /* bf16 [32, 32] */
+    RtPtr v_proj_weight_0 = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT);
     RtPtr v_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_0, v_proj_weight_0, v_proj_0);
 
@@ -595,12 +630,14 @@ static void evaluate(Rt *rt) {
         &positions, &self_attn_0, &self_attn_lse_0);
 
     /* model.layers.0.self_attn.o_proj */
-    RtPtr o_proj_weight_0 = rt_state(rt, TRAINED + 40960); /* bf16 [32, 32] */
+    RtPtr o_proj_weight_0 = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT);
     RtPtr o_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn_0, o_proj_weight_0, o_proj_0);
 
     /* model.layers.0.attn_residual */
-    RtPtr post_attention_layernorm_weight_0 = rt_state(rt, TRAINED + 38912); /* bf16 [32] */
+    RtPtr post_attention_layernorm_weight_0 = /* bf16 [32] */
+        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual_0 = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL);
     RtPtr post_attention_layernorm_0 = /* bf16 [32, 32] */
@@ -609,12 +646,13 @@ static void evaluate(Rt *rt) {
         &post_attention_layernorm_weight_0, &attn_residual_0, &post_attention_layernorm_0);
 
     /* model.layers.0.mlp.gate_proj */
-    RtPtr gate_proj_weight_0 = rt_state(rt, TRAINED + 34816); /* bf16 [48, 32] */
+    RtPtr gate_proj_weight_0 = /* bf16 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT);
     RtPtr gate_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm_0, gate_proj_weight_0, gate_proj_0);
 
     /* model.layers.0.mlp.up_proj */
-    RtPtr up_proj_weight_0 = rt_state(rt, TRAINED + 30720); /* bf16 [48, 32] */
+    RtPtr up_proj_weight_0 = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr up_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm_0, up_proj_weight_0, up_proj_0);
 
@@ -623,12 +661,14 @@ static void evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj_0, &up_proj_0, &mlp_act_0);
 
     /* model.layers.0.mlp.down_proj */
-    RtPtr down_proj_weight_0 = rt_state(rt, TRAINED + 26624); /* bf16 [32, 48] */
+    RtPtr down_proj_weight_0 = /* bf16 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT);
     RtPtr down_proj_0 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act_0, down_proj_weight_0, down_proj_0);
 
     /* model.layers.0.mlp_residual */
-    RtPtr input_layernorm_weight_1 = rt_state(rt, TRAINED + 24576); /* bf16 [32] */
+    RtPtr input_layernorm_weight_1 = /* bf16 [32] */
+        rt_state(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT);
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm_1 = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
@@ -636,17 +676,20 @@ static void evaluate(Rt *rt) {
         &input_layernorm_weight_1, &mlp_residual, &input_layernorm_1);
 
     /* model.layers.1.self_attn.q_proj */
-    RtPtr q_proj_weight_1 = rt_state(rt, TRAINED + 22528); /* bf16 [32, 32] */
+    RtPtr q_proj_weight_1 = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT);
     RtPtr q_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_1, q_proj_weight_1, q_proj_1);
 
     /* model.layers.1.self_attn.k_proj */
-    RtPtr k_proj_weight_1 = rt_state(rt, TRAINED + 20480); /* bf16 [32, 32] */
+    RtPtr k_proj_weight_1 = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT);
     RtPtr k_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_1, k_proj_weight_1, k_proj_1);
 
     /* model.layers.1.self_attn.v_proj */
-    RtPtr v_proj_weight_1 = rt_state(rt, TRAINED + 18432); /* bf16 [32, 32] */
+    RtPtr v_proj_weight_1 = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT);
     RtPtr v_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm_1, v_proj_weight_1, v_proj_1);
 
@@ -663,12 +706,14 @@ static void evaluate(Rt *rt) {
         &positions, &self_attn_1, &self_attn_lse_1);
 
     /* model.layers.1.self_attn.o_proj */
-    RtPtr o_proj_weight_1 = rt_state(rt, TRAINED + 16384); /* bf16 [32, 32] */
+    RtPtr o_proj_weight_1 = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT);
     RtPtr o_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn_1, o_proj_weight_1, o_proj_1);
 
     /* model.layers.1.attn_residual */
-    RtPtr post_attention_layernorm_weight_1 = rt_state(rt, TRAINED + 14336); /* bf16 [32] */
+    RtPtr post_attention_layernorm_weight_1 = /* bf16 [32] */
+        rt_state(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual_1 = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL);
     RtPtr post_attention_layernorm_1 = /* bf16 [32, 32] */
@@ -677,12 +722,13 @@ static void evaluate(Rt *rt) {
         &post_attention_layernorm_weight_1, &attn_residual_1, &post_attention_layernorm_1);
 
     /* model.layers.1.mlp.gate_proj */
-    RtPtr gate_proj_weight_1 = rt_state(rt, TRAINED + 10240); /* bf16 [48, 32] */
+    RtPtr gate_proj_weight_1 = /* bf16 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT);
     RtPtr gate_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm_1, gate_proj_weight_1, gate_proj_1);
 
     /* model.layers.1.mlp.up_proj */
-    RtPtr up_proj_weight_1 = rt_state(rt, TRAINED + 6144); /* bf16 [48, 32] */
+    RtPtr up_proj_weight_1 = rt_state(rt, MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr up_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm_1, up_proj_weight_1, up_proj_1);
 
@@ -691,7 +737,8 @@ static void evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj_1, &up_proj_1, &mlp_act_1);
 
     /* model.layers.1.mlp.down_proj */
-    RtPtr down_proj_weight_1 = rt_state(rt, TRAINED + 2048); /* bf16 [32, 48] */
+    RtPtr down_proj_weight_1 = /* bf16 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT);
     RtPtr down_proj_1 = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act_1, down_proj_weight_1, down_proj_1);
 

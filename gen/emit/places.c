@@ -1,0 +1,171 @@
+/* Names of places are those of values; where two places would have one name, the second gets __2. */
+#include "emit/places.h"
+
+#include "emit/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    Arena *arena;
+    Places *out;
+    const PlanEntry *entry; /* being named */
+    const char **taken;     /* [taken_room], by hash */
+    size_t taken_room;
+} Naming;
+
+static size_t slot_of(const Naming *n, const char *name) {
+    size_t hash = 14695981039346656037u;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    size_t slot = hash % n->taken_room;
+    while (n->taken[slot] && strcmp(n->taken[slot], name) != 0)
+        slot = (slot + 1) % n->taken_room;
+    return slot;
+}
+
+/* The name; where another place has it, with the entry before it, or counted. */
+static const char *unique(Naming *n, const char *name) {
+    const char *found = name;
+    if (n->taken[slot_of(n, found)] && n->entry)
+        found = name = arena_printf(n->arena, "%s_%s", upper_text(n->arena, n->entry->name), name);
+    for (int i = 2; n->taken[slot_of(n, found)]; i++)
+        found = arena_printf(n->arena, "%s__%d", name, i);
+    return n->taken[slot_of(n, found)] = found;
+}
+
+/* ---- parts ------------------------------------------------------------------------------- */
+
+static int64_t bytes_within(const Value *v) { return v->offset * dtype_bytes(v->dtype); }
+
+static const Part *find_part(const Places *places, const Value *v) {
+    for (int i = places->first_part[v->storage->id]; i >= 0; i = places->parts[i].next)
+        if (bytes_within(places->parts[i].value) == bytes_within(v))
+            return &places->parts[i];
+    return NULL;
+}
+
+static void add_part(Naming *n, const Value *v) {
+    Places *out = n->out;
+    if (v->offset == 0 || find_part(out, v))
+        return;
+    int *link = &out->first_part[v->storage->id]; /* in the order of their bytes */
+    while (*link >= 0 && bytes_within(out->parts[*link].value) < bytes_within(v))
+        link = &out->parts[*link].next;
+    out->parts[out->part_count] = (Part){v, unique(n, upper_text(n->arena, v->name)), *link};
+    *link = out->part_count++;
+}
+
+const char *place_text(const Places *places, const Value *v) {
+    if (v->offset == 0)
+        return places->symbols[v->storage->id];
+    const Part *part = find_part(places, v);
+    ENSURE(part, "%s has no name", v->name);
+    return part->name;
+}
+
+/* ---- series ---------------------------------------------------------------------------- */
+
+static int64_t start_of(const Places *places, const Value *v) {
+    return plan_place(places->plan, v).offset;
+}
+
+static const Series *find_series(const Places *places, const Pointer *pointer) {
+    int64_t step = pointer->step * pointer->direction, zero = pointer->number * step;
+    for (int i = 0; i < places->series_count; i++) {
+        const Series *f = &places->series[i];
+        if (f->step == step && strcmp(f->pattern, pointer->pattern) == 0 &&
+            plan_place(places->plan, f->member).arena ==
+                plan_place(places->plan, pointer->values[0]).arena &&
+            start_of(places, f->member) - f->number * step ==
+                start_of(places, pointer->values[0]) - zero)
+            return f;
+    }
+    return NULL;
+}
+
+/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT */
+static const char *series_name(Arena *arena, const char *pattern) {
+    char *name = arena_strdup(arena, pattern);
+    char *star = strstr(name, "*.");
+    size_t skipped = star ? 2 : 0;
+    star = star ? star : name + strlen(name);
+    memmove(star, star + skipped, strlen(star + skipped) + 1);
+    size_t length = strlen(name);
+    while (length > 0 && (name[length - 1] == '*' || name[length - 1] == '.'))
+        name[--length] = '\0';
+    return upper_text(arena, name);
+}
+
+/* The member of the least number stands for all. */
+static void add_series(Naming *n, const Pointer *pointer, int times) {
+    Places *out = n->out;
+    if (find_series(out, pointer))
+        return;
+    int least = pointer->direction > 0 ? 0 : times - 1;
+    const Value *member = pointer->values[least];
+    add_part(n, member);
+    out->series[out->series_count++] = (Series){
+        .name = unique(n, series_name(n->arena, pointer->pattern)),
+        .pattern = pointer->pattern,
+        .member = member,
+        .number = pointer->number + least * pointer->direction,
+        .step = pointer->step * pointer->direction,
+    };
+}
+
+/* The number the i-th time: "i", "i + 1", "3 - i". */
+static const char *number_text(Arena *arena, const Pointer *pointer) {
+    if (pointer->direction < 0)
+        return arena_printf(arena, "%d - i", pointer->number);
+    return pointer->number ? arena_printf(arena, "i + %d", pointer->number) : "i";
+}
+
+const char *series_text(Arena *arena, const Places *places, const Pointer *pointer) {
+    const Series *series = find_series(places, pointer);
+    ENSURE(series, "%s has no series", pointer->name);
+    return arena_printf(arena, "%s(%s)", series->name, number_text(arena, pointer));
+}
+
+/* ---- all of a plan ------------------------------------------------------------------------- */
+
+static void name_pointer(Naming *n, const Pointer *pointer, int times) {
+    if (pointer->step != 0)
+        add_series(n, pointer, times);
+    else if (pointer->column < 0)
+        add_part(n, pointer->values[0]);
+}
+
+static void name_run(Naming *n, const PlanEntry *entry, Run run) {
+    Pointers pointers = pointers_of(n->arena, n->out->plan, entry, run);
+    for (int i = 0; i < pointers.count; i++)
+        name_pointer(n, &pointers.pointers[i], run.times);
+    for (int i = 0; i < pointers.column_count; i++)
+        for (int t = 0; t < run.times; t++)
+            add_part(n, pointers.columns[i].values[t]);
+}
+
+Places places_of(Arena *arena, const Plan *plan) {
+    const Program *program = plan->program;
+    size_t values = (size_t)program->value_count + 1, storages = (size_t)program->storage_count + 1;
+    Places out = {.plan = plan,
+                  .symbols = storage_symbols(arena, plan),
+                  .parts = arena_array(arena, values, sizeof(Part)),
+                  .first_part = arena_array(arena, storages, sizeof(int)),
+                  .series = arena_array(arena, values, sizeof(Series))};
+    Naming n = {.arena = arena, .out = &out, .taken_room = 4 * (values + storages)};
+    n.taken = arena_array(arena, n.taken_room, sizeof *n.taken);
+    for (int i = 0; i < program->storage_count; i++) {
+        out.first_part[i] = -1;
+        if (out.symbols[i])
+            unique(&n, out.symbols[i]);
+    }
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        n.entry = &plan->entry[e];
+        Rolled rolled = roll_entry(arena, n.entry);
+        for (int r = 0; r < rolled.count; r++)
+            name_run(&n, n.entry, rolled.runs[r]);
+    }
+    return out;
+}

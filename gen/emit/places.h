@@ -1,0 +1,43 @@
+/* The names under which program.c knows where things lie, so that its text has no bare bytes: of
+ * storages, of parts of storages, and of series, what lies at even distances and is counted, as a
+ * buffer of each layer. buffers.h defines them. */
+#ifndef EMIT_PLACES_H
+#define EMIT_PLACES_H
+
+#include "emit/pointers.h"
+
+/* A value that starts inside its storage. */
+typedef struct {
+    const Value *value;
+    const char *name;
+    int next; /* another part of the storage; -1: none */
+} Part;
+
+/* SERIES(number): where the member of that number starts. */
+typedef struct {
+    const char *name;
+    const char *pattern; /* "model.layers.*.mlp.act" */
+    const Value *member; /* one of them, */
+    int64_t number;      /* its number */
+    int64_t step;        /* bytes from one to the next, negative where they lie backwards */
+} Series;
+
+typedef struct {
+    const Plan *plan;
+    const char **symbols; /* of storages, as storage_symbols() */
+    Part *parts;
+    int part_count;
+    int *first_part; /* of each storage; -1: none */
+    Series *series;
+    int series_count;
+} Places;
+
+/* All that emit_entry() asks for, in the order of the plan's entries. */
+Places places_of(Arena *, const Plan *);
+
+/* "MODEL_NORM_WEIGHT"; the value must be one that a stretch of launches names. */
+const char *place_text(const Places *, const Value *);
+/* "MODEL_LAYERS_MLP_ACT(3 - i)": where the pointer, of a repeated run, lies the i-th time. */
+const char *series_text(Arena *, const Places *, const Pointer *);
+
+#endif
