@@ -234,7 +234,7 @@ typedef struct {
     const double *mean, *std; /* [out_channels] */
     bool decode_on_host;      /* `pixels` is what the model sees; else raw images */
     bool skip_broken;         /* images that cannot be decoded are left out; else an error */
-    int64_t dataset_images;   /* data.device_resident: room in `dataset`, 0: not resident */
+    int64_t dataset_images;   /* room in `dataset`; 0: each batch is sent */
     size_t dataset;           /* U8 [dataset_images, height, width, channels] in STATE */
 } RtImages;
 

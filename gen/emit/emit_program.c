@@ -190,6 +190,7 @@ static void put_channels(const Emit *e, const char *field, Reals list) {
 
 static void put_images(const Emit *e) {
     const Spec *s = e->spec;
+    const Value *dataset = e->plan->program->dataset;
     const struct {
         const char *field;
         int64_t value;
@@ -205,8 +206,11 @@ static void put_images(const Emit *e) {
     put_channels(e, "std", s->data.image_std);
     sb_printf(e->out, "            .decode_on_host = %s,\n",
               bool_text(s->data.decode == DECODE_HOST));
-    sb_printf(e->out, "            .skip_broken = %s,\n        },\n",
-              bool_text(s->data.skip_broken));
+    sb_printf(e->out, "            .skip_broken = %s,\n", bool_text(s->data.skip_broken));
+    if (dataset)
+        sb_printf(e->out, "            .dataset_images = %lld,\n            .dataset = %s,\n",
+                  (long long)value_rows(dataset), offset_text(e->arena, e->symbols, dataset));
+    sb_puts(e->out, "        },\n");
 }
 
 static void put_data(const Emit *e) {

@@ -3,7 +3,8 @@
  * image_input  (pixels u8 [N H0 W0, C0], mean[C], std[C]) -> [N H W, C]: pixels / 255, resized to
  *              H x W as torch's bilinear interpolation does (align_corners = False, no antialias),
  *              less the mean, over std. One channel is repeated to C. attr.window.height, width are
- *              H0, W0; attr.out_height, out_width H, W. */
+ *              H0, W0; attr.out_height, out_width H, W.
+ * gather_images  (dataset u8 [D, bytes of an image], indices[N,1]) -> [N, bytes] */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
@@ -77,4 +78,17 @@ void expand_image_input(const Program *p, const Op *op, Body *body) {
     x = step_binary(body, STEP_DIV, x, step_const(body, 255));
     x = step_binary(body, STEP_SUB, x, step_load(body, op->in[1]));
     step_store(body, op->out[0], step_binary(body, STEP_DIV, x, step_load(body, op->in[2])));
+}
+
+void shape_gather_images(Program *p, Op *op) {
+    op_expect(op, op->in_count == 2 && value_cols(op->in[1]) == 1, "operands");
+    result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[1]), value_cols(op->in[0]));
+}
+
+void expand_gather_images(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->out[0]);
+    int row = step_load(body, op->in[1]);
+    step_store(body, op->out[0], step_load_mapped(body, op->in[0], row, COL_SAME, 0));
 }

@@ -61,13 +61,13 @@ static Batch token_batch(Program *p, const Spec *spec) {
 
 static Batch image_batch(Program *p, const Spec *spec) {
     Pos none = {0};
+    Batch batch = {0};
     p->unit = "images";
-    return (Batch){
-        .pixels = image_input(p, spec),
-        .labels = value_2d(p, "labels", ROLE_INPUT, DT_I32, p->tokens, 1, none),
-        .loss_weight = value_1d(p, "loss_weight", ROLE_INPUT, p->real, 1, none),
-        .first_row = value_1d(p, "first_row", ROLE_INPUT, DT_I32, 1, none),
-    };
+    image_input(p, spec, &batch);
+    batch.labels = value_2d(p, "labels", ROLE_INPUT, DT_I32, p->tokens, 1, none);
+    batch.loss_weight = value_1d(p, "loss_weight", ROLE_INPUT, p->real, 1, none);
+    batch.first_row = value_1d(p, "first_row", ROLE_INPUT, DT_I32, 1, none);
+    return batch;
 }
 
 /* Adds the sum of rows [R,1] to `total`, which the host reads; returns the sum alone. */

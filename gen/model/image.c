@@ -6,15 +6,33 @@
 
 /* ---- input ---- */
 
-Value *image_input(Program *p, const Spec *spec) {
-    int64_t size = spec->model.image_size;
-    Pos pos = spec_pos(spec, KEY_data_decode);
-    if (spec->data.decode == DECODE_HOST)
-        return value_2d(p, "pixels", ROLE_INPUT, p->activation, p->tokens * size * size,
-                        spec->model.image_channels, pos);
-    return value_2d(p, "pixels", ROLE_INPUT, DT_U8,
-                    p->tokens * spec->data.image_height * spec->data.image_width,
-                    spec->data.image_channels, pos);
+void image_input(Program *p, const Spec *spec, Batch *batch) {
+    int64_t size = spec->model.image_size,
+            stored = spec->data.image_height * spec->data.image_width;
+    Pos pos = spec_pos(spec, KEY_data_decode), resident = spec_pos(spec, KEY_data_resident_images);
+    if (spec->data.decode == DECODE_HOST) {
+        batch->pixels = value_2d(p, "pixels", ROLE_INPUT, p->activation, p->tokens * size * size,
+                                 spec->model.image_channels, pos);
+    } else if (spec_effective(spec, KEY_data_resident_images) && spec->data.resident_images) {
+        batch->indices = value_2d(p, "indices", ROLE_INPUT, DT_I32, p->tokens, 1, resident);
+        p->dataset = value_2d(p, "dataset", ROLE_CONSTANT, DT_U8, spec->data.resident_images,
+                              stored * spec->data.image_channels, resident);
+    } else {
+        batch->pixels = value_2d(p, "pixels", ROLE_INPUT, DT_U8, p->tokens * stored,
+                                 spec->data.image_channels, pos);
+    }
+}
+
+/* The stored images of the batch. */
+static Value *stored_pixels(Builder *b) {
+    const Spec *spec = b->spec;
+    Pos pos = spec_pos(spec, KEY_data_resident_images);
+    if (b->batch.pixels)
+        return b->batch.pixels;
+    Value *in[] = {b->program->dataset, b->batch.indices};
+    Value *images = builder_op(b, OP_gather_images, "stored", in, 2, (Attr){0}, pos);
+    int64_t rows = b->program->tokens * spec->data.image_height * spec->data.image_width;
+    return builder_op(b, OP_reshape, "pixels", &images, 1, (Attr){.rows = rows}, pos);
 }
 
 /* A number a channel of what the model sees. */
@@ -44,7 +62,7 @@ Images image_pixels(Builder *b) {
         .out_height = size,
         .out_width = size,
     };
-    Value *in[] = {batch->pixels, batch->mean, batch->std};
+    Value *in[] = {stored_pixels(b), batch->mean, batch->std};
     Value *x =
         builder_op(b, OP_image_input, "images", in, 3, attr, spec_pos(spec, KEY_model_image_size));
     return (Images){x, size, size};

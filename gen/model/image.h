@@ -11,9 +11,9 @@ typedef struct {
     int64_t height, width;
 } Images;
 
-/* The input "pixels": with data.decode = "device" U8, as stored; else of the activations' dtype, as
- * the model sees them. */
-Value *image_input(Program *, const Spec *);
+/* Makes the input "pixels": with data.decode = "device" U8, as stored; else of the activations'
+ * dtype, as the model sees them. With data.resident_images "indices" instead, and the dataset. */
+void image_input(Program *, const Spec *, Batch *);
 /* The batch's images as the model sees them. */
 Images image_pixels(Builder *);
 

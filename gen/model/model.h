@@ -10,7 +10,8 @@
  * is a token, or an image. */
 typedef struct {
     Value *input_ids;   /* tokens: I32 [rows,1] */
-    Value *pixels;      /* images: see image_input in image.h */
+    Value *pixels;      /* images: see image_input in image.h; or */
+    Value *indices;     /* their places in program->dataset, I32 [rows,1] */
     Value *mean, *std;  /* that device-side decoding takes off and divides by, once made */
     Value *labels;      /* I32 [rows,1] */
     Value *positions;   /* tokens: I32 [rows,1] */

@@ -271,8 +271,8 @@
       "Pixels are divided by it, after image_mean is subtracted: a number a channel, or one.")     \
     K(data, decode, CHOICE(Decode), "device", "", IMAGES,                                          \
       "Who resizes and normalises: the device, in the step, from bytes; or the host.")             \
-    K(data, device_resident, BOOL, "false", "", RESIDENT,                                          \
-      "Whether the device holds the whole training set.")                                          \
+    K(data, resident_images, INT, "0", "[0, 100000000]", RESIDENT,                                 \
+      "Images that the device keeps, training and held-out sets together; 0: each batch is sent.") \
     K(data, skip_broken, BOOL, "false", "", FOLDERS,                                               \
       "Whether images that cannot be decoded are left out; otherwise the first one is an error.")
 

@@ -98,7 +98,7 @@ variant_sets() {
             compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false
     fi ;;
     host) echo data.decode=host ;;
-    resident) echo data.device_resident=true ;;
+    resident) echo data.resident_images=1000 ;;
     no_fusion) echo compile.fusion=false ;;
     no_graph) echo compile.cuda_graph=false ;;
     no_bordered) echo compile.bordered=false ;;

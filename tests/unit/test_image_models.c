@@ -54,13 +54,13 @@ typedef struct {
     Memory memory;
 } Run;
 
-static const Spec *read_spec(Arena *arena, const char *model) {
+static const Spec *read_spec(Arena *arena, const char *model, const char *const *sets, int nsets) {
     char path[] = "/tmp/test_image_models_XXXXXX";
     const char *text = arena_printf(arena, "%s%s", model, common);
     int file = mkstemp(path);
     assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
     assert_int_equal(close(file), 0);
-    const Spec *spec = spec_read(arena, arena_strdup(arena, path), NULL, 0);
+    const Spec *spec = spec_read(arena, arena_strdup(arena, path), sets, nsets);
     unlink(path);
     return spec;
 }
@@ -68,6 +68,8 @@ static const Spec *read_spec(Arena *arena, const char *model) {
 static double input(const char *name, int64_t i, int64_t count) {
     if (!strcmp(name, "pixels"))
         return (double)((i * i * 31 + 97 * i + 13) % 256);
+    if (!strcmp(name, "indices"))
+        return (double)((i + 2) % 3);
     if (!strcmp(name, "labels"))
         return (double)((3 * i + 1) % 5);
     if (!strcmp(name, "loss_weight"))
@@ -77,9 +79,19 @@ static double input(const char *name, int64_t i, int64_t count) {
     return 0;
 }
 
-static Run *run_new(const char *model) {
+/* What the device keeps: the batch's images where its indices say. */
+static void fill_dataset(Run *r) {
+    const Value *dataset = r->program->dataset;
+    int64_t bytes = value_cols(dataset);
+    for (int64_t i = 0; i < 3; i++)
+        for (int64_t k = 0; k < bytes; k++)
+            memory_set(&r->memory, dataset, (int64_t)input("indices", i, 3) * bytes + k,
+                       input("pixels", i * bytes + k, 3 * bytes));
+}
+
+static Run *run_new(const char *model, const char *const *sets, int nsets) {
     Run *r = calloc(1, sizeof *r);
-    const Spec *spec = read_spec(&r->arena, model);
+    const Spec *spec = read_spec(&r->arena, model, sets, nsets);
     r->program = model_build(&r->arena, spec);
     passes_run(r->program, spec, NULL, NULL);
     r->plan = interpret_plan(r->program, spec);
@@ -92,6 +104,8 @@ static Run *run_new(const char *model) {
                 memory_set(&r->memory, v, k, input(v->storage->name, k, value_elements(v)));
     }
     memory_set(&r->memory, r->program->counters.seed, 0, 7);
+    if (r->program->dataset)
+        fill_dataset(r);
     return r;
 }
 
@@ -135,7 +149,7 @@ static void check_gradient(Run *r, const Param *p, int64_t tries) {
 
 /* Of every so many parameters, so many elements. */
 static void check_model(const char *model, int every, int64_t tries) {
-    Run *r = run_new(model);
+    Run *r = run_new(model, NULL, 0);
     interpret_step(&r->memory, r->plan);
     for (int i = 0; i < r->program->param_count; i += every)
         if (value_trains(r->program->params[i].weight))
@@ -164,11 +178,28 @@ static void test_resnet(void **state) {
     check_model(resnet50, 31, 1);
 }
 
+/* ---- input ----------------------------------------------------------------------------------- */
+
+/* Images that the device keeps are those that would have been sent. */
+static void test_resident(void **state) {
+    (void)state;
+    static const char *const sets[] = {"data.format=idx", "data.train=none", "data.image_height=5",
+                                       "data.image_width=3", "data.resident_images=3"};
+    double loss[2];
+    for (int resident = 0; resident < 2; resident++) {
+        Run *r = run_new(mlp, sets, 4 + resident);
+        assert_true((r->program->dataset != NULL) == resident);
+        loss[resident] = interpret_step(&r->memory, r->plan);
+        run_free(r);
+    }
+    assert_true(loss[0] == loss[1] && loss[0] > 0);
+}
+
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 static void check_counts(const char *model, int64_t trained, int params) {
     Arena arena = {0};
-    const Program *p = model_build(&arena, read_spec(&arena, model));
+    const Program *p = model_build(&arena, read_spec(&arena, model, NULL, 0));
     int64_t elements = 0;
     for (int i = 0; i < p->param_count; i++)
         if (value_trains(p->params[i].weight))
@@ -193,7 +224,7 @@ static void test_counts(void **state) {
 
 static void check_names(const char *model, const char *const *names, int count) {
     Arena arena = {0};
-    const Program *p = model_build(&arena, read_spec(&arena, model));
+    const Program *p = model_build(&arena, read_spec(&arena, model, NULL, 0));
     for (int i = 0; i < count; i++)
         if (!program_weight(p, names[i]))
             fail_msg("no parameter %s", names[i]);
@@ -217,9 +248,10 @@ static void test_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mlp),    cmocka_unit_test(test_cnn),
-        cmocka_unit_test(test_resnet), cmocka_unit_test(test_mobilenet_v2),
-        cmocka_unit_test(test_counts), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_mlp),      cmocka_unit_test(test_cnn),
+        cmocka_unit_test(test_resnet),   cmocka_unit_test(test_mobilenet_v2),
+        cmocka_unit_test(test_resident), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
