@@ -63,6 +63,18 @@ kernels_do_not_know_the_layers() {
     done
 }
 
+# 163 KB a block is what the smallest device of the list has.
+heads_fit_shared_memory() {
+    for precision in fp64 fp32 tf32 bf16 fp16; do
+        for head_dim in $(seq 8 8 256); do
+            emit $spec --set model.head_dim=$head_dim --set precision.dtype=$precision \
+                -o "$work/head" --force || return 1
+            sed -n 's/^ *\[K_[a-z].*", [0-9]*, \([0-9]*\)},$/\1/p' "$work/head/program.c" |
+                awk '{ n++; if ($1 > 166912) bad++ } END { exit n == 0 || bad > 0 }' || return 1
+        done
+    done
+}
+
 kernels_do_not_know_settings() {
     emit $spec -o "$work/lr1" || return 1
     emit $spec --set optimizer.lr=0.5 --set training.seed=7 --set training.steps=10 -o "$work/lr2" || return 1
@@ -162,7 +174,7 @@ counted_bytes_are_planned_bytes() {
 }
 
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
-    kernels_do_not_know_settings edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
+    kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes'
 for name in ${*:-$all}; do
     if $name; then

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Small models of odd shapes, drawn at random: what compiles is right, whatever the sizes. One step
+# Small models of odd shapes, drawn at random, and those at the limits: what compiles is right,
+# whatever the sizes. One step
 # with every switch of [compile] on must be that with every switch off (fp64, 1e-11), bf16, fp16 and tf32
 # near it; in fp64 threads run in another order too.
 #
@@ -104,10 +105,12 @@ step() {
 
 near() { $work/compare_dumps "$dir/plain.safetensors" "$dir/$1.safetensors" "$2"; }
 
+switched_off='compile.fusion=false compile.cuda_graph=false compile.bordered=false
+    compile.chunked_head=false compile.overlap=false'
+
 # try CHUNK: compares everything with a first step without any of the switches.
 try() {
-    plain='compile.fusion=false compile.cuda_graph=false compile.bordered=false
-        compile.chunked_head=false compile.overlap=false'
+    plain=$switched_off
     grep -q max_target_tokens "$dir/spec.toml" || plain="$plain compile.skip_ignored_rows=false"
     # An adapter's B begins at zero: the step that is looked at starts from one that was trained.
     # shellcheck disable=SC2086 # the settings are words
@@ -120,17 +123,77 @@ try() {
         step tf32 precision.dtype=tf32 && near tf32 0.05
 }
 
-status=0
-for seed in $(seq "$first" $((first + count - 1))); do
-    dir=$work/$seed
-    rm -rf "$dir" && mkdir -p "$dir" && draw "$seed" "$dir"
-    if try $((1 + seed % 40)) >"$dir/log" 2>&1; then
-        echo "ok shapes $seed"
+# edge HEADS HEAD_DIM HIDDEN: as narrow and short as a spec may be, or with heads at their limits.
+edge() {
+    cat >"$dir/spec.toml" <<SPEC
+[model]
+vocab_size = $((3 + 7 * ($3 - 1)))
+hidden_size = $3
+intermediate_size = $3
+num_hidden_layers = 1
+num_attention_heads = $1
+num_key_value_heads = 1
+head_dim = $2
+initializer_range = 0.3
+[training]
+task = "pretrain"
+seq_len = $((2 + 20 * ($3 - 1)))
+per_device_train_batch_size = 1
+steps = 3
+[optimizer]
+lr = 0.02
+eps = 1e-3
+[data]
+format = "synthetic"
+eval_batches = 1
+SPEC
+}
+
+# A width of 1 leaves bf16 nothing but rounding after a norm: there fp64 alone is compared.
+try_edge() {
+    # shellcheck disable=SC2086 # the settings are words
+    edge "$@" && step plain precision.dtype=fp64 $switched_off &&
+        step all precision.dtype=fp64 && near all 1e-11 || return
+    [ "$3" -gt 1 ] || return 0
+    step bf16 precision.dtype=bf16 && near bf16 0.3 && step tf32 precision.dtype=tf32 && near tf32 0.05
+}
+
+# No step: the held-out loss, and nothing of training.
+try_no_steps() {
+    edge 2 8 8 && ./gpuopt-gen "$dir/spec.toml" -o "$dir/none" --set training.steps=0 &&
+        make -s -C "$dir/none" DEVICE=sim && "$dir/none/run" >"$dir/said" &&
+        grep -q 'held-out loss before' "$dir/said" && ! grep -q 'step\|after' "$dir/said" &&
+        grep -q '"steps": 0' "$dir/none/out/report.json" && [ ! -e "$dir/none/out/checkpoints" ] &&
+        [ ! -e "$dir/none/out/model" ]
+}
+
+verdict() { # CODE NAME
+    if [ "$1" -eq 0 ]; then
+        echo "ok shapes $2"
         rm -rf "$dir"
     else
         tail -n 20 "$dir/log"
-        echo "FAIL shapes $seed (see $dir)"
+        echo "FAIL shapes $2 (see $dir)"
         status=1
     fi
+}
+
+status=0
+for limits in "1 8 1" "2 8 8" "2 256 8"; do
+    dir=$work/$(echo "$limits" | tr ' ' _)
+    rm -rf "$dir" && mkdir -p "$dir"
+    # shellcheck disable=SC2086 # the limits are words
+    try_edge $limits >"$dir/log" 2>&1
+    verdict $? "heads, head_dim, hidden_size: $limits"
+done
+dir=$work/none
+rm -rf "$dir" && mkdir -p "$dir"
+try_no_steps >"$dir/log" 2>&1
+verdict $? "no steps"
+for seed in $(seq "$first" $((first + count - 1))); do
+    dir=$work/$seed
+    rm -rf "$dir" && mkdir -p "$dir" && draw "$seed" "$dir"
+    try $((1 + seed % 40)) >"$dir/log" 2>&1
+    verdict $? "$seed"
 done
 exit $status
