@@ -6,10 +6,11 @@
  * Shapes, all row-major with a constant row stride in elements, tokens = batch * seq:
  *     q, o, dq, d_o [tokens, heads * head_dim]   k, v, dk, dv [tokens, kv_heads * head_dim]
  *     lse, delta    [tokens, heads] dense fp32        positions int32 [tokens]
- * T is __nv_bfloat16 or __half, or float, whose operands are then rounded to tf32. Rows start at multiples
- * of 16 bytes. Head h reads kv head h / (heads / kv_heads). Rows of the batch never see each other.
- * `positions` restarts at 0 where a sample starts, so start(i) never falls as i grows; tiles outside of
- * every row's range are neither read nor computed, and only tiles at its borders are masked.
+ * T is __nv_bfloat16 or __half, or float, whose operands are then rounded to tf32. Rows start at
+ * multiples of 16 bytes. Head h reads kv head h / (heads / kv_heads). Rows of the batch never see
+ * each other. `positions` restarts at 0 where a sample starts, so start(i) never falls as i grows;
+ * tiles outside of every row's range are neither read nor computed, and only tiles at its borders
+ * are masked.
  *
  * Launch geometry, with split = head_dim > 128 ? 2 : 1 in backward_kv and 1 elsewhere,
  * width = head_dim rounded up to 16 * split, B = width * sizeof(T), pitch = B + 16 bytes:
@@ -22,10 +23,10 @@
  *     B <= 1024     4     1         16      2     1         16      2     1         16
  *
  *     rows = 16 * row_tiles * warps   threads = 32 * warps
- *     forward      grid (ceil(seq / rows), heads, batch)             shared pitch * (rows + 4 keys)
- *     backward_q   grid (ceil(seq / rows), heads, batch)             shared pitch * (2 rows + 4 keys)
- *     backward_kv  grid (ceil(seq / rows), kv_heads * split, batch)  shared pitch * (2 rows + 4 keys)
- *                  after backward_q, which writes delta              + 24 keys
+ *     forward      grid (ceil(seq / rows), heads, batch)            shared pitch * (rows + 4 keys)
+ *     backward_q   grid (ceil(seq / rows), heads, batch)            shared pitch * (2 rows + 4 keys)
+ *     backward_kv  grid (ceil(seq / rows), kv_heads * split, batch) shared pitch * (2 rows + 4 keys)
+ *                  after backward_q, which writes delta             + 24 keys
  *
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs,
@@ -33,13 +34,13 @@
  * Bytes, with tiles = sum over row blocks of the tiles that each visits:
  *     forward      reads q once, `keys` rows of k and v a tile; writes o and lse once
  *     backward_q   reads q, o, d_o, lse once, `keys` rows of k and v a tile; writes dq, delta once
- *     backward_kv  reads k, v once a split, `keys` rows of q, d_o, lse, delta a tile, head and split;
+ *     backward_kv  reads k, v once a split, `keys` rows of q, d_o, lse, delta a tile, head, split;
  *                  writes dk and dv once
  *
- * A warp owns 16 * row_tiles rows (queries, in backward_kv keys) and walks tiles of the other side, which
- * cp.async brings to shared memory one tile ahead. Probabilities pass from one product to the next in
- * registers. Rows in shared memory are padded by 16 bytes, which keeps ldmatrix free of bank conflicts.
- * Every sum runs in a fixed order; there are no atomics. */
+ * A warp owns 16 * row_tiles rows (queries, in backward_kv keys) and walks tiles of the other side,
+ * which cp.async brings to shared memory one tile ahead. Probabilities pass from one product to the
+ * next in registers. Rows in shared memory are padded by 16 bytes, which keeps ldmatrix free of
+ * bank conflicts. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 
 //@prelude
@@ -88,8 +89,8 @@ template <> struct AttentionMma<float> {
         for (int i = 0; i < 4; i++)
             r[i] = to_tf32(__uint_as_float(r[i]));
     }
-    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in the
-     * order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in
+     * the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
     template <int N>
     static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
                                                      int step) {
@@ -107,7 +108,8 @@ template <> struct AttentionMma<float> {
     }
 };
 
-/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and head_dim. */
+/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
+ * head_dim. */
 template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
 static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
                                                        int places, int head_dim) {
@@ -117,7 +119,8 @@ static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens,
         const int e = first + threadIdx.x, place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
         const bool inside = place < places && d < head_dim;
         if (PLACES * CHUNKS % THREADS == 0 || e < PLACES * CHUNKS)
-            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0), inside);
+            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0),
+                        inside);
     }
 }
 
@@ -191,8 +194,8 @@ attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
 /* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
 static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
 
-/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are those of
- * the lane's first element. */
+/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are
+ * those of the lane's first element. */
 template <int ROW_TILES, int KEY_TILES, class StartOf>
 static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
                                                       StartOf start_of, int query, int key) {
@@ -227,12 +230,13 @@ attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int 
         }
 }
 
-/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total` stays
- * a lane's own part. */
+/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
+ * stays a lane's own part. */
 template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
 static __device__ __forceinline__ void
 attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
-                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4], float scale2) {
+                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4],
+                  float scale2) {
 #pragma unroll
     for (int m = 0; m < ROW_TILES; m++)
 #pragma unroll
@@ -261,8 +265,8 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
         }
 }
 
-/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`, a part
- * of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
+ * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
 template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
 static __device__ __forceinline__ void
 attention_store(T *to, int64_t stride, int places, int columns, T *rows,
@@ -278,7 +282,8 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
             for (int n = 0; n < SUM_TILES; n++) {
                 const Vec<T, 2> pair = {convert<T>(sums[m][n][2 * half] * scale[m][half]),
                                         convert<T>(sums[m][n][2 * half + 1] * scale[m][half])};
-                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2, pair);
+                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2,
+                          pair);
             }
     __syncwarp();
     for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
@@ -302,8 +307,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
-    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, SCALE2 = SCALE * 1.4426950408889634f;
-    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/2/*@*/, KEYS = /*@keys*/64/*@*/;
+    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/;
+    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/2/*@*/;
+    constexpr int KEYS = /*@keys*/64/*@*/;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
     constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
 
@@ -321,11 +328,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
-            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
-            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         cp_async_commit();
     };
 
@@ -371,7 +378,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 }
 //@end
 
-/* delta[i] = d_o[i] . o[i];  ds[i, j] = p[i, j] * (d_o[i] . v[j] - delta[i]);  dq[i] = scale * ds[i] . k */
+/* delta[i] = d_o[i] . o[i];  ds[i, j] = p[i, j] * (d_o[i] . v[j] - delta[i]);
+ * dq[i] = scale * ds[i] . k */
 //@kernel backward_q
 extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 /*@kernel*/attention_backward_q/*@*/(
@@ -390,7 +398,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
     constexpr int64_t DO_STRIDE = /*@do_stride*/4096/*@*/, DQ_STRIDE = /*@dq_stride*/4096/*@*/;
     constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
-    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/2/*@*/, KEYS = /*@keys*/32/*@*/;
+    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/2/*@*/;
+    constexpr int KEYS = /*@keys*/32/*@*/;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
     constexpr int ELEMENTS = 16 / sizeof(T);
     constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
@@ -410,11 +419,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
-            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
-            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         cp_async_commit();
     };
 
@@ -481,9 +490,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 }
 //@end
 
-/* dv[j] = p[:, j] . d_o,  dk[j] = scale * ds[:, j] . q, over the heads of the group, then the queries.
- * Scores are transposed here, s[j, i], so that p and ds are A operands as they come. Where the sums of a
- * whole row do not fit the registers, SPLIT blocks share its columns, each with all scores. */
+/* dv[j] = p[:, j] . d_o, dk[j] = scale * ds[:, j] . q, over the heads of the group, then the
+ * queries. Scores are transposed here, s[j, i], so that p and ds are A operands as they come. Where
+ * the sums of a whole row do not fit the registers, SPLIT blocks share its columns, each with all
+ * scores. */
 //@kernel backward_kv
 extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 /*@kernel*/attention_backward_kv/*@*/(
@@ -497,12 +507,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dv) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
-    constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/, GROUP = HEADS / KV_HEADS;
+    constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
+    constexpr int GROUP = HEADS / KV_HEADS;
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, DO_STRIDE = /*@do_stride*/4096/*@*/;
     constexpr int64_t DK_STRIDE = /*@dk_stride*/1024/*@*/, DV_STRIDE = /*@dv_stride*/1024/*@*/;
     constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
-    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/1/*@*/, QUERIES = /*@keys*/64/*@*/;
+    constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/1/*@*/;
+    constexpr int QUERIES = /*@keys*/64/*@*/;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
     constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
     constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
@@ -512,9 +524,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
     T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
     T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
-    float *lse2 = reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
-    float *deltas = lse2 + 2 * QUERIES;                                      /* [2][QUERIES] */
-    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);             /* [2][QUERIES] */
+    float *lse2 =
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
+    float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] */
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
@@ -523,8 +536,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int key = warp_first + lane / 4; /* of this lane's first row */
 
-    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query still
-     * sees one of them. */
+    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
+     * still sees one of them. */
     const int begin = first / QUERIES * QUERIES;
     int tiles = 0;
     for (int base = begin; base < SEQ; base += QUERIES)
@@ -534,15 +547,15 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const auto fetch = [&](int t) {
         const int base = base_of(t), column_of_head = head_of(t) * HEAD_DIM, stage = t % 2;
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
-            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head, Q_STRIDE,
-            SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
             do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
             DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         cp_async_commit();
     };
-    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the tile
-     * before it is computed. Past the last query, no key is late enough to be seen. */
+    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the
+     * tile before it is computed. Past the last query, no key is late enough to be seen. */
     static_assert(QUERIES <= THREADS, "a thread carries one query");
     float next_lse2 = 0, next_delta = 0;
     int next_start = SEQ;
@@ -618,9 +631,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         dk_scale[r / 2][r % 2] = SCALE;
         dv_scale[r / 2][r % 2] = 1;
     }
-    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column, DK_STRIDE,
-                           SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums, dk_scale);
-    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column, DV_STRIDE,
-                           SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums, dv_scale);
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
+                           DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
+                           dk_scale);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
+                           DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
+                           dv_scale);
 }
 //@end

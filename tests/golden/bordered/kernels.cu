@@ -51,8 +51,8 @@ template <> struct AttentionMma<float> {
         for (int i = 0; i < 4; i++)
             r[i] = to_tf32(__uint_as_float(r[i]));
     }
-    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in the
-     * order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in
+     * the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
     template <int N>
     static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
                                                      int step) {
@@ -70,7 +70,8 @@ template <> struct AttentionMma<float> {
     }
 };
 
-/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and head_dim. */
+/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
+ * head_dim. */
 template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
 static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
                                                        int places, int head_dim) {
@@ -80,7 +81,8 @@ static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens,
         const int e = first + threadIdx.x, place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
         const bool inside = place < places && d < head_dim;
         if (PLACES * CHUNKS % THREADS == 0 || e < PLACES * CHUNKS)
-            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0), inside);
+            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0),
+                        inside);
     }
 }
 
@@ -154,8 +156,8 @@ attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
 /* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
 static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
 
-/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are those of
- * the lane's first element. */
+/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are
+ * those of the lane's first element. */
 template <int ROW_TILES, int KEY_TILES, class StartOf>
 static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
                                                       StartOf start_of, int query, int key) {
@@ -190,12 +192,13 @@ attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int 
         }
 }
 
-/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total` stays
- * a lane's own part. */
+/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
+ * stays a lane's own part. */
 template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
 static __device__ __forceinline__ void
 attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
-                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4], float scale2) {
+                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4],
+                  float scale2) {
 #pragma unroll
     for (int m = 0; m < ROW_TILES; m++)
 #pragma unroll
@@ -224,8 +227,8 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
         }
 }
 
-/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`, a part
- * of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
+ * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
 template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
 static __device__ __forceinline__ void
 attention_store(T *to, int64_t stride, int places, int columns, T *rows,
@@ -241,7 +244,8 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
             for (int n = 0; n < SUM_TILES; n++) {
                 const Vec<T, 2> pair = {convert<T>(sums[m][n][2 * half] * scale[m][half]),
                                         convert<T>(sums[m][n][2 * half + 1] * scale[m][half])};
-                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2, pair);
+                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2,
+                          pair);
             }
     __syncwarp();
     for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
@@ -482,8 +486,10 @@ attention_forward_16x2x16_of_40(
     constexpr int HEADS = 2, KV_HEADS = 1;
     constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
     constexpr int64_t V_STRIDE = 64, O_STRIDE = 40;
-    constexpr float SCALE = 0.25, SCALE2 = SCALE * 1.4426950408889634f;
-    constexpr int WARPS = 4, ROW_TILES = 2, KEYS = 64;
+    constexpr float SCALE = 0.25;
+    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
     constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
 
@@ -501,11 +507,11 @@ attention_forward_16x2x16_of_40(
     const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
-            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
-            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         cp_async_commit();
     };
 
@@ -815,7 +821,8 @@ attention_backward_q_16x2x16(
     constexpr int64_t V_STRIDE = 64, O_STRIDE = 40;
     constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 32;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
-    constexpr int WARPS = 4, ROW_TILES = 2, KEYS = 64;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
     constexpr int ELEMENTS = 16 / sizeof(T);
     constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
@@ -835,11 +842,11 @@ attention_backward_q_16x2x16(
     const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
-            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
-            SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
         cp_async_commit();
     };
 
@@ -919,12 +926,14 @@ attention_backward_kv_16x2x16_of_88(
     __nv_bfloat16 *__restrict__ dv) {
     using T = __nv_bfloat16;
     constexpr int SEQ = 16, HEAD_DIM = 16;
-    constexpr int HEADS = 2, KV_HEADS = 1, GROUP = HEADS / KV_HEADS;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int GROUP = HEADS / KV_HEADS;
     constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
     constexpr int64_t V_STRIDE = 64, DO_STRIDE = 32;
     constexpr int64_t DK_STRIDE = 16, DV_STRIDE = 88;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
-    constexpr int WARPS = 4, ROW_TILES = 2, QUERIES = 32;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int QUERIES = 32;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
     constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
     constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
@@ -934,9 +943,10 @@ attention_backward_kv_16x2x16_of_88(
     T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
     T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
     T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
-    float *lse2 = reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
-    float *deltas = lse2 + 2 * QUERIES;                                      /* [2][QUERIES] */
-    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);             /* [2][QUERIES] */
+    float *lse2 =
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
+    float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] */
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
@@ -945,8 +955,8 @@ attention_backward_kv_16x2x16_of_88(
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int key = warp_first + lane / 4; /* of this lane's first row */
 
-    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query still
-     * sees one of them. */
+    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
+     * still sees one of them. */
     const int begin = first / QUERIES * QUERIES;
     int tiles = 0;
     for (int base = begin; base < SEQ; base += QUERIES)
@@ -956,15 +966,15 @@ attention_backward_kv_16x2x16_of_88(
     const auto fetch = [&](int t) {
         const int base = base_of(t), column_of_head = head_of(t) * HEAD_DIM, stage = t % 2;
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
-            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head, Q_STRIDE,
-            SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
             do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
             DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         cp_async_commit();
     };
-    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the tile
-     * before it is computed. Past the last query, no key is late enough to be seen. */
+    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the
+     * tile before it is computed. Past the last query, no key is late enough to be seen. */
     static_assert(QUERIES <= THREADS, "a thread carries one query");
     float next_lse2 = 0, next_delta = 0;
     int next_start = SEQ;
@@ -1040,10 +1050,12 @@ attention_backward_kv_16x2x16_of_88(
         dk_scale[r / 2][r % 2] = SCALE;
         dv_scale[r / 2][r % 2] = 1;
     }
-    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column, DK_STRIDE,
-                           SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums, dk_scale);
-    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column, DV_STRIDE,
-                           SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums, dv_scale);
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
+                           DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
+                           dk_scale);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
+                           DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
+                           dv_scale);
 }
 
 /* rope_grad over [32, 16]
@@ -1108,12 +1120,14 @@ attention_backward_kv_16x2x16(
     __nv_bfloat16 *__restrict__ dv) {
     using T = __nv_bfloat16;
     constexpr int SEQ = 16, HEAD_DIM = 16;
-    constexpr int HEADS = 2, KV_HEADS = 1, GROUP = HEADS / KV_HEADS;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int GROUP = HEADS / KV_HEADS;
     constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
     constexpr int64_t V_STRIDE = 64, DO_STRIDE = 32;
     constexpr int64_t DK_STRIDE = 16, DV_STRIDE = 16;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
-    constexpr int WARPS = 4, ROW_TILES = 2, QUERIES = 32;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int QUERIES = 32;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
     constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
     constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
@@ -1123,9 +1137,10 @@ attention_backward_kv_16x2x16(
     T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
     T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
     T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
-    float *lse2 = reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
-    float *deltas = lse2 + 2 * QUERIES;                                      /* [2][QUERIES] */
-    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);             /* [2][QUERIES] */
+    float *lse2 =
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
+    float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] */
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
@@ -1134,8 +1149,8 @@ attention_backward_kv_16x2x16(
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int key = warp_first + lane / 4; /* of this lane's first row */
 
-    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query still
-     * sees one of them. */
+    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
+     * still sees one of them. */
     const int begin = first / QUERIES * QUERIES;
     int tiles = 0;
     for (int base = begin; base < SEQ; base += QUERIES)
@@ -1145,15 +1160,15 @@ attention_backward_kv_16x2x16(
     const auto fetch = [&](int t) {
         const int base = base_of(t), column_of_head = head_of(t) * HEAD_DIM, stage = t % 2;
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
-            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head, Q_STRIDE,
-            SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
             do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
             DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         cp_async_commit();
     };
-    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the tile
-     * before it is computed. Past the last query, no key is late enough to be seen. */
+    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the
+     * tile before it is computed. Past the last query, no key is late enough to be seen. */
     static_assert(QUERIES <= THREADS, "a thread carries one query");
     float next_lse2 = 0, next_delta = 0;
     int next_start = SEQ;
@@ -1229,10 +1244,12 @@ attention_backward_kv_16x2x16(
         dk_scale[r / 2][r % 2] = SCALE;
         dv_scale[r / 2][r % 2] = 1;
     }
-    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column, DK_STRIDE,
-                           SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums, dk_scale);
-    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column, DV_STRIDE,
-                           SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums, dv_scale);
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
+                           DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
+                           dk_scale);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
+                           DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
+                           dv_scale);
 }
 
 /* rope_grad over [32, 16]
