@@ -164,6 +164,11 @@ int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
     return ceil_div(body->rows, per_worker);
 }
 
+/* In between a block holds whole rows, so that a sum joins with what reduces them. */
+static bool sums_in_tiles(int64_t cols) {
+    return cols <= WIDEST_ROW_OF_WARP || cols > WIDEST_ROW_IN_REGISTERS;
+}
+
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 static void choose_column(Kernel *k) {
@@ -179,7 +184,7 @@ void skeleton_choose(const Program *p, Kernel *k, bool rows_grow) {
     k->parts = k->lanes = k->column_blocks = 1;
     if (body_has(body, step_totals))
         choose_column(k);
-    else if (sums && !reduces && body->cols <= WIDEST_ROW_OF_WARP)
+    else if (sums && !reduces && sums_in_tiles(body->cols))
         choose_tile(p, k);
     else if (sums || reduces)
         choose_row(p, k);

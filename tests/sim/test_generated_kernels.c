@@ -11,12 +11,12 @@
 
 #include "random_graph.h"
 
-enum { PARTS = 12, OPS = 14 };
+enum { PARTS = 14, WIDE_PARTS = 2, OPS = 14 };
 
 /* ---- one program ----------------------------------------------------------------------------- */
 
 static void case_start(Case *c, Arena *arena, const char *name, DType activation, DType real) {
-    RandomGraph graph = random_graph(arena, 20, activation, real, OPS, PARTS);
+    RandomGraph graph = random_graph(arena, 20, activation, real, OPS, PARTS, WIDE_PARTS);
     *c = case_open(name, graph.program);
     random_fill(&graph, &c->memory, 3);
     for (int i = 0; i < c->memory.count; i++) case_upload(c, i);
@@ -145,7 +145,7 @@ static void test_attention_bf16(void **state) {
 static void test_bytes_of_bodies(void **state) {
     (void)state;
     Arena arena = {0};
-    RandomGraph g = random_graph(&arena, 20, DT_F32, DT_F32, OPS, PARTS);
+    RandomGraph g = random_graph(&arena, 20, DT_F32, DT_F32, OPS, PARTS, WIDE_PARTS);
     generated_compare_counts("f32", generated_plan(g.program));
     arena_free(&arena);
 }

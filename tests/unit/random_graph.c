@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "plan/skeleton.h"
+
 uint32_t random_below(uint64_t *state, uint32_t bound) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -23,6 +25,7 @@ enum { HEAD = 8, VOCABULARY = 11 };
 
 /* Powers of two, odd widths, wider than a warp's row. */
 static int64_t some_cols(RandomGraph *g) {
+    if (g->wide && below(g, 4)) return WIDEST_ROW_IN_REGISTERS + (below(g, 2) ? 8 : 1);
     static const int64_t cols[] = {8, 24, 40, 72, 128, 37, 264, 1032};
     return cols[below(g, below(g, 3) ? 6 : 8)];
 }
@@ -331,16 +334,17 @@ static int64_t limit_of(const Value *v) {
 }
 
 /* Other rows, other values: what follows shares nothing with what was. */
-static void start_part(RandomGraph *g) {
+static void start_part(RandomGraph *g, bool wide) {
     static const int64_t rows[] = {2, 5, 16, 33, 70};
-    g->rows = rows[below(g, 5)];
+    g->wide = wide;
+    g->rows = wide ? 3 : rows[below(g, 5)];
     g->pool_count = 0;
     g->places = integers(g, name_of(g, "places"), DT_I32, g->rows);
     g->labels = integers(g, name_of(g, "labels"), DT_I32, g->rows);
     offer(g, new_value(g, "x", ROLE_FROZEN, g->program->activation, g->rows, some_cols(g)));
 }
 
-RandomGraph random_graph(Arena *arena, uint64_t seed, DType activation, DType real, int ops, int parts) {
+RandomGraph random_graph(Arena *arena, uint64_t seed, DType activation, DType real, int ops, int parts, int wide_parts) {
     RandomGraph g = {.program = program_new(arena), .random = seed * 0x9E3779B97F4A7C15ull + 1};
     for (int i = 0; i < 8; i++) below(&g, 2);
     g.program->activation = activation;
@@ -350,7 +354,7 @@ RandomGraph random_graph(Arena *arena, uint64_t seed, DType activation, DType re
     g.first_row = integers(&g, "first_row", DT_I32, 1);
     for (int part = 0; part < parts; part++) {
         int before = graph_of(&g)->op_count;
-        start_part(&g);
+        start_part(&g, part >= parts - wide_parts);
         while (graph_of(&g)->op_count < before + ops) add_something(&g);
         keep_results(&g);
     }

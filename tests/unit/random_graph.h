@@ -11,13 +11,15 @@ typedef struct {
     Value *pool[256]; /* what an op may read */
     int pool_count;
     int64_t rows;
+    bool wide; /* this part's rows pass what registers hold */
     Value *seed, *step, *first_row, *places, *labels; /* of INPUT role */
     int names;
 } RandomGraph;
 
 /* A program whose micro_step holds `parts` graphs of about `ops` ops that share nothing but the random
- * seed. Everything that nobody reads ends in a gradient. */
-RandomGraph random_graph(Arena *, uint64_t seed, DType activation, DType real, int ops, int parts);
+ * seed, the last `wide_parts` of them with few rows that are wider than registers hold. Everything
+ * that nobody reads ends in a gradient. */
+RandomGraph random_graph(Arena *, uint64_t seed, DType activation, DType real, int ops, int parts, int wide_parts);
 /* Inputs and parameters, the same for the same seed. */
 void random_fill(const RandomGraph *, Memory *, uint64_t seed);
 
