@@ -11,7 +11,7 @@
 
 #include "random_graph.h"
 
-enum { PARTS = 14, WIDE_PARTS = 2, OPS = 14 };
+enum { PARTS = 13, WIDE_PARTS = 1, OPS = 14 };
 
 /* ---- one program ----------------------------------------------------------------------------- */
 
