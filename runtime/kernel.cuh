@@ -306,9 +306,10 @@ template <bool BACKWARD, int KERNEL, int STRIDE, int PADDING> struct WindowAxis 
     int phase, first_tap, taps, origin;
 
     __device__ explicit WindowAxis(int phase)
-        : phase(phase), first_tap(BACKWARD ? (phase + PADDING) % STRIDE : 0),
+        : phase(PHASES == 1 ? 0 : phase),
+          first_tap(BACKWARD ? (this->phase + PADDING) % STRIDE : 0),
           taps((KERNEL - first_tap + PHASES - 1) / PHASES),
-          origin(BACKWARD ? (phase + PADDING - first_tap) / STRIDE : -PADDING) {}
+          origin(BACKWARD ? (this->phase + PADDING - first_tap) / STRIDE : -PADDING) {}
 
     /* Of `size` places on the axis: how many are of this phase; and which is number i of them. */
     __device__ int places(int size) const { return (size - phase + PHASES - 1) / PHASES; }

@@ -88,6 +88,8 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
                                  (long long)c->images, (long long)w->height, (long long)w->width,
                                  (long long)c->channels, (long long)c->filters,
                                  (long long)w->kernel, (long long)w->kernel);
+    if (w->stride > 1)
+        f.kernel.name = arena_printf(f.arena, "%s_s%lld", f.kernel.name, (long long)w->stride);
     fill_text(&f, "dtype", dtype_c_name(c->x->dtype));
     fill_int(&f, "images", c->images);
     fill_int(&f, "height", w->height);

@@ -13,9 +13,9 @@
  *
  * Both kernels are products of matrices that never exist: their elements are gathered on the way to
  * shared memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result,
- * a column a filter (a channel), and sums over taps and channels (filters). Backward, the blocks
- * of each z take the places of one phase (see WindowAxis), so that the sums hold no taps that a
- * stride leaves out. `weight_grad` has a row a filter, a column a tap and channel, and sums over places;
+ * a column a filter (a channel), and sums over taps and channels (filters). Backward, the blocks of
+ * each z take the places of one phase (see WindowAxis), so that the sums hold no taps that a stride
+ * leaves out. `weight_grad` has a row a filter, a column a tap and channel, and sums over places;
  * part z of them goes to dw + z * elements of dw, so that several parts leave partial sums, which
  * conv2d_parts.cu adds up.
  *

@@ -99,23 +99,27 @@ template <class T, int N> struct Conv2dTile<T, N, true> {
     }
 };
 
-/* 16 bytes of a tile: elements offset_of(0), offset_of(1), ... of `from`, zero where that is
- * negative. Where VECTOR is not 1 they are neighbours in memory and inside or outside together. */
-template <int VECTOR, class T, class OffsetOf>
-static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, OffsetOf offset_of) {
+/* 16 bytes of a tile: element i is from[at] where find(i, at) says so, else zero. Where VECTOR is
+ * not 1 they are neighbours in memory, and inside or outside together. */
+template <int VECTOR, class T, class Find>
+static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find find) {
     constexpr int ELEMENTS = 16 / sizeof(T);
+    int64_t at = 0;
     if constexpr (VECTOR == ELEMENTS) {
-        const int64_t at = offset_of(0);
-        cp_async_16(to, from + (at < 0 ? 0 : at), at >= 0);
+        const bool inside = find(0, at);
+        cp_async_16(to, from + at, inside);
     } else {
         Vec<T, ELEMENTS> values;
 #pragma unroll
-        for (int i = 0; i < ELEMENTS; i++) {
-            const int64_t at = offset_of(i);
-            values[i] = at < 0 ? convert<T>(0.0f) : from[at];
-        }
+        for (int i = 0; i < ELEMENTS; i++)
+            values[i] = find(i, at) ? from[at] : convert<T>(0.0f);
         store_vec(to, values);
     }
+}
+
+/* 0 <= i < size, in one comparison. */
+static __device__ __forceinline__ bool conv2d_inside(int i, int size) {
+    return static_cast<unsigned>(i) < static_cast<unsigned>(size);
 }
 
 /* sums[rows][32 columns] += rows . columns over the depth of two tiles; `row` and `col` are the
@@ -191,6 +195,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
     constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* where the next tap reads */
     constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
     constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4; /* of a deep row */
     constexpr int THREAD_ROWS = THREADS / CHUNKS;        /* that one access of all brings */
@@ -208,28 +213,32 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         return; /* another phase has more places */
     const int depth = down.taps * across.taps * INNER;
 
-    /* The rows that this thread brings: their image and place in it. */
+    /* The rows that this thread brings: where tap 0 reads, the pixel's number and its place. */
+    constexpr int OUTSIDE = -(1 << 24);
     const int own_depth = threadIdx.x % CHUNKS * ELEMENTS, own = threadIdx.x / CHUNKS;
-    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
+    int pixel[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
     for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int row = first + own + s * THREAD_ROWS;
-        image[s] = row / (high * wide);
-        y[s] = row / wide % high;
-        x[s] = row % wide;
+        const int row = first + own + s * THREAD_ROWS, image = row / (high * wide);
+        y[s] = down.source(row / wide % high, 0);
+        x[s] = across.source(row % wide, 0);
+        pixel[s] = (image * FROM_HEIGHT + y[s]) * FROM_WIDTH + x[s];
+        if (image >= IMAGES)
+            y[s] = OUTSIDE;
     }
     const auto fetch_rows = [&](T *tile, int base) {
 #pragma unroll
         for (int s = 0; s < ROWS / THREAD_ROWS; s++)
             conv2d_fetch<SOURCE_VECTOR>(
-                tile + Rows::at(own + s * THREAD_ROWS, own_depth), source, [&](int i) -> int64_t {
+                tile + Rows::at(own + s * THREAD_ROWS, own_depth), source,
+                [&](int i, int64_t &at) {
                     const int place = base + own_depth + i, tap = place / INNER;
-                    const int h = down.source(y[s], tap / across.taps);
-                    const int w = across.source(x[s], tap % across.taps);
-                    const bool inside = place < depth && image[s] < IMAGES && h >= 0 &&
-                                        h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
-                    const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
-                    return inside ? pixel * SOURCE_STRIDE + place % INNER : -1;
+                    const int tap_y = tap / across.taps * TOWARDS;
+                    const int tap_x = tap % across.taps * TOWARDS;
+                    const int64_t from = pixel[s] + tap_y * FROM_WIDTH + tap_x;
+                    at = from * SOURCE_STRIDE + place % INNER;
+                    return place < depth && conv2d_inside(y[s] + tap_y, FROM_HEIGHT) &&
+                           conv2d_inside(x[s] + tap_x, FROM_WIDTH);
                 });
     };
     /* Forward, a filter's taps and channels lie as the sum takes them. */
@@ -239,11 +248,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             for (int s = 0; s < COLS / THREAD_ROWS; s++)
                 conv2d_fetch<WEIGHT_VECTOR>(
                     tile + Cols::at(own + s * THREAD_ROWS, own_depth), weight,
-                    [&](int i) -> int64_t {
+                    [&](int i, int64_t &at) {
                         const int place = base + own_depth + i;
-                        const int64_t filter = first_col + own + s * THREAD_ROWS;
-                        const bool inside = place < depth && filter < FILTERS;
-                        return inside ? filter * TAPS * CHANNELS + place : -1;
+                        const int filter = first_col + own + s * THREAD_ROWS;
+                        at = static_cast<int64_t>(filter) * TAPS * CHANNELS + place;
+                        return place < depth && filter < FILTERS;
                     });
         } else {
             constexpr int COL_CHUNKS = COLS / ELEMENTS, THREAD_DEPTHS = THREADS / COL_CHUNKS;
@@ -256,9 +265,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
                     down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
                 const int64_t row = static_cast<int64_t>(place % INNER) * TAPS + window_tap;
                 conv2d_fetch<WEIGHT_VECTOR>(
-                    tile + Cols::at(col, own_place), weight, [&](int i) -> int64_t {
+                    tile + Cols::at(col, own_place), weight, [&](int i, int64_t &at) {
                         const int channel = first_col + col + i;
-                        return place < depth && channel < CHANNELS ? row * CHANNELS + channel : -1;
+                        at = row * CHANNELS + channel;
+                        return place < depth && channel < CHANNELS;
                     });
             }
         }
@@ -342,9 +352,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             const int e = threadIdx.x + s * THREADS;
             const int place = base + e / ROW_CHUNKS, row = e % ROW_CHUNKS * ELEMENTS;
             conv2d_fetch<DY_VECTOR>(
-                tile + Rows::at(row, e / ROW_CHUNKS), dy, [&](int i) -> int64_t {
+                tile + Rows::at(row, e / ROW_CHUNKS), dy, [&](int i, int64_t &at) {
                     const int filter = first_row + row + i;
-                    return place < end && filter < FILTERS ? place * DY_STRIDE + filter : -1;
+                    at = place * DY_STRIDE + filter;
+                    return place < end && filter < FILTERS;
                 });
         }
     };
@@ -356,14 +367,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             const int image = place / (CONV_HEIGHT * CONV_WIDTH);
             const int y = place / CONV_WIDTH % CONV_HEIGHT, x_place = place % CONV_WIDTH;
             conv2d_fetch<SOURCE_VECTOR>(
-                tile + Cols::at(col, e / COL_CHUNKS), x, [&](int i) -> int64_t {
+                tile + Cols::at(col, e / COL_CHUNKS), x, [&](int i, int64_t &at) {
                     const int column = first_col + col + i, tap = column / CHANNELS;
                     const int h = axis.source(y, tap / KERNEL);
                     const int w = axis.source(x_place, tap % KERNEL);
-                    const bool inside = place < end && column < COLUMNS && h >= 0 && h < HEIGHT &&
-                                        w >= 0 && w < WIDTH;
                     const int64_t pixel = (image * HEIGHT + h) * WIDTH + w;
-                    return inside ? pixel * X_STRIDE + column % CHANNELS : -1;
+                    at = pixel * X_STRIDE + column % CHANNELS;
+                    return place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
+                           conv2d_inside(w, WIDTH);
                 });
         }
     };
