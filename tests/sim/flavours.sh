@@ -32,7 +32,7 @@ TABLE
 }
 
 full_list() {
-    for dtype in fp64 fp32 tf32 bf16; do
+    for dtype in fp64 fp32 tf32 bf16 fp16; do
         for case in odd demo pretrain_tied accumulate long_head; do
             echo "$case $dtype default"
         done
