@@ -94,6 +94,20 @@ test_loss_scale() {
         awk -v a="$(heldout half_out before)" -v b="$(heldout half_out after)" 'BEGIN { exit !(b < a) }'
 }
 
+# Running statistics are saved, resumed bit for bit and exported; --init finds them there.
+test_buffers() {
+    program images $cases/mobilenet/spec.toml training.steps=6 training.eval_every=2 &&
+        run images images_out --init $cases/mobilenet/model &&
+        run images images_parts --init $cases/mobilenet/model --steps 3 &&
+        run images images_parts --resume && same_results images_out images_parts &&
+        cmp "$work/images_out/eval.csv" "$work/images_parts/eval.csv" &&
+        tensors "$work/images_out/model/model.safetensors" "$work/images_parts/model/model.safetensors" &&
+        run images images_again --init "$work/images_out/model" --steps 0 || return 1
+    [ -n "$(heldout images_out after)" ] &&
+        [ "$(heldout images_out after)" = "$(heldout images_again before)" ] &&
+        grep -qa running_var "$work/images_out/model/model.safetensors"
+}
+
 # One micro-step of eight rows, or eight of one row whose numbers of targets differ.
 test_accumulation() {
     local batch
@@ -135,7 +149,7 @@ test_not_finite() {
 }
 
 tests='two_runs other_seed_differs stopped_and_resumed signal_and_resume without_fusion without_cuda_graph
-without_overlap full_recomputation pageable_input nvrtc loss_scale accumulation without_adapter not_finite'
+without_overlap full_recomputation pageable_input nvrtc loss_scale buffers accumulation without_adapter not_finite'
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }
