@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the compiler makes of two small specs, against what it made before: the graph after the last
+# What the compiler makes of small specs, against what it made before: the graph after the last
 # pass, the plan, and the emitted sources. Any difference is shown; a change that is meant is taken
 # over with UPDATE=1 and read in the diff of the commit.
 #
