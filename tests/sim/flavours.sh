@@ -18,7 +18,8 @@ cc=${CC:-gcc}
 
 # Fixtures of the oracle, or specs beside this script. Every template and every way to lay a body over
 # threads, once: attention in each precision, packed samples, rows without a target,
-# several micro-steps, all weights training, rows of a warp, of a block, and wider, fused and not.
+# several micro-steps, all weights training, rows of a warp, of a block, and wider, fused and not;
+# images.
 short_list() {
     cat <<'TABLE'
 odd              bf16  default
@@ -28,6 +29,7 @@ accumulate       fp64  plain
 wide_rows        fp64  default
 wide_rows        fp32  wide_head
 wide_rows        bf16  long
+cnn_strides      fp32  default
 TABLE
 }
 
@@ -40,6 +42,9 @@ full_list() {
             echo "$case $dtype plain"
         done
         echo "packed $dtype few_targets"
+        for case in mobilenet resnet18 cnn_strides; do
+            echo "$case $dtype default"
+        done
         for variant in default wide_head long; do
             echo "wide_rows $dtype $variant"
         done
