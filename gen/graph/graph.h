@@ -35,6 +35,7 @@ typedef enum {
     ROLE_ADAPTER,
     ROLE_BUFFER,
     ROLE_CONSTANT,
+    ROLE_DATASET,
     ROLE_COUNTER,
     ROLE_GRADIENT,
     ROLE_OPTIMIZER,
@@ -207,7 +208,7 @@ typedef struct Program {
     int param_count, param_capacity;
     Counters counters;
     TrainState train;
-    Value *dataset; /* what the host writes once, before load; NULL: nothing */
+    Value *dataset;            /* what the host writes once, before load; NULL: nothing */
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
     Value *loss_gradient;      /* what backward starts from: the constant 1 */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */

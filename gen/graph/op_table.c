@@ -41,11 +41,11 @@ FlopsRule flops_conv2d, flops_conv2d_input_grad, flops_conv2d_weight_grad;
 
 ShapeRule shape_global_avg_pool2d, shape_global_avg_pool2d_grad, shape_batch_norm_sums,
     shape_batch_norm_stats, shape_batch_norm, shape_batch_norm_grad_sums, shape_batch_norm_grad,
-    shape_image_input, shape_gather_images;
+    shape_image_input;
 GradientRule grad_global_avg_pool2d, grad_batch_norm;
 ExpandRule expand_global_avg_pool2d, expand_global_avg_pool2d_grad, expand_batch_norm_sums,
     expand_batch_norm_stats, expand_batch_norm, expand_batch_norm_grad_sums, expand_batch_norm_grad,
-    expand_batch_norm_eval, expand_image_input, expand_gather_images;
+    expand_batch_norm_eval, expand_image_input;
 
 enum { S = STAGE_SEMANTIC, K = STAGE_KERNEL, SK = S | K };
 

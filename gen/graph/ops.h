@@ -78,7 +78,6 @@ OP(batch_norm_eval, SK, shape_batch_norm, NULL, expand_batch_norm_eval, NULL)
 
 /* images */
 OP(image_input, SK, shape_image_input, NULL, expand_image_input, NULL)
-OP(gather_images, SK, shape_gather_images, NULL, expand_gather_images, NULL)
 
 /* embedding */
 OP(embedding, SK, shape_embedding, grad_embedding, expand_embedding, NULL)

@@ -3,18 +3,22 @@
  * image_input  (pixels u8 [N H0 W0, C0], mean[C], std[C]) -> [N H W, C]: pixels / 255, resized to
  *              H x W as torch's bilinear interpolation does (align_corners = False, no antialias),
  *              less the mean, over std. One channel is repeated to C. attr.window.height, width are
- *              H0, W0; attr.out_height, out_width H, W.
- * gather_images  (dataset u8 [D, bytes of an image], indices[N,1]) -> [N, bytes] */
+ *              H0, W0; attr.out_height, out_width H, W. With a fourth operand, indices[N,1], the
+ *              pixels are of any number of images, and image n is that of indices[n]. */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
 static int64_t images(const Op *op) {
+    if (op->in_count > 3)
+        return value_rows(op->in[3]);
     return value_rows(op->in[0]) / (op->attr.window.height * op->attr.window.width);
 }
 
 void shape_image_input(Program *p, Op *op) {
     const Attr *a = &op->attr;
-    op_expect(op, op->in_count == 3 && op->in[0]->dtype == DT_U8, "operands");
+    op_expect(op, op->in[0]->dtype == DT_U8, "pixels");
+    op_expect(op, op->in_count == 3 || (op->in_count == 4 && op->in[3]->dtype == DT_I32),
+              "indices");
     op_expect(op, value_rows(op->in[0]) % (a->window.height * a->window.width) == 0, "images");
     int64_t from = value_cols(op->in[0]), to = value_elements(op->in[1]);
     op_expect(op, (from == to || from == 1) && value_elements(op->in[2]) == to, "channels");
@@ -56,8 +60,16 @@ static int load_pixel(Body *body, const Op *op, int n, int h, int w, const char 
     return step_cast(body, TYPE_REAL, pixel);
 }
 
+/* Which of the images output n shows. */
+static int image_of(Body *body, const Op *op, int n) {
+    if (op->in_count == 3)
+        return n;
+    return step_called(body, step_load_mapped(body, op->in[3], n, COL_SAME, 0), "image");
+}
+
 static int resized(Body *body, const Op *op, Pixel out) {
     const Attr *a = &op->attr;
+    out.n = image_of(body, op, out.n);
     Between h = between(body, out.h, a->out_height, a->window.height, "h");
     Between w = between(body, out.w, a->out_width, a->window.width, "w");
     int top = mix(body, load_pixel(body, op, out.n, h.near, w.near, "top_left"),
@@ -67,28 +79,24 @@ static int resized(Body *body, const Op *op, Pixel out) {
     return mix(body, top, bottom, h.share);
 }
 
+/* The output's own pixel. */
+static int as_stored(Body *body, const Op *op) {
+    const Attr *a = &op->attr;
+    if (op->in_count == 3)
+        return step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
+    Pixel out = step_pixel(body, a->out_height, a->out_width);
+    return load_pixel(body, op, image_of(body, op, out.n), out.h, out.w, "pixel");
+}
+
 void expand_image_input(const Program *p, const Op *op, Body *body) {
     (void)p;
     const Attr *a = &op->attr;
     body->rows = value_rows(op->out[0]);
     body->cols = value_cols(op->out[0]);
     bool as_is = a->out_height == a->window.height && a->out_width == a->window.width;
-    int x = as_is ? step_cast(body, TYPE_REAL, step_load(body, op->in[0]))
+    int x = as_is ? as_stored(body, op)
                   : resized(body, op, step_pixel(body, a->out_height, a->out_width));
     x = step_binary(body, STEP_DIV, x, step_const(body, 255));
     x = step_binary(body, STEP_SUB, x, step_load(body, op->in[1]));
     step_store(body, op->out[0], step_binary(body, STEP_DIV, x, step_load(body, op->in[2])));
-}
-
-void shape_gather_images(Program *p, Op *op) {
-    op_expect(op, op->in_count == 2 && value_cols(op->in[1]) == 1, "operands");
-    result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[1]), value_cols(op->in[0]));
-}
-
-void expand_gather_images(const Program *p, const Op *op, Body *body) {
-    (void)p;
-    body->rows = value_rows(op->out[0]);
-    body->cols = value_cols(op->out[0]);
-    int row = step_load(body, op->in[1]);
-    step_store(body, op->out[0], step_load_mapped(body, op->in[0], row, COL_SAME, 0));
 }

@@ -18,11 +18,12 @@ static const struct {
     const char *name;
     bool persistent;
 } roles[ROLE_COUNT] = {
-    [ROLE_INPUT] = {"input", false},        [ROLE_FROZEN] = {"frozen", true},
-    [ROLE_WEIGHT] = {"weight", true},       [ROLE_ADAPTER] = {"adapter", true},
-    [ROLE_BUFFER] = {"buffer", true},       [ROLE_CONSTANT] = {"constant", true},
-    [ROLE_COUNTER] = {"counter", true},     [ROLE_GRADIENT] = {"gradient", true},
-    [ROLE_OPTIMIZER] = {"optimizer", true}, [ROLE_ACTIVATION] = {"activation", false},
+    [ROLE_INPUT] = {"input", false},           [ROLE_FROZEN] = {"frozen", true},
+    [ROLE_WEIGHT] = {"weight", true},          [ROLE_ADAPTER] = {"adapter", true},
+    [ROLE_BUFFER] = {"buffer", true},          [ROLE_CONSTANT] = {"constant", true},
+    [ROLE_DATASET] = {"dataset", true},        [ROLE_COUNTER] = {"counter", true},
+    [ROLE_GRADIENT] = {"gradient", true},      [ROLE_OPTIMIZER] = {"optimizer", true},
+    [ROLE_ACTIVATION] = {"activation", false},
 };
 
 const char *role_name(Role role) { return roles[role].name; }

@@ -15,7 +15,7 @@ void image_input(Program *p, const Spec *spec, Batch *batch) {
                                  spec->model.image_channels, pos);
     } else if (spec_effective(spec, KEY_data_resident_images) && spec->data.resident_images) {
         batch->indices = value_2d(p, "indices", ROLE_INPUT, DT_I32, p->tokens, 1, resident);
-        p->dataset = value_2d(p, "dataset", ROLE_CONSTANT, DT_U8, spec->data.resident_images,
+        p->dataset = value_2d(p, "dataset", ROLE_DATASET, DT_U8, spec->data.resident_images,
                               stored * spec->data.image_channels, resident);
     } else {
         batch->pixels = value_2d(p, "pixels", ROLE_INPUT, DT_U8, p->tokens * stored,
@@ -23,16 +23,13 @@ void image_input(Program *p, const Spec *spec, Batch *batch) {
     }
 }
 
-/* The stored images of the batch. */
+/* Pixels of the stored images: the batch's, or of all that the device keeps. */
 static Value *stored_pixels(Builder *b) {
-    const Spec *spec = b->spec;
-    Pos pos = spec_pos(spec, KEY_data_resident_images);
+    Value *all = b->program->dataset;
+    int64_t channels = b->spec->data.image_channels;
     if (b->batch.pixels)
         return b->batch.pixels;
-    Value *in[] = {b->program->dataset, b->batch.indices};
-    Value *images = builder_op(b, OP_gather_images, "stored", in, 2, (Attr){0}, pos);
-    int64_t rows = b->program->tokens * spec->data.image_height * spec->data.image_width;
-    return builder_op(b, OP_reshape, "pixels", &images, 1, (Attr){.rows = rows}, pos);
+    return value_reshaped(b->program, all, value_elements(all) / channels, channels);
 }
 
 /* A number a channel of what the model sees. */
@@ -62,9 +59,9 @@ Images image_pixels(Builder *b) {
         .out_height = size,
         .out_width = size,
     };
-    Value *in[] = {stored_pixels(b), batch->mean, batch->std};
-    Value *x =
-        builder_op(b, OP_image_input, "images", in, 3, attr, spec_pos(spec, KEY_model_image_size));
+    Value *in[] = {stored_pixels(b), batch->mean, batch->std, batch->indices};
+    Value *x = builder_op(b, OP_image_input, "images", in, batch->indices ? 4 : 3, attr,
+                          spec_pos(spec, KEY_model_image_size));
     return (Images){x, size, size};
 }
 

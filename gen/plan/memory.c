@@ -137,9 +137,9 @@ static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
 }
 
 static void place_in_order(Plan *plan, const bool *used) {
-    static const Role order[] = {ROLE_COUNTER,  ROLE_CONSTANT,  ROLE_FROZEN,
-                                 ROLE_WEIGHT,   ROLE_ADAPTER,   ROLE_BUFFER,
-                                 ROLE_GRADIENT, ROLE_OPTIMIZER, ROLE_INPUT};
+    static const Role order[] = {ROLE_COUNTER, ROLE_CONSTANT, ROLE_FROZEN,   ROLE_WEIGHT,
+                                 ROLE_ADAPTER, ROLE_BUFFER,   ROLE_GRADIENT, ROLE_OPTIMIZER,
+                                 ROLE_DATASET, ROLE_INPUT};
     const Program *program = plan->program;
     for (size_t r = 0; r < sizeof order / sizeof *order; r++)
         for (int i = 0; i < program->storage_count; i++)

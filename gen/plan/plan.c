@@ -47,6 +47,7 @@ const char *plan_role_title(Role role) {
         [ROLE_ADAPTER] = "adapters",
         [ROLE_BUFFER] = "buffers",
         [ROLE_CONSTANT] = "constants",
+        [ROLE_DATASET] = "data set",
         [ROLE_COUNTER] = "counters, tables",
         [ROLE_GRADIENT] = "gradients",
         [ROLE_OPTIMIZER] = "optimizer state",

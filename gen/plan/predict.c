@@ -40,6 +40,12 @@ static Uses uses_of(const Program *program, const Graph *graph, Arena *arena) {
     return u;
 }
 
+/* What is read of a value by what makes that many elements: of a data set, rows are chosen. */
+static double read_bytes(const Value *v, double made) {
+    double all = (double)value_bytes(v);
+    return v->role == ROLE_DATASET ? fmin(all, made * (double)dtype_bytes(v->dtype)) : all;
+}
+
 /* What this op adds to the bytes that any choice of kernels moves. */
 static double least_of(const Uses *u, const Op *op) {
     double bytes = 0;
@@ -49,7 +55,7 @@ static double least_of(const Uses *u, const Op *op) {
         if (!has_body(op))
             bytes += (double)value_bytes(v);
         else if ((!writer || !has_body(writer)) && !u->counted[v->id]) {
-            bytes += (double)value_bytes(v);
+            bytes += read_bytes(v, (double)value_elements(op->out[0]));
             u->counted[v->id] = true;
         }
     }
@@ -81,9 +87,12 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static double dram_bytes(const Launch *launch) {
-    double bytes = 0;
+    double bytes = 0, made = 0;
     for (int i = 0; i < launch->arg_count; i++)
-        bytes += (double)value_bytes(launch->arg[i]) * (launch->read[i] + launch->written[i]);
+        made += launch->written[i] ? (double)value_elements(launch->arg[i]) : 0;
+    for (int i = 0; i < launch->arg_count; i++)
+        bytes += (launch->read[i] ? read_bytes(launch->arg[i], made) : 0) +
+                 (launch->written[i] ? (double)value_bytes(launch->arg[i]) : 0);
     return bytes;
 }
 

@@ -189,9 +189,11 @@ enum { IMAGES = 2 };
 static const double mean_of[] = {0.4, 0.5, 0.1}, std_of[] = {0.2, 0.3, 0.5};
 
 /* As torch.nn.functional.interpolate's documentation has it. */
-static double interpolated(const Setup *s, const Value *pixels, const Attr *a, int64_t row, int64_t col) {
+static double interpolated(const Setup *s, const Value *pixels, const Value *indices, const Attr *a, int64_t row, int64_t col) {
     int64_t height = a->window.height, width = a->window.width;
     int64_t n = row / (a->out_height * a->out_width), h = row / a->out_width % a->out_height, w = row % a->out_width;
+    if (indices)
+        n = (int64_t)at(s, indices, n, 0);
     double y = fmax(((double)h + 0.5) * (double)height / (double)a->out_height - 0.5, 0);
     double x = fmax(((double)w + 0.5) * (double)width / (double)a->out_width - 0.5, 0);
     double sum = 0;
@@ -204,22 +206,26 @@ static double interpolated(const Setup *s, const Value *pixels, const Attr *a, i
     return (sum / 255 - mean_of[col]) / std_of[col];
 }
 
-static void compare_image_input(int64_t from, Attr attr) {
+/* `kept`: the batch's two are chosen from as many images; 0: they are the batch. */
+static void compare_image_input(int64_t from, int64_t kept, Attr attr) {
     Setup s;
     start(&s);
-    int64_t rows = IMAGES * attr.window.height * attr.window.width;
+    int64_t rows = (kept ? kept : IMAGES) * attr.window.height * attr.window.width;
+    Value *indices = kept ? matrix(&s, "indices", ROLE_INPUT, DT_I32, IMAGES, 1) : NULL;
     Value *in[] = {matrix(&s, "pixels", ROLE_INPUT, DT_U8, rows, from), channels(&s, "mean", ROLE_FROZEN, 3),
-                   channels(&s, "std", ROLE_FROZEN, 3)};
-    Value *y = add(&s, OP_image_input, in, 3, attr)->out[0];
+                   channels(&s, "std", ROLE_FROZEN, 3), indices};
+    Value *y = add(&s, OP_image_input, in, kept ? 4 : 3, attr)->out[0];
     ready(&s);
     fill(&s, in[0], 0);
     for (int c = 0; c < 3; c++) {
         memory_set(&s.memory, in[1], c, mean_of[c]);
         memory_set(&s.memory, in[2], c, std_of[c]);
     }
+    for (int i = 0; kept && i < IMAGES; i++)
+        memory_set(&s.memory, indices, i, (double)(kept - 1 - 2 * i));
     run(&s);
     for (int64_t i = 0; i < value_elements(y); i++)
-        assert_close(at(&s, y, i / 3, i % 3), interpolated(&s, in[0], &attr, i / 3, i % 3));
+        assert_close(at(&s, y, i / 3, i % 3), interpolated(&s, in[0], indices, &attr, i / 3, i % 3));
     end(&s);
 }
 
@@ -228,9 +234,8 @@ static void test_image_input(void **state) {
     static const int64_t sizes[][4] = {{5, 4, 5, 4}, {5, 4, 9, 7}, {9, 8, 4, 5}, {1, 3, 4, 1}};
     for (int i = 0; i < 4; i++)
         for (int64_t from = 1; from <= 3; from += 2)
-            compare_image_input(from, (Attr){.window = {.height = sizes[i][0], .width = sizes[i][1]},
-                                             .out_height = sizes[i][2],
-                                             .out_width = sizes[i][3]});
+            for (int64_t kept = 0; kept <= 5; kept += 5)
+                compare_image_input(from, kept, (Attr){.window = {.height = sizes[i][0], .width = sizes[i][1]}, .out_height = sizes[i][2], .out_width = sizes[i][3]});
 }
 
 int main(void) {
