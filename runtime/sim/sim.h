@@ -269,6 +269,11 @@ void race_block(unsigned block);
 void race_end(void);
 void race_access(const void *p, size_t bytes, bool write, bool atomic);
 
+/* Buffers within allocations (sim_guard.c): reads SIM_BUFFERS; around a launch. */
+void guard_read(const char *path);
+void guard_begin(const SimKernel *kernel, void **arguments);
+void guard_end(const SimKernel *kernel, void **arguments);
+
 /* ---- Counts and traces (sim_counts.c) ---------------------------------------------------- */
 
 void counts_launch(CUfunction function);

@@ -119,7 +119,9 @@ CUresult launch_run(CUfunction function, SimDim grid, SimDim block, unsigned sha
     fault = CUDA_SUCCESS;
     uint32_t *order = block_order(grid.x * grid.y * grid.z);
     race_begin(function);
+    guard_begin(function->kernel, arguments);
     run_guarded(order, block, shared_bytes, arguments);
+    guard_end(function->kernel, arguments);
     if (fault)
         block_abandon();
     race_end();

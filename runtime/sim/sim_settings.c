@@ -70,6 +70,8 @@ void sim_settings_read(void) {
     if ((value = getenv("SIM_DEVICES")))
         sim_settings.devices = (int)read_number("SIM_DEVICES", value, 0, 64);
     sim_settings.counts = getenv("SIM_COUNTS");
+    if ((value = getenv("SIM_BUFFERS")))
+        guard_read(value);
 }
 
 uint32_t sim_random(uint64_t *state, uint32_t bound) {

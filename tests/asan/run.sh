@@ -30,13 +30,42 @@ done
 GPUOPT_GEN=$work/gpuopt-gen tests/error/run.sh >$work/log 2>&1
 verdict $? "the compiler's errors" $work/log
 
+# run_program STEPS
+run_program() {
+    GPUOPT_SIM_DIR=$PWD/build/sim ASAN_OPTIONS=detect_leaks=0 GPUOPT_DEVICE=sim \
+        $work/program/run --init $case/model --adapter $case/adapter --steps "$1" --out $work/out
+}
+
+# buffers LESS: those of buffers.h as SIM_BUFFERS has them, each LESS bytes shorter where it has more.
+buffers() {
+    awk -v less="$1" '
+        $2 ~ /^(STATE|SCRATCH)_BYTES$/ { arena = $3 + 0 }
+        $2 == "INPUT_BYTES" { arena = 0 }
+        arena && /^#define [A-Z_0-9]+ [0-9]+ul \/\* [a-z]+[0-9]+ \[/ && !/ of rows of / {
+            bytes = $5
+            gsub(/[^0-9]/, "", bytes)
+            bytes /= 8
+            shape = $0
+            sub(/[^[]*\[/, "", shape)
+            sub(/\].*/, "", shape)
+            for (n = split(shape, dim, /, /); n; n--) bytes *= dim[n]
+            print arena, $3 + 0, bytes - (bytes > less ? less : 0)
+        }' $work/program/buffers.h
+}
+
 # The program is C and links the sanitizers itself; the module of its kernels has its own flavour.
 case=tests/oracle/cases/demo
 $work/gpuopt-gen $case/spec.toml -o $work/program >$work/log 2>&1 &&
     make -s -j2 -C $work/program DEVICE=sim RT="$PWD" RTLIB= SIM_OUT="$PWD/build/sim" \
         SIM_FLAVOUR=asan CFLAGS="$flags" LDFLAGS="$flags" >>$work/log 2>&1 &&
-    GPUOPT_SIM_DIR=$PWD/build/sim ASAN_OPTIONS=detect_leaks=0 GPUOPT_DEVICE=sim \
-        $work/program/run --init $case/model --adapter $case/adapter --steps 2 --out $work/out \
-        >>$work/log 2>&1
+    run_program 2 >>$work/log 2>&1
 verdict $? "a program of $case" $work/log
+
+# Within an arena, too: each kernel touches the buffers that it was given, whole, and no other.
+buffers 0 >$work/buffers
+SIM_BUFFERS=$work/buffers run_program 1 >$work/log 2>&1
+verdict $? "buffers of an arena" $work/log
+buffers 16 >$work/buffers
+! SIM_BUFFERS=$work/buffers run_program 1 >$work/log 2>&1 && grep -q use-after-poison $work/log
+verdict $? "16 bytes past a buffer are noticed" $work/log
 exit $failed
