@@ -4,10 +4,11 @@
  * axis lies at (i + 0.5) * old / new - 0.5 of the old one, held at its ends. */
 #include "runtime/data_images.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/rt.h"
+
+enum { MAX_CHANNELS = 3 };
 
 /* One place of an axis between two of the old one: (1 - share) * low + share * high. */
 typedef struct {
@@ -70,12 +71,12 @@ bool picture_fit(const Picture *picture, const RtImages *shape, const char *path
     int64_t channels = picture->channels, stride = picture->width * channels;
     Tap *rows = taps(part.height, shape->height), *cols = taps(part.width, shape->width);
     const uint8_t *first = picture->pixels + part.top * stride + part.left * channels;
-    for (int64_t y = 0; y < shape->height; y++)
+    for (int64_t y = 0; y < shape->height; y++) {
+        const uint8_t *upper = first + rows[y].low * stride, *lower = first + rows[y].high * stride;
         for (int64_t x = 0; x < shape->width; x++)
             for (int64_t c = 0; c < channels; c++)
-                *raw++ = (uint8_t)lround(between(first + rows[y].low * stride,
-                                                 first + rows[y].high * stride, rows[y], cols[x],
-                                                 channels, c));
+                *raw++ = (uint8_t)(between(upper, lower, rows[y], cols[x], channels, c) + 0.5);
+    }
     free(rows);
     free(cols);
     return true;
@@ -83,18 +84,44 @@ bool picture_fit(const Picture *picture, const RtImages *shape, const char *path
 
 /* ---- to the model's numbers ------------------------------------------------------------------ */
 
+/* (value / 255 - mean) / std as one product and one sum. */
+typedef struct {
+    double scale, shift;
+} Affine;
+
+static void affines(const RtImages *shape, Affine *of) {
+    for (int64_t c = 0; c < shape->out_channels; c++)
+        of[c] = (Affine){1 / (255 * shape->std[c]), -shape->mean[c] / shape->std[c]};
+}
+
+static void put_row(RtDtype dtype, void *out, int64_t at, const double *values, int64_t count) {
+    if (dtype == RT_F32)
+        for (int64_t i = 0; i < count; i++)
+            ((float *)out)[at + i] = (float)values[i];
+    else
+        for (int64_t i = 0; i < count; i++)
+            rt_set(dtype, out, at + i, values[i]);
+}
+
 void image_present(const RtImages *shape, const uint8_t *raw, RtDtype dtype, void *out) {
-    int64_t size = shape->out_size, stride = shape->width * shape->channels, at = 0;
+    int64_t size = shape->out_size, stride = shape->width * shape->channels;
+    int64_t wide = size * shape->out_channels;
     Tap *rows = taps(shape->height, size), *cols = taps(shape->width, size);
+    double *row = rt_alloc(sizeof *row * (size_t)wide);
+    Affine of[MAX_CHANNELS];
+    affines(shape, of);
     for (int64_t y = 0; y < size; y++) {
         const uint8_t *upper = raw + rows[y].low * stride, *lower = raw + rows[y].high * stride;
+        double *to = row;
         for (int64_t x = 0; x < size; x++)
             for (int64_t c = 0; c < shape->out_channels; c++) {
                 int64_t from = shape->channels == 1 ? 0 : c;
                 double value = between(upper, lower, rows[y], cols[x], shape->channels, from);
-                rt_set(dtype, out, at++, (value / 255.0 - shape->mean[c]) / shape->std[c]);
+                *to++ = value * of[c].scale + of[c].shift;
             }
+        put_row(dtype, out, y * wide, row, wide);
     }
+    free(row);
     free(rows);
     free(cols);
 }

@@ -25,8 +25,9 @@ static void show_start(const Rt *rt) {
         printf("data: %lld samples are longer than a row and were cut\n",
                (long long)facts->truncated);
     if (facts->skipped > 0)
-        printf("data: %lld images could not be used and were left out\n",
-               (long long)facts->skipped);
+        printf("data: %lld of %lld images could not be used and were left out\n",
+               (long long)facts->skipped,
+               (long long)(facts->skipped + facts->train_rows + facts->eval_rows));
 }
 
 /* Images that the device keeps. */
