@@ -51,16 +51,26 @@ static bool first_of_template(const Plan *plan, int kernel) {
     return true;
 }
 
-void print_template_preludes(const Plan *plan, StrBuf *out) {
-    for (int i = 0; i < plan->kernel_count; i++) {
-        if (!plan->kernels[i].template_name || !first_of_template(plan, i))
-            continue;
-        Span rest = template_text(plan->kernels[i].template_name), body;
-        while (section(rest, "//@prelude\n", &body, &rest)) {
-            sb_puts(out, "\n");
-            sb_append(out, body.text, body.length);
-        }
+static void print_preludes(const char *name, StrBuf *out) {
+    static const char other[] = "//@prelude ";
+    Span text = template_text(name), rest = text, body;
+    const char *at = find(text, other);
+    if (at) {
+        char file[64];
+        at += strlen(other);
+        snprintf(file, sizeof file, "%.*s", (int)strcspn(at, "\n"), at);
+        print_preludes(file, out);
     }
+    while (section(rest, "//@prelude\n", &body, &rest)) {
+        sb_puts(out, "\n");
+        sb_append(out, body.text, body.length);
+    }
+}
+
+void print_template_preludes(const Plan *plan, StrBuf *out) {
+    for (int i = 0; i < plan->kernel_count; i++)
+        if (plan->kernels[i].template_name && first_of_template(plan, i))
+            print_preludes(plan->kernels[i].template_name, out);
 }
 
 /* ---- holes ----------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Kernels from templates: real CUDA with marked holes.
  *
  *     //@prelude ... //@end          printed once, however many kernels come of the template
+ *     //@prelude FILE                the preludes of a file beside it, which it includes
  *     //@kernel NAME ... //@end      one kernel; its holes are a marker, a default, a marker:
  *     / *@head_dim* /64/ *@* /       (without the blanks) becomes the plan's value
  *

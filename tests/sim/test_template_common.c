@@ -65,9 +65,14 @@ static char *section_of(char *text, const char *marker) {
 }
 
 void template_prelude(FILE *out, const char *file) {
-    char *text = read_template(file);
-    if (strstr(text, "//@prelude"))
+    char *text = read_template(file), *other = strstr(text, "//@prelude ");
+    if (other) {
+        other += strlen("//@prelude ");
+        other[strcspn(other, "\n")] = '\0';
+        template_prelude(out, other);
+    } else if (strstr(text, "//@prelude")) {
         fputs(section_of(text, "//@prelude"), out);
+    }
     free(text);
 }
 
@@ -99,7 +104,8 @@ FILE *template_open(const char *name) {
 }
 
 CUmodule template_load(FILE *out, const char *name) {
-    const char *dir = setting("TEST_TMP", "build/tests"), *flavour = setting("SIM_FLAVOUR", "release");
+    const char *dir = setting("TEST_TMP", "build/tests"),
+               *flavour = setting("SIM_FLAVOUR", "release");
     char command[1024], path[256];
     assert_int_equal(fclose(out), 0);
     snprintf(path, sizeof path, "%s/%s.%s.sim", dir, name, flavour);
@@ -140,8 +146,8 @@ void launch(CUmodule module, const char *kernel, Grid grid, unsigned threads, un
         check_cuda(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                       (int)shared_bytes),
                    kernel);
-    check_cuda(cuLaunchKernel(function, grid.x, grid.y, grid.z, threads, 1, 1, shared_bytes, NULL, args,
-                              NULL),
+    check_cuda(cuLaunchKernel(function, grid.x, grid.y, grid.z, threads, 1, 1, shared_bytes, NULL,
+                              args, NULL),
                kernel);
     check_cuda(cuCtxSynchronize(), kernel);
 }
@@ -178,8 +184,12 @@ static void store_value(Dtype dtype, void *at, double x) {
     const float single = (float)x;
     const uint16_t bf16 = bf16_of(x);
     const Half half = (Half)single;
-    memcpy(at, dtype == F64 ? (const void *)&x : dtype == BF16 ? (const void *)&bf16
-           : dtype == F16 ? (const void *)&half : (const void *)&single, dtype_bytes(dtype));
+    memcpy(at,
+           dtype == F64    ? (const void *)&x
+           : dtype == BF16 ? (const void *)&bf16
+           : dtype == F16  ? (const void *)&half
+                           : (const void *)&single,
+           dtype_bytes(dtype));
 }
 
 static double load_value(Dtype dtype, const void *at) {
@@ -255,5 +265,6 @@ void check_close(const char *what, const double *got, const double *want, size_t
     if (getenv("TEST_VERBOSE"))
         printf("    %-48s %.2e of %.1e\n", what, error / norm, tolerance);
     if (!(norm > 0) || !(error <= tolerance * norm))
-        fail_msg("%s: off by %.3e of %.3e, at most %.1e of it is allowed", what, error, norm, tolerance);
+        fail_msg("%s: off by %.3e of %.3e, at most %.1e of it is allowed", what, error, norm,
+                 tolerance);
 }

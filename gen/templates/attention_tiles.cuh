@@ -1,0 +1,259 @@
+/* What attention's kernels on tensor cores share: tiles of tokens on their way to shared memory,
+ * products of a warp's rows with them, the softmax over scores in registers, and the way back. */
+#ifndef ATTENTION_TILES_CUH
+#define ATTENTION_TILES_CUH
+
+#include "runtime/kernel.cuh"
+
+//@prelude
+/* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
+template <class T> struct AttentionMma {
+    static constexpr int DEPTH = 16;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_16816(c, a, b, T());
+    }
+    static __device__ __forceinline__ void round(unsigned (&)[4]) {}
+
+    static __device__ __forceinline__ unsigned pack(float low, float high) {
+        const Vec<T, 2> both = {convert<T>(low), convert<T>(high)};
+        unsigned word;
+        memcpy(&word, &both, sizeof word);
+        return word;
+    }
+    /* A, one step deep, out of sums in C's layout. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = pack(sums[2 * step][0], sums[2 * step][1]);
+        a[1] = pack(sums[2 * step][2], sums[2 * step][3]);
+        a[2] = pack(sums[2 * step + 1][0], sums[2 * step + 1][1]);
+        a[3] = pack(sums[2 * step + 1][2], sums[2 * step + 1][3]);
+    }
+    /* B, one step deep, for 16 columns, out of a tile whose rows run along the depth. */
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4_trans(b, tile + lane % 16 * PITCH + lane / 16 * 8);
+    }
+};
+
+template <> struct AttentionMma<float> {
+    static constexpr int DEPTH = 8;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_1688_tf32(c, a, b);
+    }
+    static __device__ __forceinline__ void round(unsigned (&r)[4]) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            r[i] = to_tf32(__uint_as_float(r[i]));
+    }
+    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in
+     * the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = to_tf32(sums[step][0]);
+        a[1] = to_tf32(sums[step][2]);
+        a[2] = to_tf32(sums[step][1]);
+        a[3] = to_tf32(sums[step][3]);
+    }
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const float *tile) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            b[i] = to_tf32(tile[(lane % 4 * 2 + i % 2) * PITCH + lane / 4 + i / 2 * 8]);
+    }
+};
+
+/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
+ * head_dim. */
+template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
+static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
+                                                       int places, int head_dim) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = WIDTH / ELEMENTS;
+#pragma unroll
+    for (int first = 0; first < PLACES * CHUNKS; first += THREADS) {
+        const int e = first + threadIdx.x, place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        const bool inside = place < places && d < head_dim;
+        if (PLACES * CHUNKS % THREADS == 0 || e < PLACES * CHUNKS)
+            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0),
+                        inside);
+    }
+}
+
+/* A, one step deep, for 16 rows of a tile. */
+template <int PITCH, class T>
+static __device__ __forceinline__ void attention_rows(unsigned (&a)[4], const T *tile) {
+    const int lane = threadIdx.x % 32;
+    ldmatrix_x4(a, tile + lane % 16 * PITCH + lane / 16 * (16 / sizeof(T)));
+    AttentionMma<T>::round(a);
+}
+
+/* products[rows][columns] = own rows . rows of the tile, over the whole width. */
+template <int WIDTH, int PITCH, int ROW_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_dots(float (&products)[ROW_TILES][COLUMN_TILES][4], const T *own, const T *tile) {
+    using Mma = AttentionMma<T>;
+    const int lane = threadIdx.x % 32;
+    const T *lane_row = tile + (lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * (16 / sizeof(T));
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                products[m][n][c] = 0;
+#pragma unroll
+    for (int d = 0; d < WIDTH; d += Mma::DEPTH) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            attention_rows<PITCH>(a[m], own + m * 16 * PITCH + d);
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n += 2) {
+            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            ldmatrix_x4(b, lane_row + n * 8 * PITCH + d);
+            Mma::round(b);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(products[m][n], a[m], b);
+                Mma::multiply(products[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* sums[rows][SUM_TILES * 8 columns] += weights[rows][tokens] . tile[tokens][columns]. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
+              const float (&weights)[ROW_TILES][COLUMN_TILES][4], const T *tile) {
+    using Mma = AttentionMma<T>;
+#pragma unroll
+    for (int step = 0; step < COLUMN_TILES * 8 / Mma::DEPTH; step++) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            Mma::from_sums(a[m], weights[m], step);
+#pragma unroll
+        for (int n = 0; n < SUM_TILES; n += 2) {
+            unsigned b[4];
+            Mma::template from_columns<PITCH>(b, tile + step * Mma::DEPTH * PITCH + n * 8);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(sums[m][n], a[m], b);
+                Mma::multiply(sums[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
+static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
+
+/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are
+ * those of the lane's first element. */
+template <int ROW_TILES, int KEY_TILES, class StartOf>
+static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
+                                                      StartOf start_of, int query, int key) {
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8, start = start_of(i);
+#pragma unroll
+        for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                const int j = key + n * 8 + c;
+                if (j < start || j > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
+    }
+}
+
+/* The same for scores[keys][queries]; `starts` are those of the lane's columns. */
+template <int ROW_TILES, int QUERY_TILES>
+static __device__ __forceinline__ void
+attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int *starts, int query,
+                          int key) {
+#pragma unroll
+    for (int n = 0; n < QUERY_TILES; n++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const int i = query + n * 8 + c, start = starts[n * 8 + c];
+#pragma unroll
+            for (int r = 0; r < 2 * ROW_TILES; r++)
+                if (key + r * 8 < start || key + r * 8 > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+        }
+}
+
+/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
+ * stays a lane's own part. */
+template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
+static __device__ __forceinline__ void
+attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
+                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4],
+                  float scale2) {
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float top = peak[m][half];
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+                top = fmaxf(top, fmaxf(scores[m][n][2 * half], scores[m][n][2 * half + 1]));
+            top = fmaxf(top, warp_shfl_xor(top, 1));
+            top = fmaxf(top, warp_shfl_xor(top, 2));
+            const float shrink = exp2f((peak[m][half] - top) * scale2), offset = top * scale2;
+            peak[m][half] = top;
+            total[m][half] *= shrink;
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                sums[m][n][2 * half] *= shrink;
+                sums[m][n][2 * half + 1] *= shrink;
+            }
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+                for (int c = 2 * half; c < 2 * half + 2; c++) {
+                    scores[m][n][c] = exp2f(fmaf(scores[m][n][c], scale2, -offset));
+                    total[m][half] += scores[m][n][c];
+                }
+        }
+}
+
+/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
+ * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
+static __device__ __forceinline__ void
+attention_store(T *to, int64_t stride, int places, int columns, T *rows,
+                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2]) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = SUM_TILES * 8 / ELEMENTS;
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                const Vec<T, 2> pair = {convert<T>(sums[m][n][2 * half] * scale[m][half]),
+                                        convert<T>(sums[m][n][2 * half + 1] * scale[m][half])};
+                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2,
+                          pair);
+            }
+    __syncwarp();
+    for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
+        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        if (place < places && d < columns)
+            store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
+    }
+}
+//@end
+
+#endif
