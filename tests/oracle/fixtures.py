@@ -4,9 +4,6 @@ import json
 
 import torch
 
-MEMBERS = 6  # starting points over which PyTorch's own error is taken
-
-
 def toml_value(value):
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -38,16 +35,20 @@ def nudged(model, member):
     return model
 
 
-def own_errors(run, references):
+def root_mean_square(errors):
+    return (sum(e ** 2 for e in errors) / len(errors)) ** 0.5
+
+
+def own_errors(run, references, typical):
     """PyTorch's error at a type, of run(member): the case's own, or the typical one if larger.
 
     One run's error in a single loss, or in the few weights whose gradient is near the optimizer's
-    epsilon, is a matter of luck, and a bound must not hang on it. Typical is the root mean square
-    over MEMBERS nearby starting points.
+    epsilon, is a matter of luck, and a bound must not hang on it. `typical` makes one error of
+    those at several starting points, a reference each.
     """
     errors = [relative_errors(run(m), reference) for m, reference in enumerate(references)]
-    typical = {name: (sum(e[name] ** 2 for e in errors) / MEMBERS) ** 0.5 for name in errors[0]}
-    return {name: float(f"{max(errors[0][name], typical[name]):.6g}") for name in typical}
+    return {name: float(f"{max(own, typical([e[name] for e in errors])):.6g}")
+            for name, own in errors[0].items()}
 
 
 def report(name, folder, reference, errors):

@@ -16,11 +16,12 @@ import torch
 from safetensors.torch import save_file
 from torchvision.models import mobilenetv2, resnet
 
-from fixtures import MEMBERS, nudged, own_errors, relative_errors, report, spec_text, write_json
+from fixtures import nudged, own_errors, relative_errors, report, spec_text, write_json
 from image_reference import new_model, train
 
 HERE = Path(__file__).resolve().parent
 STEPS = 10
+MEMBERS = 12     # starting points over which PyTorch's own error is taken
 EPOCH_STEPS = 8  # distinct data, so that the losses' errors are independent; the rest goes round
 
 
@@ -203,7 +204,8 @@ def make_case(case, seed):
         return train(nudged(new_model(case.model, state), member), dtype, spec, steps, *more)
 
     references = [run(m, "fp64") for m in range(MEMBERS)]
-    errors = {dtype: own_errors(lambda m: run(m, dtype), references)
+    # A ReLU that rounding flips changes whole gradients, at few starting points: the largest error.
+    errors = {dtype: own_errors(lambda m: run(m, dtype), references, max)
               for dtype in ("tf32", "bf16", "fp16")}
     write_json(folder / "errors.json", errors)
     reference = run(0, "fp64", evaluated)
