@@ -37,45 +37,36 @@ sched            fp64  default
 long_head        fp64  default
 long_head        bf16  default
 demo             fp16  default
-packed           fp16  default
-mlp              fp64  host
+mlp              fp64  resident
 mlp              fp32  host
-mlp              tf32  host
-mlp              bf16  host
-mlp              fp16  host
+mlp              fp16  default
+cnn              fp64  default
+cnn              bf16  plain
+cnn_strides      tf32  default
+mobilenet        fp64  default
+resnet18         fp64  plain
 TABLE
 }
 
-# The cases with images.
-image_cases() {
-    for images in tests/oracle/cases/*/train-images-*; do
-        basename "$(dirname "$images")"
-    done
-}
-
+# has_images CASE: its data are images.
 has_images() {
     set -- tests/oracle/cases/"$1"/train-images-*
     [ -e "$1" ]
 }
 
-# What `make check-all` runs: every case in every precision, with everything on and everything off;
-# and every single switch on the cases that it could break.
+# What `make check-all` runs: every case in every precision, with everything on and (the language
+# models in every precision, the others in two) everything off; and every single switch on the cases
+# that it could break.
 full_list() {
     for case in tests/oracle/cases/*/; do
-        for dtype in fp64 fp32 tf32 bf16 fp16; do
-            echo "$(basename "$case") $dtype default"
-            echo "$(basename "$case") $dtype plain"
-        done
+        case=$(basename "$case")
+        plain="fp64 fp32 tf32 bf16"
+        has_images "$case" && plain="fp64 bf16"
+        for dtype in fp64 fp32 tf32 bf16 fp16; do echo "$case $dtype default"; done
+        for dtype in $plain; do echo "$case $dtype plain"; done
     done
-    for dtype in fp64 fp32 tf32 bf16 fp16; do
+    for dtype in fp64 fp32 tf32 bf16; do
         echo "packed $dtype few_targets"
-    done
-    for case in $(image_cases); do
-        for dtype in fp64 fp32; do
-            for variant in no_fusion no_graph no_overlap host resident; do
-                echo "$case $dtype $variant"
-            done
-        done
     done
     for case in demo odd packed accumulate pretrain_tied; do
         for dtype in fp64 bf16; do
@@ -83,6 +74,11 @@ full_list() {
                 small_chunks recompute; do
                 echo "$case $dtype $variant"
             done
+        done
+    done
+    for case in mlp cnn cnn_strides mobilenet; do
+        for variant in no_fusion no_graph no_overlap host resident; do
+            echo "$case fp64 $variant"
         done
     done
 }
