@@ -200,13 +200,20 @@ static const char *sum_type(const Printer *p) {
     return vector == 1 ? real_name(p) : arena_printf(p->arena, "Vec<%s, %d>", real_name(p), vector);
 }
 
+/* Several rows of one result have their numbers. */
+static const char *total_name(const Printer *p, int i) {
+    const Step *s = &p->body->steps[i];
+    bool one_row = value_elements(s->value) == p->kernel->workers * p->body->cols;
+    return one_row ? "total" : arena_printf(p->arena, "total_%d", (int)s->constant);
+}
+
 static void declare_column_sums(Printer *p) {
     for (int i = 0; i < p->body->count; i++) {
         if (p->body->steps[i].kind != STEP_COL_SUM)
             continue;
         ENSURE(!is_stream(p), "kernel %s sums %lld columns over rows", p->kernel->name,
                (long long)p->body->cols);
-        const char *name = unique(p, "total");
+        const char *name = unique(p, total_name(p, i));
         const char *extent = p->chunks > 1 ? arena_printf(p->arena, "[%d]", p->chunks) : "";
         put(p, "%s %s%s = {};", sum_type(p), name, extent);
         p->slot[i] = arena_printf(p->arena, "%s%s", name, chunk_index(p));

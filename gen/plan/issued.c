@@ -1,7 +1,8 @@
 /* What a launch asks of global memory, and its arithmetic.
  *
  * Bodies are counted from the same phases and skeletons that the printer follows, thread by thread, so
- * the bytes are exact. */
+ * the bytes are exact. Where a window reaches into the padding they are an upper bound: a compiler may
+ * leave out a load whose result it drops. */
 #include <string.h>
 
 #include "plan/kernels.h"

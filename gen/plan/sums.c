@@ -21,7 +21,7 @@ static Value *partial_of(Program *p, Sum *sums, int *count, Value *result, int64
         if (sums[i].result == result)
             return sums[i].partial;
     ENSURE(*count < MAX_RESULTS, "%s: more sums than an op has results", result->name);
-    const char *name = arena_printf(p->arena, "%s.partial", result->name);
+    const char *name = arena_printf(p->arena, "%s_partial", result->name);
     Value *partial =
         value_2d(p, name, ROLE_ACTIVATION, p->real, workers, value_elements(result), result->pos);
     sums[(*count)++] = (Sum){result, partial};

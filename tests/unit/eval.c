@@ -324,7 +324,7 @@ static void eval_rows(Eval *e, int64_t first, int64_t end, int64_t step) {
         for (int phase = 0; phase < e->phases.count; phase++) eval_phase(e, phase);
 }
 
-/* Each part of a worker sums every so manieth of its rows; the parts are added in their order. */
+/* Part p of n sums rows p, p + n, ... of the worker's; the parts are added in their order. */
 static void eval_worker(Eval *e, int64_t worker, int64_t share) {
     int64_t cols = e->body->cols, end = (worker + 1) * share < e->rows ? (worker + 1) * share : e->rows;
     double *sums[MOST_STEPS] = {0};

@@ -83,7 +83,7 @@
 #define CONV1_BIASED_GRAD 0ul /* f32 [400, 8], activation conv1.biased.grad */
 #define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns.partial */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns_partial */
 
 /* ---- INPUT: one batch ---- */
 

@@ -199,7 +199,7 @@
 #define MODEL_EMBED_TOKENS_GRAD 0ul /* bf16 [32, 32], activation model.embed_tokens.grad */
 #define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns.partial */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.input_layernorm */

@@ -544,12 +544,13 @@ static void micro_step(Rt *rt) {
 static void update(Rt *rt) {
     /* grad_norm.columns */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [27, 1024] */
-    RtPtr partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [512, 1024] */
-    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(512, 4, 1), &gradient, &partial, &(int64_t){27});
+    RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [512, 1024] */
+    RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(512, 4, 1), &gradient, &columns_partial,
+        &(int64_t){27});
 
     /* grad_norm.columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
-    RT_LAUNCH(rt, K_column_sum_512x1024, RT_GRID(32, 1, 1), &partial, &columns);
+    RT_LAUNCH(rt, K_column_sum_512x1024, RT_GRID(32, 1, 1), &columns_partial, &columns);
 
     /* grad_norm.squared */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
