@@ -150,18 +150,20 @@ int64_t skeleton_run(const Body *body) {
     return 0;
 }
 
-/* Enough rows a worker that its sums are worth their second pass. Where the rows grow with the
- * layers the number of workers is fixed, so that the second pass is the same kernel for all. */
+/* Enough rows a worker that its sums are worth their second pass; few rows are one worker's. Where the
+ * rows grow with the layers the number of workers is fixed, so that the second pass is the same kernel
+ * for all. */
 int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
-    int64_t run = skeleton_run(body), least = 8 * sum_parts(p, body->cols);
+    int64_t rows = body->rows, run = skeleton_run(body), parts = sum_parts(p, body->cols);
+    int64_t least = parts == 1 ? 8 : parts > 32 ? 2 * parts : 64;
     if (run)
-        return body->rows / run;
-    if (rows_grow && body->rows > 1)
+        return rows / run;
+    if (rows_grow && rows > 1)
         return MOST_WORKERS;
-    int64_t per_worker = ceil_div(body->rows, MOST_WORKERS);
-    if (per_worker < least)
-        per_worker = least;
-    return ceil_div(body->rows, per_worker);
+    if (rows <= 8 * parts)
+        return 1;
+    int64_t per_worker = ceil_div(rows, MOST_WORKERS);
+    return ceil_div(rows, per_worker > least ? per_worker : least);
 }
 
 /* In between a block holds whole rows, so that a sum joins with what reduces them. */
