@@ -74,7 +74,8 @@ static double share(const Text *t) {
 }
 
 static void read_numbers(const Text *t, CnnLayer *layer) {
-    enum { WIDEST = 1048576, LARGEST = 64 };
+    /* A pool's kernel has its window written out, place by place. */
+    enum { WIDEST = 1048576, LARGEST = 64, LARGEST_POOL = 7 };
     switch (layer->kind) {
     case CNN_CONV:
         layer->features = integer(t, 0, 1, WIDEST, 0);
@@ -83,7 +84,7 @@ static void read_numbers(const Text *t, CnnLayer *layer) {
         layer->padding = integer(t, 3, 0, layer->kernel - 1, 0);
         break;
     case CNN_MAX_POOL:
-        layer->kernel = integer(t, 0, 1, 15, 0);
+        layer->kernel = integer(t, 0, 1, LARGEST_POOL, 0);
         layer->stride = integer(t, 1, 1, LARGEST, layer->kernel);
         break;
     case CNN_DROPOUT:
