@@ -159,7 +159,7 @@ int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
     if (run)
         return rows / run;
     if (rows_grow && rows > 1)
-        return MOST_WORKERS;
+        return MOST_WORKERS / parts;
     if (rows <= 8 * parts)
         return 1;
     int64_t per_worker = ceil_div(rows, MOST_WORKERS);
