@@ -181,7 +181,7 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 6295552ul
+#define SCRATCH_BYTES 4460544ul
 
 #define MODEL_EMBED_TOKENS 66560ul /* bf16 [32, 32], activation model.embed_tokens */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 82944ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
@@ -257,7 +257,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD 41472ul /* bf16 [32, 4], activation model.layers.0.self_attn.v_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD 41472ul /* bf16 [32, 4], activation model.layers.0.self_attn.k_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 37888ul /* bf16 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
-#define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 41984ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.u */
@@ -371,7 +371,7 @@
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns_partial */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 32] of rows of 56, model.layers.*.input_layernorm */
@@ -436,7 +436,7 @@
 #define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 2101248ul
+#define GEMM_WORKSPACE 266240ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */

@@ -1305,7 +1305,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     const int64_t worker = blockIdx.x;
-    const int64_t each = (rows + 511) / 512, first = worker * each;
+    const int64_t each = (rows + 63) / 64, first = worker * each;
     const int64_t end = first + each < rows ? first + each : rows;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
     const int col = (blockIdx.y * 32 + lane) * 8;
@@ -1324,15 +1324,15 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(total));
 }
 
-/* sum_squares over [512, 1024]
- * 2101248 bytes, 524288 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) column_sum_512x1024(
+/* sum_squares over [64, 1024]
+ * 266240 bytes, 65536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
     SHARED float sums[256];
     float total = 0;
     if (col < 1024)
-        for (int row = part; row < 512; row += 8) {
+        for (int row = part; row < 64; row += 8) {
             total += columns_partial[row * 1024 + col];
         }
     total = sum_of_parts<8, 32>(sums, total);

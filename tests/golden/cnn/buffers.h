@@ -42,7 +42,7 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 6295552ul
+#define SCRATCH_BYTES 4460544ul
 
 #define IMAGES 51200ul /* f32 [576, 1], activation images */
 #define CONV1 0ul /* f32 [400, 8], activation conv1 */
@@ -81,9 +81,9 @@
 #define CONV2_BIASED_GRAD 0ul /* f32 [400, 12], activation conv2.biased.grad */
 #define RELU1_GRAD 19200ul /* f32 [400, 8], activation relu1.grad */
 #define CONV1_BIASED_GRAD 0ul /* f32 [400, 8], activation conv1.biased.grad */
-#define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns_partial */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* ---- INPUT: one batch ---- */
 
@@ -95,7 +95,7 @@
 #define FIRST_ROW 1280ul /* i32 [1], input first_row */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 2101248ul
+#define GEMM_WORKSPACE 266240ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */

@@ -94,7 +94,7 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 6295552ul
+#define SCRATCH_BYTES 4460544ul
 
 #define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], activation model.embed_tokens */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 71680ul /* f32 [32, 32], activation model.layers.0.input_layernorm */
@@ -268,9 +268,9 @@
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 145920ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 4096ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
-#define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns_partial */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 20480ul) /* f32 [32, 32], model.layers.*.input_layernorm */
@@ -308,7 +308,7 @@
 #define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 2101248ul
+#define GEMM_WORKSPACE 266240ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */

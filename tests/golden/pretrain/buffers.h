@@ -80,7 +80,7 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 6295552ul
+#define SCRATCH_BYTES 4460544ul
 
 #define MODEL_EMBED_TOKENS 26624ul /* bf16 [32, 32], activation model.embed_tokens */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 28672ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
@@ -197,9 +197,9 @@
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 4096ul /* bf16 [32, 32], activation model.layers.0.input_layernorm.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 0ul /* f32 [32], activation model.layers.0.input_layernorm.weight.grad.part */
 #define MODEL_EMBED_TOKENS_GRAD 0ul /* bf16 [32, 32], activation model.embed_tokens.grad */
-#define GRAD_NORM_COLUMNS 2097152ul /* f32 [1024], activation grad_norm.columns */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [512, 1024], activation grad_norm.columns_partial */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.input_layernorm */
@@ -233,7 +233,7 @@
 #define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 2101248ul
+#define GEMM_WORKSPACE 266240ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */
