@@ -34,7 +34,8 @@ typedef struct {
     int64_t train_samples, eval_samples;
     int64_t truncated;    /* samples cut to seq_len */
     int64_t skipped;      /* images left out, for they could not be decoded */
-    uint64_t fingerprint; /* of rows and contents: equal when a resumed run sees the same data */
+    uint64_t fingerprint; /* of the number of rows, and of some of them spread over the data (of a
+                           * folder of images: their names and classes): other data are noticed */
 } LoaderFacts;
 
 /* Reads or maps every file and checks its contents against program->data. `program` must outlive

@@ -345,7 +345,7 @@ static const char *purpose(const Emit *e) {
         [ENTRY_MICRO_STEP] = "Forward, loss and backward of one micro-batch.",
         [ENTRY_UPDATE] =
             "Once a step, after its micro-steps: the weights move along their gradients.",
-        [ENTRY_EVALUATE] = "The loss of one held-out micro-batch.",
+        [ENTRY_EVALUATE] = "The loss of one held-out micro-batch, and what else is counted of it.",
     };
     return texts[e->entry - e->plan->entry];
 }

@@ -29,17 +29,34 @@ static const char *activation_hint(const Spec *s) {
     if (s->training.per_device_train_batch_size > 1)
         return "halve training.per_device_train_batch_size and double "
                "training.gradient_accumulation_steps: the same step in half the activations";
-    return "a shorter training.seq_len needs fewer activations";
+    return spec_effective(s, KEY_training_seq_len)
+               ? "a shorter training.seq_len needs fewer activations"
+               : "a smaller model.image_size needs fewer activations";
+}
+
+/* What trains, its gradients and moments. */
+static const char *training_hint(const Spec *s) {
+    if (spec_effective(s, KEY_optimizer_beta2))
+        return "optimizer.name = \"sgd\" keeps no second moments; a model of fewer weights needs "
+               "less "
+               "of all of these";
+    return "a model of fewer weights, or a device with more memory (job.device)";
 }
 
 static const char *hint_for(const Plan *plan, Role largest) {
     bool wide = plan->program->activation == DT_F64 || plan->program->activation == DT_F32;
+    bool adaptable = spec_effective(plan->spec, KEY_adapter_type) && !plan->program->adapter_json;
     switch (largest) {
     case ROLE_ACTIVATION:
         return activation_hint(plan->spec);
     case ROLE_GRADIENT:
     case ROLE_OPTIMIZER:
-        return "with an adapter (adapter.type) only its weights need gradients and optimizer state";
+    case ROLE_WEIGHT:
+        return adaptable ? "with an adapter (adapter.type) only its weights need gradients and "
+                           "optimizer state"
+                         : training_hint(plan->spec);
+    case ROLE_DATASET:
+        return "data.resident_images = 0 sends each batch instead of keeping all images";
     default:
         return wide ? "precision.dtype = \"bf16\" halves the weights that stay frozen"
                     : "a device with more memory (job.device), or fewer model.num_hidden_layers";

@@ -184,7 +184,7 @@
     K(training, eval_every, INT, "0", "[0, 1000000000]", ALWAYS,                                   \
       "Steps between evaluations; 0 evaluates before and after training only.")                    \
     K(training, label_smoothing, REAL, "0.0", "[0, 1)", IMAGES,                                    \
-      "Share of each target that is spread evenly over all classes.")
+      "Share of each target that is spread evenly over all classes; in held-out losses too.")
 
 #define PRECISION_KEYS(K)                                                                          \
     K(precision, dtype, CHOICE(Precision), "fp32", "", ALWAYS,                                     \

@@ -119,7 +119,7 @@ try() {
         SIM_ORDER=random:1 SIM_QUEUE=lazy:1 \
             step all precision.dtype=fp64 compile.head_chunk_tokens="$1" &&
         near all 1e-11 && step bf16 precision.dtype=bf16 && near bf16 0.3 &&
-        step fp16 precision.dtype=fp16 && near fp16 0.1 &&
+        step fp16 precision.dtype=fp16 precision.init_scale=64.0 && near fp16 0.1 &&
         step tf32 precision.dtype=tf32 && near tf32 0.05
 }
 

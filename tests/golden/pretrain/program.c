@@ -583,7 +583,7 @@ static void update(Rt *rt) {
     rt_zero(rt, gradient, 110592);
 }
 
-/* The loss of one held-out micro-batch.
+/* The loss of one held-out micro-batch, and what else is counted of it.
  * 29 launches, 0.001 GFLOP, 0.197 MiB to and from device memory. */
 static void evaluate(Rt *rt) {
     /* model.embed_tokens */
