@@ -202,7 +202,8 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Op *op) {
         f.kernel.shared_bytes = MMA_STAGES * (flat_tile(&c, c.rows) + flat_tile(&c, c.cols));
         fill_int(&f, "source_vector", vector_of(c.x));
         fill_int(&f, "dy_vector", vector_of(c.y));
-        fill_int(&f, "out_vector", in_pairs(to) ? 2 : 1);
+        /* The parts lie as one row each, but it is a filter's columns that must come in pairs. */
+        fill_int(&f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
     }
     fill_reads(&f, "x", c.x);
     fill_reads(&f, "dy", c.y);

@@ -100,6 +100,8 @@ def check_step(gpu, program, folder, what="step"):
                 dump,
                 "--losses",
                 out / "loss.csv",
+                "--evaluations",
+                out / "eval.csv",
             ],
             BUNDLE,
             None,
