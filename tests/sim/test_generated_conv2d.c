@@ -29,6 +29,7 @@ static const Shape shapes[] = {
     {1, 10, 9, 32, 72, 3, 2, 1, 8, true},  {2, 6, 5, 13, 9, 2, 1, 1, 3, true},
     {1, 5, 5, 8, 16, 5, 3, 4, 8, false},   {1, 12, 13, 40, 136, 3, 1, 1, 0, false},
     {3, 20, 20, 4, 8, 3, 1, 1, 0, true},   {1, 3, 3, 8, 8, 1, 4, 0, 0, false},
+    {8, 33, 33, 3, 8, 3, 2, 1, 0, false}, /* an odd number of columns, in parts */
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
