@@ -35,6 +35,11 @@ void backward_pass(Backward *, Value *operand, Value *gradient);
 /* Adds an op with several results, for rules that compute gradients of several operands at once;
  * the rule hands them on with backward_pass. */
 Op *backward_op(Backward *, const Op *forward, OpKind, Value *const *in, int in_count, Attr);
+/* The same where result i is all that the op contributes to the gradient of operands[i], and nothing
+ * is left to hand on: a trained operand's is written straight into its gradient buffer where it is
+ * the first there. */
+Op *backward_op_of(Backward *, const Op *forward, OpKind, Value *const *in, int in_count,
+                   Value *const *operands, int operand_count, Attr);
 
 /* ---- for shape rules ------------------------------------------------------------------------ */
 

@@ -110,17 +110,11 @@ void expand_batch_norm_eval(const Program *p, const Op *op, Body *body) {
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* A sum of this micro-step as a contribution to a gradient. */
-static void give(Backward *b, const Op *op, Value *operand, Value *sum) {
-    backward_emit(b, op, operand, OP_scale, &sum, 1, (Attr){.alpha = 1});
-}
-
 void grad_batch_norm(Backward *b, const Op *op) {
     Value *x = op->in[0], *mean = op->in[1], *rstd = op->in[2], *weight = op->in[3];
     Value *dy = backward_of(b, op->out[0]), *of_sums[] = {x, mean, rstd, dy};
-    Op *sums = backward_op(b, op, OP_batch_norm_grad_sums, of_sums, 4, (Attr){0});
-    give(b, op, weight, sums->out[0]);
-    give(b, op, op->in[4], sums->out[1]);
+    Value *summed[] = {weight, op->in[4]};
+    Op *sums = backward_op_of(b, op, OP_batch_norm_grad_sums, of_sums, 4, summed, 2, (Attr){0});
     Value *in[] = {x, mean, rstd, weight, sums->out[0], sums->out[1], dy};
     backward_emit(b, op, x, OP_batch_norm_grad, in, 7, (Attr){0});
 }

@@ -90,14 +90,37 @@ static Value *zeroed(Backward *b, Value *v, Pos pos) {
     return out;
 }
 
+/* What a contribution to a trained weight's gradient adds to; NULL: it is the first and fills the
+ * buffer. */
+static Value *gradient_so_far(const Backward *b, const Value *weight) {
+    const Part *sofar = b->parts[weight->id];
+    if (sofar)
+        return sofar->value;
+    return b->program->micro_steps > 1 ? program_param(b->program, weight)->gradient : NULL;
+}
+
+static void set_gradient(Backward *b, const Value *weight, Value *gradient) {
+    if (b->parts[weight->id])
+        b->parts[weight->id]->value = gradient;
+    else
+        contribute(b, weight, gradient, true);
+}
+
+static Value *added(Backward *b, const Value *weight, Value *onto, Value *fresh, Pos pos) {
+    const char *name = gradient_name(b, weight);
+    Value *out = value_alias(b->program, onto, name);
+    op_add_into(b->program, b->graph, OP_add, name, (Value *[]){onto, fresh}, 2, &out, 1, (Attr){0},
+                pos);
+    return out;
+}
+
 /* A contribution to the gradient buffer of a trained weight. */
 static void emit_weight(Backward *b, const Op *forward, Value *weight, OpKind kind,
                         Value *const *in, int in_count, Attr attr) {
     Program *p = b->program;
     Value *buffer = program_param(p, weight)->gradient;
     const char *name = gradient_name(b, weight);
-    Part *sofar = b->parts[weight->id];
-    Value *onto = sofar ? sofar->value : p->micro_steps > 1 ? buffer : NULL;
+    Value *onto = gradient_so_far(b, weight);
     if (!onto && kind == OP_embedding_grad)
         onto = zeroed(b, buffer, forward->pos);
     Value *out = buffer;
@@ -109,14 +132,9 @@ static void emit_weight(Backward *b, const Op *forward, Value *weight, OpKind ki
         Value *fresh = op_add(p, b->graph, kind, arena_printf(p->arena, "%s.part", name), in,
                               in_count, attr, forward->pos)
                            ->out[0];
-        out = value_alias(p, onto, name);
-        op_add_into(p, b->graph, OP_add, name, (Value *[]){onto, fresh}, 2, &out, 1, (Attr){0},
-                    forward->pos);
+        out = added(b, weight, onto, fresh, forward->pos);
     }
-    if (sofar)
-        sofar->value = out;
-    else
-        contribute(b, weight, out, true);
+    set_gradient(b, weight, out);
 }
 
 void backward_emit(Backward *b, const Op *forward, Value *operand, OpKind kind, Value *const *in,
@@ -142,6 +160,28 @@ Op *backward_op(Backward *b, const Op *forward, OpKind kind, Value *const *in, i
                 Attr attr) {
     const char *name = arena_printf(b->program->arena, "%s.grad", forward->name);
     return op_add(b->program, b->graph, kind, name, in, in_count, attr, forward->pos);
+}
+
+Op *backward_op_of(Backward *b, const Op *forward, OpKind kind, Value *const *in, int in_count,
+                   Value *const *operands, int operand_count, Attr attr) {
+    const char *name = arena_printf(b->program->arena, "%s.grad", forward->name);
+    Value *out[MAX_RESULTS] = {0};
+    for (int i = 0; i < operand_count; i++)
+        if (value_trains(operands[i]) && !gradient_so_far(b, operands[i]))
+            out[i] = program_param(b->program, operands[i])->gradient;
+    Op *op = op_add_into(b->program, b->graph, kind, name, in, in_count, out, operand_count, attr,
+                         forward->pos);
+    for (int i = 0; i < operand_count; i++) {
+        if (!value_trains(operands[i]))
+            backward_pass(b, operands[i], op->out[i]);
+        else if (out[i])
+            set_gradient(b, operands[i], out[i]);
+        else
+            set_gradient(
+                b, operands[i],
+                added(b, operands[i], gradient_so_far(b, operands[i]), op->out[i], forward->pos));
+    }
+    return op;
 }
 
 static bool has_gradient(const Backward *b, const Op *op) {

@@ -147,9 +147,17 @@ static void check_gradient(Run *r, const Param *p, int64_t tries) {
     interpret_step(&r->memory, r->plan);
 }
 
+/* Gradients are made where they belong, not carried there. */
+static void check_no_copies(const Run *r) {
+    const Graph *graph = &r->program->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < graph->op_count; i++)
+        assert_false(graph->ops[i]->kind == OP_scale && graph->ops[i]->attr.alpha == 1);
+}
+
 /* Of every so many parameters, so many elements. */
 static void check_model(const char *model, int every, int64_t tries) {
     Run *r = run_new(model, NULL, 0);
+    check_no_copies(r);
     interpret_step(&r->memory, r->plan);
     for (int i = 0; i < r->program->param_count; i += every)
         if (value_trains(r->program->params[i].weight))
