@@ -3,58 +3,32 @@
 
 #include <string.h>
 
-typedef void ShapeRule(Program *, Op *);
-typedef void GradientRule(Backward *, const Op *);
-typedef void ExpandRule(const Program *, const Op *, Body *);
-typedef double FlopsRule(const Op *);
+enum {
+    S = STAGE_SEMANTIC,
+    K = STAGE_KERNEL,
+    SK = S | K,
+    ADDS = TRAIT_ADDS,
+    ONLY_ADDS = TRAIT_ONLY_ADDS,
+    VIEW = TRAIT_VIEW
+};
 
-ShapeRule shape_pointwise, shape_swiglu_grad, shape_dropout, shape_cast, shape_zero, shape_add_bias,
-    shape_column_sum, shape_reshape, shape_topk_hits, shape_linear, shape_matmul, shape_rms_norm,
-    shape_rms_norm_grad, shape_rms_norm_weight_grad, shape_rope_table, shape_rope, shape_attention,
-    shape_attention_grad, shape_embedding, shape_embedding_grad, shape_gather_rows,
-    shape_gather_labels, shape_cross_entropy, shape_cross_entropy_grad, shape_sum,
-    shape_sum_squares, shape_clip_factor, shape_adamw, shape_sgd, shape_advance_step,
-    shape_update_scale;
-GradientRule grad_relu, grad_relu6, grad_add_bias, grad_reshape, grad_add, grad_mul, grad_scale,
-    grad_silu, grad_swiglu, grad_dropout, grad_cast, grad_linear, grad_rms_norm, grad_rope,
-    grad_attention, grad_embedding, grad_gather_rows, grad_cross_entropy, grad_sum;
-ExpandRule expand_relu, expand_relu_grad, expand_relu6, expand_relu6_grad, expand_column_sum,
-    expand_topk_hits, expand_add, expand_mul, expand_scale, expand_silu, expand_silu_grad,
-    expand_swiglu, expand_swiglu_grad, expand_dropout, expand_cast, expand_rms_norm,
-    expand_rms_norm_grad, expand_rms_norm_weight_grad, expand_rope_table, expand_rope,
-    expand_rope_grad, expand_embedding, expand_gather_rows, expand_gather_labels,
-    expand_cross_entropy, expand_cross_entropy_grad, expand_sum, expand_sum_squares,
-    expand_clip_factor, expand_adamw, expand_sgd, expand_advance_step, expand_update_scale;
-FlopsRule flops_linear, flops_matmul, flops_attention, flops_attention_grad;
-
-/* images */
-ShapeRule shape_depthwise_conv2d, shape_depthwise_conv2d_input_grad,
-    shape_depthwise_conv2d_weight_grad, shape_max_pool2d, shape_max_pool2d_grad;
-GradientRule grad_depthwise_conv2d, grad_max_pool2d;
-ExpandRule expand_depthwise_conv2d, expand_depthwise_conv2d_input_grad,
-    expand_depthwise_conv2d_weight_grad, expand_max_pool2d, expand_max_pool2d_grad;
-FlopsRule flops_depthwise_conv2d;
-
-ShapeRule shape_conv2d, shape_conv2d_input_grad, shape_conv2d_weight_grad;
-GradientRule grad_conv2d;
-FlopsRule flops_conv2d, flops_conv2d_input_grad, flops_conv2d_weight_grad;
-
-ShapeRule shape_global_avg_pool2d, shape_global_avg_pool2d_grad, shape_batch_norm_sums,
-    shape_batch_norm_stats, shape_batch_norm, shape_batch_norm_grad_sums, shape_batch_norm_grad,
-    shape_image_input;
-GradientRule grad_global_avg_pool2d, grad_batch_norm;
-ExpandRule expand_global_avg_pool2d, expand_global_avg_pool2d_grad, expand_batch_norm_sums,
-    expand_batch_norm_stats, expand_batch_norm, expand_batch_norm_grad_sums, expand_batch_norm_grad,
-    expand_batch_norm_eval, expand_image_input;
-
-enum { S = STAGE_SEMANTIC, K = STAGE_KERNEL, SK = S | K };
+#define no_gradient NULL
+#define no_steps NULL
+#define no_flops NULL
 
 const OpInfo op_table[OP_COUNT] = {
-#define OP(name, stages, shape, gradient, expand, flops) \
-    [OP_##name] = {#name, stages, shape, gradient, expand, flops},
+#define OP(name, traits, shape, gradient, expand, flops, launch) \
+    [OP_##name] = {#name, traits, shape, gradient, expand, flops},
 #include "graph/ops.h"
 #undef OP
 };
+
+bool op_is(const Op *op, unsigned trait) { return op_table[op->kind].traits & trait; }
+
+double op_flops(const Op *op) {
+    FlopsRule *rule = op_table[op->kind].flops;
+    return rule ? rule(op) : 0;
+}
 
 static Op *op_new(Program *p, OpKind kind, const char *name, Value *const *in, int in_count,
                   Attr attr, Pos pos) {
@@ -123,6 +97,13 @@ bool op_reads(const Op *op, const Value *v) {
 
 void op_expect(const Op *op, bool condition, const char *what) {
     ENSURE(condition, "op %s (%s): %s", op->name, op_table[op->kind].name, what);
+}
+
+void op_expect_operands(const Op *op, int count) {
+    bool adds = op->attr.accumulate;
+    op_expect(op, op->in_count == count + adds, "operands");
+    op_expect(op, !adds || (op->out_count == 1 && value_same_place(op->in[count], op->out[0])),
+              "accumulates, but not in place");
 }
 
 static Value *result(Program *p, Op *op, int i, const char *suffix, DType dtype, int rank,

@@ -8,17 +8,40 @@
 /* The reverse walk, as an op's gradient rule sees it. Defined by the autodiff pass. */
 typedef struct Backward Backward;
 
+/* The rules that a row of ops.h names, declared by it. */
+typedef void ShapeRule(Program *, Op *);
+typedef void GradientRule(Backward *, const Op *);
+typedef void ExpandRule(const Program *, const Op *, Body *); /* sets body->rows, cols too */
+typedef double FlopsRule(const Op *);
+
+#define OP(name, traits, shape, gradient, expand, flops, launch) \
+    ShapeRule shape;                                             \
+    GradientRule gradient;                                       \
+    ExpandRule expand;                                           \
+    FlopsRule flops;
+#include "graph/ops.h"
+#undef OP
+
+/* What is true of an op wherever it stands; a row's traits hold its stages too. */
+enum {
+    TRAIT_ADDS = 4,      /* with attr.accumulate it adds onto its last operand, in place */
+    TRAIT_ONLY_ADDS = 8, /* never without: what comes first is added onto zeros */
+    TRAIT_VIEW = 16,     /* its result is its operand's bytes, and nothing runs */
+};
+
 typedef struct {
     const char *name;
-    int stages;
-    void (*shape)(Program *, Op *);           /* checks operands, fills in missing results */
-    void (*gradient)(Backward *, const Op *); /* NULL: nothing flows back */
-    void (*expand)(const Program *, const Op *,
-                   Body *); /* body->rows, cols are the rule's to set */
-    double (*flops)(const Op *);
+    unsigned traits;
+    ShapeRule *shape;
+    GradientRule *gradient; /* NULL: nothing flows back */
+    ExpandRule *expand;     /* NULL: a launch rule of the plan serves it */
+    FlopsRule *flops;       /* NULL: none worth counting */
 } OpInfo;
 
 extern const OpInfo op_table[OP_COUNT];
+
+bool op_is(const Op *, unsigned trait);
+double op_flops(const Op *); /* 0: none worth counting */
 
 /* ---- for gradient rules --------------------------------------------------------------------- */
 
@@ -49,5 +72,7 @@ Value *result_2d(Program *, Op *, int i, const char *suffix, DType, int64_t rows
 Value *result_1d(Program *, Op *, int i, const char *suffix, DType, int64_t cols);
 Value *result_shaped(Program *, Op *, int i, DType, int rank, const int64_t *dim);
 void op_expect(const Op *, bool condition, const char *what);
+/* That it has so many operands and, with attr.accumulate, its result's old content as one more. */
+void op_expect_operands(const Op *, int count);
 
 #endif

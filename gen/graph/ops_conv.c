@@ -20,14 +20,6 @@ static void expect_weight(const Op *op, const Value *w) {
     op_expect(op, w->rank == 4 && w->dim[1] == k && w->dim[2] == k && value_dense(w), "weight");
 }
 
-static void expect_operands(const Op *op) {
-    const Value *last = op->in[op->in_count - 1];
-    op_expect(op, op->in_count == 2 + op->attr.accumulate, "operands");
-    op_expect(op,
-              !op->attr.accumulate || (op->out_count == 1 && value_same_place(last, op->out[0])),
-              "accumulates, but not in place");
-}
-
 static int64_t places_in(const Window *w) { return w->height * w->width; }
 static int64_t places_out(const Window *w) { return window_out_height(w) * window_out_width(w); }
 
@@ -54,7 +46,7 @@ void shape_conv2d_input_grad(Program *p, Op *op) {
     const Window *window = &op->attr.window;
     expect_window(op);
     expect_weight(op, w);
-    expect_operands(op);
+    op_expect_operands(op, 2);
     op_expect(op, value_cols(dy) == w->dim[0] && value_rows(dy) % places_out(window) == 0, "dy");
     int64_t images = value_rows(dy) / places_out(window);
     result_2d(p, op, 0, "", p->activation, images * places_in(window), value_cols(w));
@@ -64,7 +56,7 @@ void shape_conv2d_weight_grad(Program *p, Op *op) {
     const Value *x = op->in[0], *dy = op->in[1];
     const Window *w = &op->attr.window;
     expect_window(op);
-    expect_operands(op);
+    op_expect_operands(op, 2);
     op_expect(op,
               value_rows(x) % places_in(w) == 0 &&
                   value_rows(dy) == value_rows(x) / places_in(w) * places_out(w),

@@ -24,8 +24,7 @@ void grad_embedding(Backward *b, const Op *op) {
 
 void shape_embedding_grad(Program *p, Op *op) {
     (void)p;
-    op_expect(op,
-              op->in_count == 3 && op->out_count == 1 && value_same_place(op->in[2], op->out[0]),
-              "not in place");
+    op_expect(op, op->attr.accumulate, "does not add");
+    op_expect_operands(op, 2);
     op_expect(op, value_cols(op->in[1]) == value_cols(op->out[0]), "width");
 }

@@ -6,18 +6,10 @@
  * With attr.accumulate the last operand is the old content of the result, added in place. */
 #include "graph/op_table.h"
 
-static void expect_in_place(const Op *op) {
-    if (!op->attr.accumulate)
-        return;
-    op_expect(op, op->out_count == 1 && value_same_place(op->in[op->in_count - 1], op->out[0]),
-              "accumulates, but not in place");
-}
-
 void shape_linear(Program *p, Op *op) {
     const Value *x = op->in[0], *w = op->in[1];
-    op_expect(op, op->in_count == 2 + op->attr.accumulate, "operands");
+    op_expect_operands(op, 2);
     op_expect(op, value_cols(x) == value_cols(w), "input and weight differ in features");
-    expect_in_place(op);
     result_2d(p, op, 0, "", p->activation, value_rows(x), value_rows(w));
 }
 
@@ -42,10 +34,9 @@ void shape_matmul(Program *p, Op *op) {
     bool ta = op->attr.transpose_a, tb = op->attr.transpose_b;
     int64_t m = ta ? value_cols(a) : value_rows(a), k = ta ? value_rows(a) : value_cols(a);
     int64_t n = tb ? value_rows(b) : value_cols(b);
-    op_expect(op, op->in_count == 2 + op->attr.accumulate, "operands");
+    op_expect_operands(op, 2);
     op_expect(op, k == (tb ? value_cols(b) : value_rows(b)), "inner dimensions differ");
     op_expect(op, a->dtype == b->dtype, "operands of two dtypes");
-    expect_in_place(op);
     result_2d(p, op, 0, "", p->activation, m, n);
 }
 

@@ -50,7 +50,7 @@ static void check_result(Check *c, int index, const Value *v) {
            "after %s, in %s: %s writes %s, which is %s", c->where, c->graph->name, op->name,
            v->name, role_name(v->role));
     c->written[v->id] = index;
-    if (op->kind != OP_reshape)
+    if (!op_is(op, TRAIT_VIEW))
         mark_overwritten(c, index, v);
     struct Link *link = arena_alloc(&c->scratch, sizeof *link);
     *link = (struct Link){v, value_span(v), c->in_storage[v->storage->id]};
@@ -59,9 +59,10 @@ static void check_result(Check *c, int index, const Value *v) {
 
 static void check_op(Check *c, int index, Stage stage) {
     Op *op = c->graph->ops[index];
-    ENSURE(op_table[op->kind].stages & stage,
-           "after %s, in %s: %s (%s) is not allowed at this stage", c->where, c->graph->name,
-           op->name, op_table[op->kind].name);
+    ENSURE(op_is(op, stage), "after %s, in %s: %s (%s) is not allowed at this stage", c->where,
+           c->graph->name, op->name, op_table[op->kind].name);
+    ENSURE(!op->attr.accumulate || op_is(op, TRAIT_ADDS), "after %s: %s cannot add onto its result",
+           c->where, op->name);
     ENSURE(op->id == index, "after %s: %s has a stale index", c->where, op->name);
     ENSURE(!op->after || (op->after->id < index && c->graph->ops[op->after->id] == op->after),
            "after %s: %s runs before %s", c->where, op->name, op->after->name);

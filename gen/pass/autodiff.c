@@ -78,10 +78,7 @@ static Value *emit_onto(Backward *b, const char *name, OpKind kind, Value *const
     return out;
 }
 
-static bool adds_in_place(OpKind kind) {
-    return kind == OP_matmul || kind == OP_embedding_grad || kind == OP_conv2d_input_grad ||
-           kind == OP_conv2d_weight_grad;
-}
+static bool adds_in_place(OpKind kind) { return op_table[kind].traits & TRAIT_ADDS; }
 
 static Value *zeroed(Backward *b, Value *v, Pos pos) {
     Value *out = value_alias(b->program, v, v->name);
@@ -121,7 +118,7 @@ static void emit_weight(Backward *b, const Op *forward, Value *weight, OpKind ki
     Value *buffer = program_param(p, weight)->gradient;
     const char *name = gradient_name(b, weight);
     Value *onto = gradient_so_far(b, weight);
-    if (!onto && kind == OP_embedding_grad)
+    if (!onto && op_table[kind].traits & TRAIT_ONLY_ADDS)
         onto = zeroed(b, buffer, forward->pos);
     Value *out = buffer;
     if (!onto) {

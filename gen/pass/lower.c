@@ -1,6 +1,7 @@
 /* Lowers semantic ops to what kernels and libraries do: linear becomes a matrix product with the
  * weight transposed; a reshape is gone, its result a view that others wrote. Requires gradients to
  * be there already. */
+#include "graph/op_table.h"
 #include "pass/pass.h"
 
 static void lower(Program *p, Graph *graph) {
@@ -13,7 +14,7 @@ static void lower(Program *p, Graph *graph) {
             op->kind = OP_matmul;
             op->attr.transpose_b = true;
         }
-        if (op->kind != OP_reshape)
+        if (!op_is(op, TRAIT_VIEW))
             graph_add(p, graph, op);
     }
 }

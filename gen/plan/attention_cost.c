@@ -1,53 +1,18 @@
 /* What attention asks of memory and its arithmetic, for whole, unpacked sequences: packed data makes
  * both less. Follows the loops of the two templates. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "plan/template_kernels.h"
-
-typedef struct {
-    bool tensor_cores;
-    int64_t seq, rows, keys, heads, kv_heads, head_dim, batch, threads;
-    int64_t row;   /* bytes of one row of one head */
-    int64_t acc;   /* bytes of a number of lse and delta */
-    int64_t parts; /* FMA: threads that share a row */
-    int64_t warps, warp_rows, split;
-} Shape;
-
-static Shape shape_of(const Kernel *k, const Launch *launch) {
-    Shape s = {.tensor_cores = !strcmp(k->template_name, "attention_mma.cu"),
-               .seq = template_int(k, "seq"),
-               .keys = template_int(k, "keys"),
-               .heads = template_int(k, "heads"),
-               .kv_heads = template_int(k, "kv_heads"),
-               .head_dim = template_int(k, "head_dim"),
-               .batch = launch->grid[2],
-               .threads = k->threads,
-               .acc = dtype_bytes(k->real),
-               .parts = 1,
-               .split = 1};
-    s.row = s.head_dim * dtype_bytes(launch->arg[0]->dtype);
-    if (s.tensor_cores) {
-        s.warps = template_int(k, "warps");
-        s.warp_rows = 16 * template_int(k, "row_tiles");
-        s.rows = s.warp_rows * s.warps;
-        s.split = s.head_dim > 128 ? 2 : 1;
-    } else {
-        s.rows = template_int(k, "rows");
-        s.parts = s.threads / s.rows;
-    }
-    return s;
-}
+#include "plan/attention.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t inside(const Shape *s, int64_t first, int64_t count) {
+static int64_t inside(const AttentionGeometry *s, int64_t first, int64_t count) {
     return first >= s->seq ? 0 : least(count, s->seq - first);
 }
+
+static int64_t warp_rows(const AttentionGeometry *s) { return 16 * s->row_tiles; }
 
 /* ---- blocks of queries ----------------------------------------------------------------------- */
 
 /* Rows of k or v that come to shared memory for the queries from `first` on. */
-static int64_t keys_visited(const Shape *s, int64_t first) {
+static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
     int64_t last = least(first + s->rows, s->seq) - 1, places = 0;
     for (int64_t base = 0; base <= last; base += s->keys)
         places += inside(s, base, s->keys);
@@ -55,51 +20,53 @@ static int64_t keys_visited(const Shape *s, int64_t first) {
 }
 
 /* Tensor cores: where a tile is masked, four lanes look up the start of each row. */
-static int64_t mask_bytes(const Shape *s, int64_t warp_first, int64_t last) {
-    int64_t bytes = 0, warp_last = warp_first + s->warp_rows - 1;
+static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_t last) {
+    int64_t bytes = 0, warp_last = warp_first + warp_rows(s) - 1;
     for (int64_t base = 0; base <= last; base += s->keys) {
         bool border = base < (warp_last < s->seq ? 0 : s->seq) || base + s->keys - 1 > warp_first;
         if (base <= warp_last && border)
-            bytes += inside(s, warp_first, s->warp_rows) * 4 * 4;
+            bytes += inside(s, warp_first, warp_rows(s)) * 4 * 4;
     }
     return bytes;
 }
 
 /* Positions of the block's, the warps' and the masked rows. */
-static int64_t mma_positions(const Shape *s, int64_t first) {
+static int64_t mma_positions(const AttentionGeometry *s, int64_t first) {
     int64_t bytes = s->threads * 4, last = least(first + s->rows, s->seq) - 1;
     for (int64_t warp = 0; warp < s->warps; warp++) {
-        int64_t warp_first = first + warp * s->warp_rows;
-        bytes += 32 * 4 * ((warp_first < s->seq) + (warp_first + s->warp_rows - 1 < s->seq));
+        int64_t warp_first = first + warp * warp_rows(s);
+        bytes += 32 * 4 * ((warp_first < s->seq) + (warp_first + warp_rows(s) - 1 < s->seq));
         bytes += mask_bytes(s, warp_first, last);
     }
     return bytes;
 }
 
-static int64_t fma_positions(const Shape *s, int64_t first) {
-    return (inside(s, first, s->rows) * s->parts + s->threads) * 4;
+static int64_t fma_positions(const AttentionGeometry *s, int64_t first) {
+    return (inside(s, first, s->rows) * s->row_threads + s->threads) * 4;
 }
 
-static int64_t positions_of(const Shape *s, int64_t first) {
+static int64_t positions_of(const AttentionGeometry *s, int64_t first) {
     return s->tensor_cores ? mma_positions(s, first) : fma_positions(s, first);
 }
 
 /* q, k, v -> o, lse */
-static int64_t forward_block(const Shape *s, int64_t first) {
+static int64_t forward_block(const AttentionGeometry *s, int64_t first) {
     int64_t rows = inside(s, first, s->rows);
-    return positions_of(s, first) + rows * (2 * s->row + s->acc) +
-           2 * keys_visited(s, first) * s->row;
+    return positions_of(s, first) + rows * (2 * s->row_bytes + s->acc_bytes) +
+           2 * keys_visited(s, first) * s->row_bytes;
 }
 
 /* q, k, v, o, lse, d_o -> dq, delta. The FMA kernel brings k in two layouts; tensor cores read d_o once
  * more for delta, and lse in the four lanes that share a row. */
-static int64_t backward_q_block(const Shape *s, int64_t first) {
+static int64_t backward_q_block(const AttentionGeometry *s, int64_t first) {
     int64_t rows = inside(s, first, s->rows), tiles = s->tensor_cores ? 2 : 3;
-    int64_t once = s->tensor_cores ? 5 * s->row + 5 * s->acc : 4 * s->row + (s->parts + 1) * s->acc;
-    return positions_of(s, first) + rows * once + tiles * keys_visited(s, first) * s->row;
+    int64_t once = s->tensor_cores ? 5 * s->row_bytes + 5 * s->acc_bytes
+                                   : 4 * s->row_bytes + (s->row_threads + 1) * s->acc_bytes;
+    return positions_of(s, first) + rows * once + tiles * keys_visited(s, first) * s->row_bytes;
 }
 
-static int64_t query_blocks(const Shape *s, int64_t (*block)(const Shape *, int64_t)) {
+static int64_t query_blocks(const AttentionGeometry *s,
+                            int64_t (*block)(const AttentionGeometry *, int64_t)) {
     int64_t bytes = 0;
     for (int64_t first = 0; first < s->seq; first += s->rows)
         bytes += block(s, first);
@@ -108,10 +75,12 @@ static int64_t query_blocks(const Shape *s, int64_t (*block)(const Shape *, int6
 
 /* ---- blocks of keys -------------------------------------------------------------------------- */
 
-static int64_t pairs(const Shape *s) { return s->batch * s->heads * s->seq * (s->seq + 1) / 2; }
+static int64_t pairs(const AttentionGeometry *s) {
+    return s->batch * s->heads * s->seq * (s->seq + 1) / 2;
+}
 
 /* All tiles of queries that a block of keys visits, for one head. */
-static int64_t queries_visited(const Shape *s, int64_t first, int64_t *tiles) {
+static int64_t queries_visited(const AttentionGeometry *s, int64_t first, int64_t *tiles) {
     int64_t places = 0;
     *tiles = 0;
     for (int64_t base = first / s->keys * s->keys; base < s->seq; base += s->keys) {
@@ -123,34 +92,32 @@ static int64_t queries_visited(const Shape *s, int64_t first, int64_t *tiles) {
 
 /* Each share of the columns brings k, v and, once a head, what is known of the queries; the FMA kernel
  * brings q and d_o in two layouts. dk and dv are written once. */
-static int64_t backward_kv(const Shape *s) {
+static int64_t backward_kv(const AttentionGeometry *s) {
     int64_t group = s->heads / s->kv_heads, layouts = s->tensor_cores ? 1 : 2, bytes = 0;
     for (int64_t first = 0; first < s->seq; first += s->rows) {
         int64_t tiles, places = queries_visited(s, first, &tiles), rows = inside(s, first, s->rows);
         int64_t starts = tiles * s->threads * 4 * (s->tensor_cores ? 1 : group);
-        int64_t queries = group * places * (2 * layouts * s->row + 4 + 2 * s->acc);
-        bytes += s->split * (starts + 2 * rows * s->row + queries) + 2 * rows * s->row;
+        int64_t queries = group * places * (2 * layouts * s->row_bytes + 4 + 2 * s->acc_bytes);
+        bytes += s->split * (starts + 2 * rows * s->row_bytes + queries) + 2 * rows * s->row_bytes;
     }
     return bytes * s->batch * s->kv_heads;
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-double attention_bytes(const Kernel *k, const Launch *launch) {
-    Shape s = shape_of(k, launch);
-    if (!strcmp(k->template_kernel, "forward"))
-        return (double)query_blocks(&s, forward_block);
-    if (!strcmp(k->template_kernel, "backward_q"))
-        return (double)query_blocks(&s, backward_q_block);
-    return (double)backward_kv(&s);
+double attention_issued_bytes(const AttentionGeometry *s) {
+    if (s->part == ATTENTION_FORWARD)
+        return (double)query_blocks(s, forward_block);
+    if (s->part == ATTENTION_BACKWARD_Q)
+        return (double)query_blocks(s, backward_q_block);
+    return (double)backward_kv(s);
 }
 
-double attention_flops(const Kernel *k, const Launch *launch) {
-    Shape s = shape_of(k, launch);
-    int64_t products = 2 + 2 * s.split;
-    if (!strcmp(k->template_kernel, "forward"))
+double attention_kernel_flops(const AttentionGeometry *s) {
+    int64_t products = 2 + 2 * s->split;
+    if (s->part == ATTENTION_FORWARD)
         products = 2;
-    if (!strcmp(k->template_kernel, "backward_q"))
+    if (s->part == ATTENTION_BACKWARD_Q)
         products = 3;
-    return (double)(2 * products * s.head_dim * pairs(&s));
+    return (double)(2 * products * s->head_dim * pairs(s));
 }

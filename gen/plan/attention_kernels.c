@@ -3,24 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/attention.h"
 #include "plan/template_kernels.h"
 
 static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-typedef enum { FORWARD, BACKWARD_Q, BACKWARD_KV } Part;
-
 static const char *const part_names[] = {"forward", "backward_q", "backward_kv"};
-
-/* One kernel's share of the work. */
-typedef struct {
-    Part part;
-    bool tensor_cores;
-    int64_t seq, batch, heads, kv_heads, head_dim;
-    int64_t rows, keys;       /* tile */
-    int64_t warps, row_tiles; /* of tensor cores */
-    int64_t split;
-    int64_t threads, shared_bytes;
-} Geometry;
 
 /* ---- which template -------------------------------------------------------------------------- */
 
@@ -46,31 +34,32 @@ enum { MOST_SHARED = 163 * 1024 };
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
-static void fma_geometry(Geometry *g, int64_t size) {
+static void fma_geometry(AttentionGeometry *g, int64_t size) {
     int64_t bytes = g->head_dim * size;
     g->rows = bytes <= 256 ? 64 : bytes <= 1024 ? 32 : 16;
     g->keys = bytes <= 512 ? 128 / size : bytes <= (size == 8 ? 768 : 1024) ? 16 : 8;
     int64_t parts = ceil_div(bytes, 256), width = parts * round_up(ceil_div(g->head_dim, parts), 8);
+    g->row_threads = parts;
     g->threads = g->rows * parts;
     int64_t pitch = g->keys + 16 / size, kept = g->keys * g->threads, swap = parts > 1 ? kept : 0;
     static const int64_t rows_of[] = {1, 2, 2}, pitches[] = {1, 2, 2}, keys_of[] = {1, 1, 2},
                          swaps[] = {1, 2, 2};
     int64_t columns =
         rows_of[g->part] * g->rows + pitches[g->part] * pitch + keys_of[g->part] * g->keys;
-    if (g->part == BACKWARD_KV)
+    if (g->part == ATTENTION_BACKWARD_KV)
         kept += 3 * g->keys;
     g->shared_bytes = size * (width * columns + kept + swaps[g->part] * swap);
 }
 
-static void mma_geometry(Geometry *g, int64_t size) {
+static void mma_geometry(AttentionGeometry *g, int64_t size) {
     static const struct {
         int64_t warps, row_tiles, keys;
     } tiles[3][4] = {
-        [FORWARD] = {{4, 2, 64}, {4, 2, 64}, {4, 1, 32}, {4, 1, 16}},
-        [BACKWARD_Q] = {{4, 2, 64}, {4, 2, 32}, {4, 1, 32}, {2, 1, 16}},
-        [BACKWARD_KV] = {{4, 2, 32}, {4, 1, 64}, {4, 1, 32}, {2, 1, 16}},
+        [ATTENTION_FORWARD] = {{4, 2, 64}, {4, 2, 64}, {4, 1, 32}, {4, 1, 16}},
+        [ATTENTION_BACKWARD_Q] = {{4, 2, 64}, {4, 2, 32}, {4, 1, 32}, {2, 1, 16}},
+        [ATTENTION_BACKWARD_KV] = {{4, 2, 32}, {4, 1, 64}, {4, 1, 32}, {2, 1, 16}},
     };
-    g->split = g->part == BACKWARD_KV && g->head_dim > 128 ? 2 : 1;
+    g->split = g->part == ATTENTION_BACKWARD_KV && g->head_dim > 128 ? 2 : 1;
     int64_t bytes = round_up(g->head_dim, 16 * g->split) * size, pitch = bytes + 16;
     int width_class = bytes <= 128 ? 0 : bytes <= 256 ? 1 : bytes <= 512 ? 2 : 3;
     g->warps = tiles[g->part][width_class].warps;
@@ -78,21 +67,23 @@ static void mma_geometry(Geometry *g, int64_t size) {
     g->keys = tiles[g->part][width_class].keys;
     g->rows = 16 * g->row_tiles * g->warps;
     g->threads = 32 * g->warps;
-    g->shared_bytes = pitch * ((g->part == FORWARD ? 1 : 2) * g->rows + 4 * g->keys);
-    if (g->part == BACKWARD_KV)
+    g->shared_bytes = pitch * ((g->part == ATTENTION_FORWARD ? 1 : 2) * g->rows + 4 * g->keys);
+    if (g->part == ATTENTION_BACKWARD_KV)
         g->shared_bytes += 24 * g->keys;
 }
 
-static Geometry geometry_of(const Program *p, const Op *op, Part part) {
+static AttentionGeometry geometry_of(const Program *p, const Op *op, AttentionPart part) {
     const Attr *a = &op->attr;
-    Geometry g = {.part = part,
-                  .tensor_cores = on_tensor_cores(p, op),
-                  .seq = a->seq_len,
-                  .batch = value_rows(op->in[0]) / a->seq_len,
-                  .heads = a->heads,
-                  .kv_heads = a->kv_heads,
-                  .head_dim = a->head_dim,
-                  .split = 1};
+    AttentionGeometry g = {.part = part,
+                           .tensor_cores = on_tensor_cores(p, op),
+                           .seq = a->seq_len,
+                           .batch = value_rows(op->in[0]) / a->seq_len,
+                           .heads = a->heads,
+                           .kv_heads = a->kv_heads,
+                           .head_dim = a->head_dim,
+                           .split = 1,
+                           .row_bytes = a->head_dim * dtype_bytes(op->in[0]->dtype),
+                           .acc_bytes = dtype_bytes(p->real)};
     if (g.tensor_cores)
         mma_geometry(&g, dtype_bytes(op->in[0]->dtype));
     else
@@ -104,7 +95,7 @@ static Geometry geometry_of(const Program *p, const Op *op, Part part) {
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
-static Filling attention_filling(const Plan *plan, const Op *op, const Geometry *g) {
+static Filling attention_filling(const Plan *plan, const Op *op, const AttentionGeometry *g) {
     const char *template_name = g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
     Filling f = filling_new(plan, op, template_name, part_names[g->part]);
     f.kernel.name = arena_printf(f.arena, "attention_%s_%lldx%lldx%lld", part_names[g->part],
@@ -128,15 +119,16 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Geometry 
         fill_text(&f, "acc", dtype_c_name(plan->program->real));
         fill_int(&f, "rows", g->rows);
     }
-    int64_t heads = g->part == BACKWARD_KV ? g->kv_heads * g->split : g->heads;
+    int64_t heads = g->part == ATTENTION_BACKWARD_KV ? g->kv_heads * g->split : g->heads;
     fill_grid(&f, ceil_div(g->seq, g->rows), heads, g->batch);
+    fill_cost(&f, attention_issued_bytes(g), attention_kernel_flops(g));
     return f;
 }
 
 static const char *const operands[] = {"q", "k", "v", "positions", "o", "lse", "d_o"};
 
 void plan_attention(Plan *plan, Entry entry, const Op *op) {
-    Geometry g = geometry_of(plan->program, op, FORWARD);
+    AttentionGeometry g = geometry_of(plan->program, op, ATTENTION_FORWARD);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "o_stride", op->out[0]);
     for (int i = 0; i < 4; i++)
@@ -147,7 +139,7 @@ void plan_attention(Plan *plan, Entry entry, const Op *op) {
 }
 
 static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
-    Geometry g = geometry_of(plan->program, op, BACKWARD_Q);
+    AttentionGeometry g = geometry_of(plan->program, op, ATTENTION_BACKWARD_Q);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "o_stride", op->in[4]);
     fill_stride(&f, "do_stride", op->in[6]);
@@ -160,7 +152,7 @@ static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
 }
 
 static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
-    Geometry g = geometry_of(plan->program, op, BACKWARD_KV);
+    AttentionGeometry g = geometry_of(plan->program, op, ATTENTION_BACKWARD_KV);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "do_stride", op->in[6]);
     fill_stride(&f, "dk_stride", op->out[1]);

@@ -1,9 +1,6 @@
-/* What convolutions ask of memory and their arithmetic. Follows the loops of the templates; the op
- * says the shapes, the launch's grid the tiles. */
-#include <string.h>
-
-#include "graph/op_table.h"
-#include "plan/template_kernels.h"
+/* What convolutions ask of memory. Follows the loops of the templates; the op says the shapes, the
+ * launch's grid the tiles. */
+#include "plan/conv_cost.h"
 
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
@@ -50,16 +47,14 @@ static int64_t weight_taps(const Window *w, int64_t images, int64_t height, int6
     return taps;
 }
 
-static double gather_bytes(const Kernel *k, const Launch *launch) {
-    const Op *op = launch->ops[0];
+double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile) {
     const Window *w = &op->attr.window;
     bool backward = op->kind == OP_conv2d_input_grad;
     const Value *source = launch->arg[0], *weight = launch->arg[1], *out = launch->arg[2];
     int64_t height = backward ? w->height : window_out_height(w);
     int64_t width = backward ? w->width : window_out_width(w);
     int64_t images = value_rows(out) / (height * width), inner = value_cols(source);
-    int64_t taps =
-        weight_taps(w, images, height, width, backward ? w->stride : 1, template_int(k, "rows"));
+    int64_t taps = weight_taps(w, images, height, width, backward ? w->stride : 1, tile);
     double sources = (double)(images * inner * launch->grid[1]) * window_reads(w);
     return sources * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight) +
            result_bytes(launch, out);
@@ -67,29 +62,11 @@ static double gather_bytes(const Kernel *k, const Launch *launch) {
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
 
-static double weight_grad_bytes(const Launch *launch) {
-    const Op *op = launch->ops[0];
+double conv_weight_grad_bytes(const Op *op, const Launch *launch) {
     const Window *w = &op->attr.window;
     const Value *x = launch->arg[0], *dy = launch->arg[1];
     double images = (double)(value_rows(x) / (w->height * w->width));
     double gathered = images * window_reads(w) * (double)value_cols(x) * size_of(x);
     return (double)(value_bytes(dy) * launch->grid[1]) + gathered * (double)launch->grid[0] +
            result_bytes(launch, launch->arg[2]);
-}
-
-/* ---- launches -------------------------------------------------------------------------------- */
-
-static bool sums_parts(const Kernel *k) { return !strcmp(k->template_kernel, "sum_parts"); }
-
-double conv2d_bytes(const Kernel *k, const Launch *launch) {
-    if (sums_parts(k))
-        return (double)value_bytes(launch->arg[0]) +
-               (double)value_bytes(launch->arg[1]) * (launch->read[1] ? 2 : 1);
-    return strcmp(k->template_kernel, "gather") ? weight_grad_bytes(launch)
-                                                : gather_bytes(k, launch);
-}
-
-double conv2d_flops(const Kernel *k, const Launch *launch) {
-    const Op *op = launch->ops[0];
-    return sums_parts(k) ? (double)value_elements(launch->arg[0]) : op_table[op->kind].flops(op);
 }

@@ -3,6 +3,7 @@
  * multiprocessors idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Geometry as
  * in the templates' head comments. */
 #include "graph/op_table.h"
+#include "plan/conv_cost.h"
 #include "plan/template_kernels.h"
 
 enum {
@@ -144,6 +145,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     fill_reads(&f, "weight", c->w);
     fill_result(&f, "out", out, c->op->attr.accumulate);
     fill_grid(&f, ceil_div(rows, c->rows), ceil_div(cols, c->cols), phases * phases);
+    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->rows), op_flops(c->op));
     fill_finish(plan, entry, &f, c->op);
 }
 
@@ -178,6 +180,8 @@ static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *
     fill_reads(&f, "partial", partial);
     fill_result(&f, "dw", c->w, c->op->attr.accumulate);
     fill_grid(&f, ceil_div(elements, PART_THREADS), 1, 1);
+    double results = (double)value_bytes(c->w) * (c->op->attr.accumulate ? 2 : 1);
+    fill_cost(&f, (double)value_bytes(partial) + results, (double)value_elements(partial));
     fill_finish(plan, entry, &f, c->op);
 }
 
@@ -209,6 +213,7 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Op *op) {
     fill_reads(&f, "dy", c.y);
     fill_result(&f, "dw", to, parts == 1 && op->attr.accumulate);
     fill_grid(&f, across, down, parts);
+    fill_cost(&f, conv_weight_grad_bytes(op, &f.launch), op_flops(op));
     fill_finish(plan, entry, &f, op);
     if (parts > 1)
         plan_sum_parts(plan, entry, &c, to);

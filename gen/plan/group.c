@@ -187,26 +187,14 @@ static bool is_read_outside(const void *context, const Value *v) {
     return false;
 }
 
-static void plan_zero(Plan *plan, Entry entry, const Op *op) {
-    Launch launch = {.kind = LAUNCH_ZERO, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};
-    launch.written[0] = true;
-    launch_carries(plan->program->arena, &launch, &op, 1);
-    plan_add_launch(plan, entry, launch);
-}
-
 static void plan_group(const Grouping *g, Group *group) {
-    const Op *op = group->ops[0];
-    if (group->body) {
-        if (group->count > 1)
-            fuse_drop_stores(group->body, is_read_outside, &(Reader){g, group});
-        plan_body(g->plan, g->entry, group->body, group->ops, group->count);
-    } else if (op->kind == OP_matmul) {
-        plan_gemm(g->plan, g->entry, op);
-    } else if (op->kind == OP_zero) {
-        plan_zero(g->plan, g->entry, op);
-    } else {
-        plan_template(g->plan, g->entry, op);
+    if (!group->body) {
+        plan_op(g->plan, g->entry, group->ops[0]);
+        return;
     }
+    if (group->count > 1)
+        fuse_drop_stores(group->body, is_read_outside, &(Reader){g, group});
+    plan_body(g->plan, g->entry, group->body, group->ops, group->count);
 }
 
 void plan_launches(Plan *plan) {

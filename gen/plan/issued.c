@@ -3,12 +3,9 @@
  * Bodies are counted from the same phases and skeletons that the printer follows, thread by thread, so
  * the bytes are exact. Where a window reaches into the padding they are an upper bound: a compiler may
  * leave out a load whose result it drops. */
-#include <string.h>
-
 #include "plan/kernels.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
-#include "plan/template_kernels.h"
 
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
@@ -121,37 +118,6 @@ static double body_flops(const Count *c) {
     return flops;
 }
 
-/* ---- templates ------------------------------------------------------------------------------- */
-
-/* At most: every place sums alone and reads every id. */
-static double embedding_grad_bytes(const Kernel *k, const Launch *launch) {
-    double tokens = (double)template_int(k, "tokens"), hidden = (double)template_int(k, "hidden");
-    double rows = tokens * hidden * (size_of(launch->arg[0]) + 2 * size_of(launch->arg[2]));
-    return rows + tokens * (double)launch->grid[1] * (k->threads + 2 * tokens) * 4;
-}
-
-static double embedding_grad_flops(const Kernel *k, const Launch *launch) {
-    (void)launch;
-    return (double)(template_int(k, "tokens") * template_int(k, "hidden"));
-}
-
-static const struct {
-    const char *family; /* begins the template's name */
-    double (*bytes)(const Kernel *, const Launch *);
-    double (*flops)(const Kernel *, const Launch *);
-} templates[] = {
-    {"attention", attention_bytes, attention_flops},
-    {"conv2d", conv2d_bytes, conv2d_flops},
-    {"embedding_grad", embedding_grad_bytes, embedding_grad_flops},
-};
-
-static int template_of(const Kernel *k) {
-    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
-        if (!strncmp(k->template_name, templates[i].family, strlen(templates[i].family)))
-            return (int)i;
-    internal_fault(__FILE__, __LINE__, "template %s has no costs", k->template_name);
-}
-
 /* ---- launches -------------------------------------------------------------------------------- */
 
 static double gemm_bytes(const Gemm *g) {
@@ -169,7 +135,7 @@ double launch_issued_bytes(const Plan *plan, const Launch *launch) {
         return 2 * (double)value_bytes(launch->arg[0]);
     const Kernel *k = &plan->kernels[launch->index];
     if (k->template_name)
-        return templates[template_of(k)].bytes(k, launch);
+        return launch->cost.issued_bytes; /* its filling said so */
     Count count = count_new(plan, launch);
     return body_bytes(&count);
 }
@@ -183,7 +149,7 @@ double launch_flops(const Plan *plan, const Launch *launch) {
         return 0;
     const Kernel *k = &plan->kernels[launch->index];
     if (k->template_name)
-        return templates[template_of(k)].flops(k, launch);
+        return launch->cost.flops;
     Count count = count_new(plan, launch);
     return body_flops(&count);
 }

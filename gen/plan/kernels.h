@@ -9,9 +9,13 @@ void plan_body(Plan *, Entry, Body *, const Op *const *ops, int op_count);
 /* Whether the ops see all trained tensors as one run of rows, more of them with more layers: then
  * the number of rows is an argument of the kernel. */
 bool plan_rows_grow(Entry, const Op *const *ops, int op_count);
-void plan_gemm(Plan *, Entry, const Op *matmul);
-/* attention, attention_grad, embedding_grad: one launch a kernel of the op's template. */
-void plan_template(Plan *, Entry, const Op *);
+/* Appends the launches of an op without scalar steps: calls the launch rule of its row. */
+void plan_op(Plan *, Entry, const Op *);
+
+typedef void LaunchRule(Plan *, Entry, const Op *);
+#define OP(name, traits, shape, gradient, expand, flops, launch) LaunchRule launch;
+#include "graph/ops.h"
+#undef OP
 
 Launch *plan_add_launch(Plan *, Entry, Launch);
 /* Notes the ops of a launch whose args are known, and what it is to show of them. */

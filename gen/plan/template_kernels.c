@@ -1,10 +1,7 @@
-/* Ops that a template serves: which of its kernels, the values of its holes, the geometry that its
- * head comment asks for. Attention has its own file. */
-#include <stdlib.h>
-#include <string.h>
+/* Filling templates. */
+#include "plan/template_kernels.h"
 
 #include "graph/op_table.h"
-#include "plan/template_kernels.h"
 
 enum { MAX_HOLES = 24 };
 
@@ -67,6 +64,11 @@ void fill_grid(Filling *f, int64_t x, int64_t y, int64_t z) {
     f->launch.grid[2] = z;
 }
 
+void fill_cost(Filling *f, double issued_bytes, double flops) {
+    f->launch.cost.issued_bytes = issued_bytes;
+    f->launch.cost.flops = flops;
+}
+
 static void sign_filling(Filling *f) {
     StrBuf out = {0};
     sb_printf(&out, "%s %s %lld:", f->kernel.template_name, f->kernel.template_kernel,
@@ -78,56 +80,11 @@ static void sign_filling(Filling *f) {
 }
 
 void fill_finish(Plan *plan, Entry entry, Filling *f, const Op *op) {
+    ENSURE(f->launch.cost.issued_bytes > 0, "%s: its kernel %s has no cost", op->name,
+           f->kernel.name);
     fill_int(f, "threads", f->kernel.threads);
     sign_filling(f);
     launch_carries(f->arena, &f->launch, &op, 1);
     f->launch.index = plan_kernel(plan, f->kernel);
     plan_add_launch(plan, entry, f->launch);
-}
-
-int64_t template_int(const Kernel *k, const char *hole) {
-    for (int i = 0; i < k->hole_count; i++)
-        if (!strcmp(k->holes[i].hole, hole))
-            return strtoll(k->holes[i].value, NULL, 10);
-    internal_fault(__FILE__, __LINE__, "kernel %s has no %s", k->name, hole);
-}
-
-/* ---- embedding ------------------------------------------------------------------------------- */
-
-/* ids, dy, dw -> dw */
-static void plan_embedding_grad(Plan *plan, Entry entry, const Op *op) {
-    const Value *ids = op->in[0], *dy = op->in[1], *dw = op->out[0];
-    int64_t tokens = value_rows(ids), hidden = value_cols(dw);
-    Filling f = filling_new(plan, op, "embedding_grad.cu", "embedding_grad");
-    ENSURE(value_dense(dw), "%s: gradient of an embedding table with a stride", op->name);
-    f.kernel.name =
-        arena_printf(f.arena, "embedding_grad_%lldx%lld", (long long)tokens, (long long)hidden);
-    f.kernel.threads = 128;
-    int64_t per_thread = ceil_div(hidden, 128), columns = per_thread < 4 ? per_thread : 4;
-    fill_text(&f, "dtype", dtype_c_name(dy->dtype));
-    fill_text(&f, "grad_dtype", dtype_c_name(dw->dtype));
-    fill_text(&f, "acc", dtype_c_name(plan->program->real));
-    fill_int(&f, "tokens", tokens);
-    fill_int(&f, "hidden", hidden);
-    fill_stride(&f, "dy_stride", dy);
-    fill_int(&f, "columns", columns);
-    fill_text(&f, "accumulate", "true");
-    fill_reads(&f, "dy", dy);
-    fill_reads(&f, "ids", ids);
-    fill_updates(&f, "dw", dw);
-    fill_grid(&f, tokens, ceil_div(hidden, 128 * columns), 1);
-    fill_finish(plan, entry, &f, op);
-}
-
-void plan_template(Plan *plan, Entry entry, const Op *op) {
-    static void (*const rule[OP_COUNT])(Plan *, Entry, const Op *) = {
-        [OP_attention] = plan_attention,
-        [OP_attention_grad] = plan_attention_grad,
-        [OP_conv2d] = plan_conv2d,
-        [OP_conv2d_input_grad] = plan_conv2d_input_grad,
-        [OP_conv2d_weight_grad] = plan_conv2d_weight_grad,
-        [OP_embedding_grad] = plan_embedding_grad,
-    };
-    ENSURE(rule[op->kind], "no kernel for op %s (%s)", op->name, op_table[op->kind].name);
-    rule[op->kind](plan, entry, op);
 }

@@ -1,4 +1,5 @@
-/* Filling a template: its holes, the launch's pointers and grid. */
+/* Filling a template: its holes, the launch's pointers and grid, and what it costs. An op that a
+ * template serves has a launch rule, in a file of its own, that does so for each kernel. */
 #ifndef PLAN_TEMPLATE_KERNELS_H
 #define PLAN_TEMPLATE_KERNELS_H
 
@@ -22,21 +23,9 @@ void fill_reads(Filling *, const char *name, const Value *);
 void fill_writes(Filling *, const char *name, const Value *);
 void fill_updates(Filling *, const char *name, const Value *); /* reads and writes */
 void fill_grid(Filling *, int64_t x, int64_t y, int64_t z);
+/* What its threads ask of global memory, and their arithmetic: as exact as issued.c is of bodies. */
+void fill_cost(Filling *, double issued_bytes, double flops);
 /* Appends the launch. */
 void fill_finish(Plan *, Entry, Filling *, const Op *);
-
-void plan_attention(Plan *, Entry, const Op *);
-void plan_attention_grad(Plan *, Entry, const Op *);
-void plan_conv2d(Plan *, Entry, const Op *);
-void plan_conv2d_input_grad(Plan *, Entry, const Op *);
-void plan_conv2d_weight_grad(Plan *, Entry, const Op *);
-
-/* The number that fills a hole. */
-int64_t template_int(const Kernel *, const char *hole);
-/* What a kernel of the template asks of memory, and its arithmetic. */
-double attention_bytes(const Kernel *, const Launch *);
-double attention_flops(const Kernel *, const Launch *);
-double conv2d_bytes(const Kernel *, const Launch *);
-double conv2d_flops(const Kernel *, const Launch *);
 
 #endif

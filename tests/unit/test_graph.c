@@ -118,6 +118,8 @@ static void accumulates_elsewhere(Example *e) {
     e->c->attr.accumulate = true;
 }
 
+static void accumulates_as_it_cannot(Example *e) { e->b->attr.accumulate = true; }
+
 static const struct {
     const char *name;
     void (*break_it)(Example *);
@@ -144,6 +146,7 @@ static const struct {
     {"operand of another width", operand_of_another_width, "input and weight differ"},
     {"result of another shape", result_of_another_shape, "a result has another shape"},
     {"sum that is not in place", accumulates_elsewhere, "accumulates, but not in place"},
+    {"sum by an op that cannot add", accumulates_as_it_cannot, "b cannot add onto its result"},
 };
 enum { BROKEN = sizeof broken / sizeof *broken };
 

@@ -18,6 +18,7 @@
 #include "graph/op_table.h"
 #include "interpret.h"
 #include "pass/pass.h"
+#include "plan/kernels.h"
 
 enum { ROWS = 6, COLS = 8, WIDTH = 7, CLASSES = 5 };
 
@@ -463,6 +464,22 @@ static void test_every_rule_has_a_case(void **state) {
     }
 }
 
+/* What lower leaves is either scalar steps or has a launch rule. */
+static void test_every_op_is_served_once(void **state) {
+    (void)state;
+#define no_launch NULL
+    static LaunchRule *const launch_rule[OP_COUNT] = {
+#define OP(name, traits, shape, gradient, expand, flops, launch) [OP_##name] = launch,
+#include "graph/ops.h"
+#undef OP
+    };
+    for (int kind = 0; kind < OP_COUNT; kind++) {
+        int served = (op_table[kind].expand != NULL) + (launch_rule[kind] != NULL);
+        if (served != ((op_table[kind].traits & STAGE_KERNEL) != 0))
+            fail_msg("%s is served %d times", op_table[kind].name, served);
+    }
+}
+
 /* With several micro-steps, gradients are added to what is there: two of the same give twice one. */
 static void test_micro_steps_add_up(void **state) {
     (void)state;
@@ -579,7 +596,7 @@ static void test_frozen_weights_cost_nothing(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[CASES + 5];
+    struct CMUnitTest tests[CASES + 6];
     for (intptr_t c = 0; c < CASES; c++)
         tests[c] = (struct CMUnitTest){cases[c].name, test_gradient, NULL, NULL, (void *)c};
     tests[CASES] = (struct CMUnitTest)cmocka_unit_test(test_every_rule_has_a_case);
@@ -587,5 +604,6 @@ int main(void) {
     tests[CASES + 2] = (struct CMUnitTest)cmocka_unit_test(test_frozen_weights_cost_nothing);
     tests[CASES + 3] = (struct CMUnitTest)cmocka_unit_test(test_dropout);
     tests[CASES + 4] = (struct CMUnitTest)cmocka_unit_test(test_topk_hits);
+    tests[CASES + 5] = (struct CMUnitTest)cmocka_unit_test(test_every_op_is_served_once);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,11 @@
+/* What a convolution's launch asks of global memory, once its pointers and its grid are known. */
+#ifndef PLAN_CONV_COST_H
+#define PLAN_CONV_COST_H
+
+#include "plan/plan.h"
+
+/* Forward and the gradient of the input; `tile`: rows of a block's tile. */
+double conv_gather_bytes(const Op *, const Launch *, int64_t tile);
+double conv_weight_grad_bytes(const Op *, const Launch *);
+
+#endif

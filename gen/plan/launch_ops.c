@@ -1,0 +1,22 @@
+/* Ops without scalar steps: the rule that each one's row names appends its launches. */
+#include "graph/op_table.h"
+#include "plan/kernels.h"
+
+#define no_launch NULL
+
+void plan_op(Plan *plan, Entry entry, const Op *op) {
+    static LaunchRule *const rule[OP_COUNT] = {
+#define OP(name, traits, shape, gradient, expand, flops, launch) [OP_##name] = launch,
+#include "graph/ops.h"
+#undef OP
+    };
+    ENSURE(rule[op->kind], "no kernel for op %s (%s)", op->name, op_table[op->kind].name);
+    rule[op->kind](plan, entry, op);
+}
+
+void plan_zero(Plan *plan, Entry entry, const Op *op) {
+    Launch launch = {.kind = LAUNCH_ZERO, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};
+    launch.written[0] = true;
+    launch_carries(plan->program->arena, &launch, &op, 1);
+    plan_add_launch(plan, entry, launch);
+}
