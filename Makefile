@@ -57,7 +57,7 @@ $(OBJ)/embed.o: $(OBJ)/embed.S
 	$(CC) -c -o $@ $<
 
 $(GEN): $(gen_obj)
-	$(CXX) $(LDFLAGS) -o $@ $^ -ljansson -lm
+	$(CXX) $(LDFLAGS) -o $@ $^ -ljansson -lz -lm
 
 -include $(wildcard $(gen_obj:.o=.d))
 

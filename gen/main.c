@@ -88,12 +88,33 @@ static Plan *plan_with_recompute(const Plan *plan) {
     return plan_without(plan, recompute, enough);
 }
 
+static Plan *plan_spec(Arena *arena, const Spec *spec, const Device *device, const char *pass,
+                       StrBuf *dump) {
+    Program *program = model_build(arena, spec);
+    passes_run(program, spec, pass, dump);
+    return plan_program(program, spec, device);
+}
+
+/* With the data set on the device where the plan fits with it as it is: to compute activations
+ * again for its sake would cost more than to send batches. */
+static Plan *plan_settled(Arena *arena, const Spec *spec, const Device *device, const char *pass,
+                          StrBuf *dump) {
+    if (spec->data.device_resident != RESIDENT_AUTO)
+        return plan_spec(arena, spec, device, pass, dump);
+    const Spec *keeps = spec_settle_resident(arena, spec, true, "the plan fits with them");
+    Plan *plan = plan_spec(arena, keeps, device, pass, dump);
+    if (plan_fits(plan))
+        return plan;
+    sb_free(dump);
+    const Spec *sends = spec_settle_resident(
+        arena, spec, false, "the plan does not fit with all images on the device");
+    return plan_spec(arena, sends, device, pass, dump);
+}
+
 static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec) {
     StrBuf dump = {0};
     const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
-    Program *program = model_build(arena, spec);
-    passes_run(program, spec, cli->dump, &dump);
-    Plan *plan = plan_program(program, spec, device);
+    Plan *plan = plan_settled(arena, spec, device, cli->dump, &dump);
     if (!plan_fits(plan) && spec->activation_checkpoint.mode == RECOMPUTE_AUTO)
         plan = plan_with_recompute(plan);
     if (cli->dump)

@@ -48,8 +48,8 @@ void loader_close(Loader *loader) {
 
 const LoaderFacts *loader_facts(const Loader *loader) { return &loader->facts; }
 
-size_t loader_dataset(const Loader *loader, LoaderSplit part, const uint8_t **images) {
-    return loader->kind->dataset ? loader->kind->dataset(loader->set, part, images) : 0;
+size_t loader_dataset(const Loader *loader, LoaderSplit part, const uint8_t **samples) {
+    return loader->program->data.dataset ? loader->kind->dataset(loader->set, part, samples) : 0;
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */

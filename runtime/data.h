@@ -65,9 +65,9 @@ void loader_stop(Loader *loader);
 void *loader_take(Loader *loader, LoaderBatch which, int64_t *targets, char *error,
                   size_t error_size);
 
-/* What the device keeps where data.images says so: the training images, then the held-out ones where
- * they have files of their own. Gives the bytes of that part, 0 where there is none. */
-size_t loader_dataset(const Loader *loader, LoaderSplit part, const uint8_t **images);
+/* One part of data.dataset: the training samples, or the held-out ones where they have files of
+ * their own. Gives its bytes; 0 where there is none, or each batch is sent. */
+size_t loader_dataset(const Loader *loader, LoaderSplit part, const uint8_t **samples);
 
 /* The program's input of that name, or NULL. */
 const RtInput *program_input(const RtProgram *program, const char *name);

@@ -76,22 +76,22 @@ static bool files_open(ImageSet *set, DataError *error) {
     return true;
 }
 
-/* Whether what the device keeps has room for all. */
-static bool check_room(const ImageSet *set, DataError *error) {
-    int64_t room = set->shape->dataset_images;
+/* Whether the files hold what the device has room for. */
+static bool check_dataset(const ImageSet *set, DataError *error) {
+    const RtDataset *dataset = set->data->dataset;
     int64_t count = set->sources[LOADER_TRAIN].count + set->sources[LOADER_EVAL].count;
-    if (!room || count <= room)
+    if (!dataset || count == dataset->samples)
         return true;
-    return data_fail(
-        error,
-        "%s: there are %lld images in the files of this run, but the device keeps room "
-        "for %lld; set data.resident_images = %lld",
-        set->data->train[0], (long long)count, (long long)room, (long long)count);
+    return data_fail(error,
+                     "%s: there are %lld images in the files of this run, but there were %lld when "
+                     "the program was generated; generate it again, or with "
+                     "data.device_resident = false",
+                     set->data->train[0], (long long)count, (long long)dataset->samples);
 }
 
 static bool open_rows(ImageSet *set, int64_t batch, DataError *error) {
     if (set->data->format != RT_DATA_SYNTHETIC)
-        return files_open(set, error) && check_room(set, error);
+        return files_open(set, error) && check_dataset(set, error);
     set->rows[LOADER_EVAL] = set->data->eval_batches * batch;
     return true;
 }
@@ -273,8 +273,6 @@ static uint64_t images_fingerprint(const void *context) {
 
 static size_t images_dataset(const void *context, LoaderSplit split, const uint8_t **images) {
     const ImageSet *set = context;
-    if (!set->shape->dataset_images)
-        return 0;
     *images = set->sources[split].idx.pixels;
     return (size_t)set->sources[split].count * raw_bytes(set->shape);
 }

@@ -20,8 +20,8 @@ typedef struct {
     /* Samples and what was wrong with some; rows and fingerprint are the loader's. */
     void (*facts)(const void *set, LoaderFacts *facts);
     uint64_t (*fingerprint)(const void *set);
-    /* Of a split with files of its own, its raw images; NULL where the device keeps none. */
-    size_t (*dataset)(const void *set, LoaderSplit split, const uint8_t **images);
+    /* Of a split with files of its own, all samples; NULL where no program keeps them. */
+    size_t (*dataset)(const void *set, LoaderSplit split, const uint8_t **samples);
 } DataKind;
 
 extern const DataKind token_data; /* data_tokens.c */

@@ -30,14 +30,13 @@ static void show_start(const Rt *rt) {
                (long long)(facts->skipped + facts->train_rows + facts->eval_rows));
 }
 
-/* Images that the device keeps. */
 static void fill_dataset(Rt *rt) {
     size_t bytes, before = 0;
     for (int part = 0; part < LOADER_SPLITS; part++, before += bytes) {
-        const uint8_t *images;
-        bytes = loader_dataset(rt->loader, (LoaderSplit)part, &images);
+        const uint8_t *samples;
+        bytes = loader_dataset(rt->loader, (LoaderSplit)part, &samples);
         if (bytes)
-            rt_write_state(rt, rt->program->data.images->dataset + before, bytes, images);
+            rt_write_state(rt, rt->program->data.dataset->offset + before, bytes, samples);
     }
 }
 

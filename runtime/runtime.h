@@ -127,7 +127,7 @@ typedef struct {
  * with images, where a row is one image (seq_len 1) and labels are its class, -100: padding:
  *   pixels      U8 [tokens * height * width * channels], or a float [tokens * out_size * out_size *
  *               out_channels] where the host decodes; channels last
- *   indices     I32 [tokens]  the image's place in `dataset`, instead of pixels */
+ *   indices     I32 [tokens]  the image's place in RtData.dataset, instead of pixels */
 typedef struct {
     const char *name;
     RtDtype dtype;
@@ -234,9 +234,14 @@ typedef struct {
     const double *mean, *std; /* [out_channels] */
     bool decode_on_host;      /* `pixels` is what the model sees; else raw images */
     bool skip_broken;         /* images that cannot be decoded are left out; else an error */
-    int64_t dataset_images;   /* room in `dataset`; 0: each batch is sent */
-    size_t dataset;           /* U8 [dataset_images, height, width, channels] in STATE */
 } RtImages;
+
+/* What the device keeps of the data, all samples as they are stored: those to train on, then those
+ * held out in files of their own. */
+typedef struct {
+    int64_t samples, sample_bytes;
+    size_t offset; /* [samples * sample_bytes] in STATE */
+} RtDataset;
 
 typedef struct {
     RtDataFormat format;
@@ -251,7 +256,8 @@ typedef struct {
     int64_t prefetch_batches;
     int64_t num_workers; /* threads that prepare them; 0: the loop itself, none ahead */
     bool packing, shuffle, pin_memory;
-    const RtImages *images; /* NULL: tokens */
+    const RtImages *images;   /* NULL: tokens */
+    const RtDataset *dataset; /* NULL: each batch is sent */
 } RtData;
 
 typedef struct {

@@ -190,7 +190,6 @@ static void put_channels(const Emit *e, const char *field, Reals list) {
 
 static void put_images(const Emit *e) {
     const Spec *s = e->spec;
-    const Value *dataset = e->plan->program->dataset;
     const struct {
         const char *field;
         int64_t value;
@@ -207,10 +206,19 @@ static void put_images(const Emit *e) {
     sb_printf(e->out, "            .decode_on_host = %s,\n",
               bool_text(s->data.decode == DECODE_HOST));
     sb_printf(e->out, "            .skip_broken = %s,\n", bool_text(s->data.skip_broken));
-    if (dataset)
-        sb_printf(e->out, "            .dataset_images = %lld,\n            .dataset = %s,\n",
-                  (long long)value_rows(dataset), offset_text(e->arena, e->symbols, dataset));
     sb_puts(e->out, "        },\n");
+}
+
+static void put_dataset(const Emit *e) {
+    const Value *dataset = e->plan->program->dataset;
+    if (!dataset)
+        return;
+    sb_puts(e->out, "        .dataset = &(const RtDataset){\n");
+    sb_printf(e->out, "            .samples = %lld,\n", (long long)value_rows(dataset));
+    sb_printf(e->out, "            .sample_bytes = %lld,\n",
+              (long long)(value_cols(dataset) * dtype_bytes(dataset->dtype)));
+    sb_printf(e->out, "            .offset = %s,\n        },\n",
+              offset_text(e->arena, e->symbols, dataset));
 }
 
 static void put_data(const Emit *e) {
@@ -232,6 +240,7 @@ static void put_data(const Emit *e) {
     put_bool(e, "shuffle", s->data.shuffle);
     put_bool(e, "pin_memory", s->data.pin_memory);
     put_images(e);
+    put_dataset(e);
     sb_puts(e->out, "    },\n");
 }
 

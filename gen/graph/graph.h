@@ -209,6 +209,7 @@ typedef struct Program {
     Counters counters;
     TrainState train;
     Value *dataset;            /* what the host writes once, before load; NULL: nothing */
+    const char *feeding;       /* how a batch reaches the device, and why; NULL: there is one way */
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
     Value *loss_gradient;      /* what backward starts from: the constant 1 */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */

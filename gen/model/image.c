@@ -6,21 +6,28 @@
 
 /* ---- input ---- */
 
+static const char *feeding_text(const Program *p, const Spec *spec) {
+    return p->dataset ? arena_printf(p->arena, "the device keeps all %lld images: %s",
+                                     (long long)spec->stored_images, spec->resident_why)
+                      : arena_printf(p->arena, "each batch is sent: %s", spec->resident_why);
+}
+
 void image_input(Program *p, const Spec *spec, Batch *batch) {
     int64_t size = spec->model.image_size,
             stored = spec->data.image_height * spec->data.image_width;
-    Pos pos = spec_pos(spec, KEY_data_decode), resident = spec_pos(spec, KEY_data_resident_images);
+    Pos pos = spec_pos(spec, KEY_data_decode), resident = spec_pos(spec, KEY_data_device_resident);
     if (spec->data.decode == DECODE_HOST) {
         batch->pixels = value_2d(p, "pixels", ROLE_INPUT, p->activation, p->tokens * size * size,
                                  spec->model.image_channels, pos);
-    } else if (spec_effective(spec, KEY_data_resident_images) && spec->data.resident_images) {
+    } else if (spec->data.device_resident != RESIDENT_FALSE) {
         batch->indices = value_2d(p, "indices", ROLE_INPUT, DT_I32, p->tokens, 1, resident);
-        p->dataset = value_2d(p, "dataset", ROLE_DATASET, DT_U8, spec->data.resident_images,
+        p->dataset = value_2d(p, "dataset", ROLE_DATASET, DT_U8, spec->stored_images,
                               stored * spec->data.image_channels, resident);
     } else {
         batch->pixels = value_2d(p, "pixels", ROLE_INPUT, DT_U8, p->tokens * stored,
                                  spec->data.image_channels, pos);
     }
+    p->feeding = feeding_text(p, spec);
 }
 
 /* Pixels of the stored images: the batch's, or of all that the device keeps. */

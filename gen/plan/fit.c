@@ -56,7 +56,7 @@ static const char *hint_for(const Plan *plan, Role largest) {
                            "optimizer state"
                          : training_hint(plan->spec);
     case ROLE_DATASET:
-        return "data.resident_images = 0 sends each batch instead of keeping all images";
+        return "data.device_resident = false sends each batch instead of keeping the set";
     default:
         return wide ? "precision.dtype = \"bf16\" halves the weights that stay frozen"
                     : "a device with more memory (job.device), or fewer model.num_hidden_layers";

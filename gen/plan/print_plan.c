@@ -148,8 +148,11 @@ static void print_memory(const Plan *plan, StrBuf *out) {
                   2 * arena_mib(plan, ARENA_INPUT),
               arena_mib(plan, ARENA_STATE), arena_mib(plan, ARENA_SCRATCH),
               arena_mib(plan, ARENA_INPUT));
-    sb_printf(out, "  %-20s %11.2f   of %.2f\n\n", "process", (double)plan->process_bytes / MIB,
+    sb_printf(out, "  %-20s %11.2f   of %.2f\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);
+    if (plan->program->feeding)
+        sb_printf(out, "data: %s\n", plan->program->feeding);
+    sb_puts(out, "\n");
 }
 
 static void print_cost(StrBuf *out, const Cost *c) {

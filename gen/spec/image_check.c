@@ -54,15 +54,6 @@ static void check_batch(const Spec *spec) {
                    (long long)(batch * pixels));
 }
 
-/* Rows of images, those that the device keeps included, are counted in 32 bits. */
-static void check_resident(const Spec *spec) {
-    int64_t pixels = spec->data.image_height * spec->data.image_width;
-    if (spec->data.resident_images > INT32_MAX / pixels)
-        user_error(spec_pos(spec, KEY_data_resident_images), "remove it: each batch is sent then",
-                   "%lld images of %lld pixels are more than 2^31 - 1 pixels",
-                   (long long)spec->data.resident_images, (long long)pixels);
-}
-
 /* Both families divide an image's side by two five times, rounding up. */
 static void check_statistics(const Spec *spec) {
     bool normalises =
@@ -112,9 +103,9 @@ void check_images(Arena *arena, Spec *spec) {
     check_channels(arena, spec);
     check_normalisation(spec);
     check_batch(spec);
-    check_resident(spec);
     check_statistics(spec);
     check_depth(arena, spec);
+    check_resident(arena, spec);
     if (spec->model.family == FAMILY_CNN)
         cnn_layers(arena, spec, &count);
 }

@@ -9,10 +9,16 @@ static const void *const_field(const Spec *spec, Key key) {
     return (const char *)spec + key_info[key].offset;
 }
 
+/* Spelled as TOML spells a boolean. */
+static bool is_boolean(const char *choice) {
+    return !strcmp(choice, "true") || !strcmp(choice, "false");
+}
+
 static const char *choice_list(Arena *arena, const KeyInfo *info) {
     const char *list = "";
     for (int i = 0; i < info->nchoices; i++)
-        list = arena_printf(arena, "%s%s\"%s\"", list, i ? ", " : "", info->choices[i]);
+        list = arena_printf(arena, is_boolean(info->choices[i]) ? "%s%s%s" : "%s%s\"%s\"", list,
+                            i ? ", " : "", info->choices[i]);
     return list;
 }
 
@@ -57,10 +63,11 @@ static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value) {
         [KIND_INT] = "an integer",     [KIND_REAL] = "a number",
         [KIND_BOOL] = "true or false", [KIND_REALS] = "a list of numbers",
         [KIND_STRING] = "a string",    [KIND_STRINGS] = "a list of strings",
-        [KIND_CHOICE] = "a string",
     };
-    user_error(value->pos, key_hint(arena, key), "%s must be %s, not %s", key_info[key].name,
-               wanted[key_info[key].kind], toml_kind_name(value->kind));
+    const KeyInfo *info = &key_info[key];
+    user_error(value->pos, key_hint(arena, key), "%s must be %s, not %s", info->name,
+               info->kind == KIND_CHOICE ? key_domain(arena, key) : wanted[info->kind],
+               toml_kind_name(value->kind));
 }
 
 static void check_number(Arena *arena, Key key, const Toml *value) {
@@ -82,13 +89,15 @@ static void check_number(Arena *arena, Key key, const Toml *value) {
 
 static int find_choice(Arena *arena, Key key, const Toml *value) {
     const KeyInfo *info = &key_info[key];
+    const char *word = value->kind == TOML_STRING ? value->string
+                       : value->kind == TOML_BOOL ? (value->boolean ? "true" : "false")
+                                                  : "";
+    for (int i = 0; i < info->nchoices; i++)
+        if (!strcmp(info->choices[i], word))
+            return i;
     if (value->kind != TOML_STRING)
         wrong_type(arena, key, value);
-    for (int i = 0; i < info->nchoices; i++)
-        if (!strcmp(info->choices[i], value->string))
-            return i;
-    user_error(value->pos, key_hint(arena, key), "%s = \"%s\" is not known", info->name,
-               value->string);
+    user_error(value->pos, key_hint(arena, key), "%s = \"%s\" is not known", info->name, word);
 }
 
 /* One item stands for a list of one. */
@@ -219,6 +228,13 @@ static void print_reals(const Reals *list, StrBuf *out) {
     sb_puts(out, "]");
 }
 
+static void print_choice(const char *choice, StrBuf *out) {
+    if (is_boolean(choice))
+        sb_puts(out, choice);
+    else
+        print_string(choice, out);
+}
+
 void key_print(const Spec *spec, Key key, StrBuf *out) {
     const void *at = const_field(spec, key);
     switch (key_info[key].kind) {
@@ -241,7 +257,7 @@ void key_print(const Spec *spec, Key key, StrBuf *out) {
         print_strings(at, out);
         break;
     case KIND_CHOICE:
-        print_string(choice_name(key, *(const int *)at), out);
+        print_choice(choice_name(key, *(const int *)at), out);
         break;
     }
 }

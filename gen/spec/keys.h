@@ -7,7 +7,7 @@
  *
  *   TYPE       INT (int64_t), REAL (double), BOOL (bool), STRING (const char *, never NULL),
  *              STRINGS, REALS (lists; one item stands for a list of one), CHOICE(Enum) (from
- *              CHOICES)
+ *              CHOICES; one spelled true or false is written as TOML has it, without quotes)
  *   default    written as in a spec; REQUIRED: an experiment in which it has an effect must say
  *              it; DERIVED: follows from other keys (spec_check.c)
  *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" where TYPE has no
@@ -46,6 +46,8 @@
     C(DATA_TEXT, "text") C(DATA_JSONL, "jsonl") C(DATA_TOKENS, "tokens")                           \
     C(DATA_SYNTHETIC, "synthetic") C(DATA_IDX, "idx") C(DATA_IMAGE_FOLDER, "image_folder")
 #define DECODE_CHOICES(C) C(DECODE_DEVICE, "device") C(DECODE_HOST, "host")
+#define RESIDENT_CHOICES(C)                                                                        \
+    C(RESIDENT_AUTO, "auto") C(RESIDENT_TRUE, "true") C(RESIDENT_FALSE, "false")
 
 #define CHOICES(E)                                                                                 \
     E(Family, FAMILY_CHOICES)                                                                      \
@@ -57,7 +59,8 @@
     E(AdapterType, ADAPTER_CHOICES)                                                                \
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
     E(DataFormat, DATA_CHOICES)                                                                    \
-    E(Decode, DECODE_CHOICES)
+    E(Decode, DECODE_CHOICES)                                                                      \
+    E(Resident, RESIDENT_CHOICES)
 
 /* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
 
@@ -271,8 +274,9 @@
       "Pixels are divided by it, after image_mean is subtracted: a number a channel, or one.")     \
     K(data, decode, CHOICE(Decode), "device", "", IMAGES,                                          \
       "Who resizes and normalises: the device, in the step, from bytes; or the host.")             \
-    K(data, resident_images, INT, "0", "[0, 100000000]", RESIDENT,                                 \
-      "Images that the device keeps, training and held-out sets together; 0: each batch is sent.") \
+    K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT,                               \
+      "Whether the device keeps the whole set, and a batch is its places there; auto: where the "  \
+      "files' headers can be read and the plan fits with the set.")                                \
     K(data, skip_broken, BOOL, "false", "", FOLDERS,                                               \
       "Whether images that cannot be decoded are left out; otherwise the first one is an error.")
 

@@ -44,5 +44,7 @@ void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
 void spec_check(Arena *arena, Spec *spec);
 /* The part of spec_check that concerns image models. */
 void check_images(Arena *arena, Spec *spec);
+/* The part of that which counts the images of data.device_resident. */
+void check_resident(Arena *arena, Spec *spec);
 /* The hash of every resolved value that has an effect. */
 void spec_hash(Spec *spec);

@@ -70,6 +70,8 @@ typedef struct Spec {
     const char *init_dir; /* folder with the initial weights; "" draws them */
     const char
         *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */
+    int64_t stored_images;    /* in data.train and data.validation; 0: not counted */
+    const char *resident_why; /* why data.device_resident is what it is; auto: a plan must tell */
     int nsets;      /* what the user and the sweep set: KEY=VALUE, in order */
     const char **sets;
     char sha256[SHA256_HEX_SIZE]; /* of every resolved value that has an effect */
@@ -90,6 +92,9 @@ typedef struct Spec {
 /* Reads, resolves (extends, sets, config.json, the base spec) and checks one experiment; sets are
  * KEY=VALUE. Every fault is a user_error. A spec with a [sweep] is read with sweep.h. */
 Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets);
+
+/* A copy in which data.device_resident = "auto" is settled. */
+const Spec *spec_settle_resident(Arena *arena, const Spec *spec, bool resident, const char *why);
 
 /* Where the key's value was written: always good for user_error; for a default, the file as a
  * whole. */

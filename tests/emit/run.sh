@@ -173,9 +173,39 @@ counted_bytes_are_planned_bytes() {
     done
 }
 
+# By default the data set stays on the device where the plan fits with it as it is, without computing
+# activations again; where it does not, the program is the one that device_resident = false makes. Of the
+# files the compiler reads the headers.
+data_stays_where_it_fits() {
+    images="$work/million-images-idx3" mlp=tests/oracle/cases/mlp/spec.toml
+    printf '\000\000\010\003\000\017\102\100\000\000\000\011\000\000\000\016' >"$images"
+    files="--set data.train=$images --set data.validation=$images"
+    asked="--set data.device_resident"
+    # shellcheck disable=SC2086 # the options are words
+    emit $mlp $files -o "$work/kept" && emit $mlp $files $asked=true -o "$work/asked" &&
+        emit $mlp $files $asked=false -o "$work/sent" || return 1
+    grep -q '^data: the device keeps all 2000000 images: the plan fits with them$' "$work/kept/plan.txt" &&
+        grep -q '^data: each batch is sent: data.device_resident = false$' "$work/sent/plan.txt" &&
+        grep -q 'samples = 2000000,' "$work/kept/program.c" && ! grep -q RtDataset "$work/sent/program.c" &&
+        cmp "$work/kept/kernels.cu" "$work/asked/kernels.cu" || return 1
+    bytes() { sed -n 's/.*"process_bytes": \([0-9]*\),/\1/p' "$work/$1/plan.json"; }
+    [ "$(bytes kept)" -gt $(($(bytes sent) + 2000000 * 9 * 14 - 1000000)) ] || return 1
+    tight="--set activation_checkpoint.memory_budget_gib=$(
+        awk -v bytes="$(bytes sent)" 'BEGIN { printf "%.12f", (bytes + 1) / 1073741824 }')"
+    # shellcheck disable=SC2086
+    emit $mlp $files $tight -o "$work/tight" && ! emit $mlp $files $tight $asked=true -o "$work/unfit" &&
+        grep -q 'data.device_resident = false sends each batch' "$work/stderr" || return 1
+    grep -q '^data: each batch is sent: the plan does not fit with all images on the device$' \
+        "$work/tight/plan.txt" && cmp "$work/sent/kernels.cu" "$work/tight/kernels.cu" &&
+        cmp "$work/sent/buffers.h" "$work/tight/buffers.h" || return 1
+    grep -q '^device_resident = true' "$work/kept/spec.toml" &&
+        grep -q '^device_resident = false' "$work/tight/spec.toml"
+}
+
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes'
+    exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
+    data_stays_where_it_fits'
 for name in ${*:-$all}; do
     if $name; then
         echo "ok emit $name"

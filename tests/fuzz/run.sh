@@ -48,7 +48,7 @@ fuzz() {
 }
 
 fuzz fuzz_spec "tests/error/*.toml specs/*.toml tests/error/parts/*/config.json" \
-    $work/libgen.a -ljansson -lm
+    $work/libgen.a -ljansson -lz -lm
 reader="runtime/data_*.c runtime/data.c runtime/rt.c runtime/dynlib.c"
 # shellcheck disable=SC2086 # files are words
 fuzz fuzz_jsonl "tests/oracle/cases/*/data.jsonl" \

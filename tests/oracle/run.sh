@@ -37,11 +37,12 @@ sched            fp64  default
 long_head        fp64  default
 long_head        bf16  default
 demo             fp16  default
-mlp              fp64  resident
+mlp              fp64  default
 mlp              fp32  host
 mlp              fp16  default
 cnn              fp64  default
 cnn              bf16  plain
+cnn_strides      fp64  sent
 cnn_strides      tf32  default
 mobilenet        fp64  default
 resnet18         fp64  plain
@@ -80,7 +81,7 @@ full_list() {
         done
     done
     for case in mlp cnn cnn_strides mobilenet; do
-        for variant in no_fusion no_graph no_overlap host resident; do
+        for variant in no_fusion no_graph no_overlap host sent; do
             echo "$case fp64 $variant"
         done
     done
@@ -97,7 +98,7 @@ variant_sets() {
             compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false
     fi ;;
     host) echo data.decode=host ;;
-    resident) echo data.resident_images=1000 ;;
+    sent) echo data.device_resident=false ;;
     no_fusion) echo compile.fusion=false ;;
     no_graph) echo compile.cuda_graph=false ;;
     no_bordered) echo compile.bordered=false ;;

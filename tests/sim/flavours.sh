@@ -45,6 +45,7 @@ full_list() {
         for case in mobilenet resnet18 cnn_strides; do
             echo "$case $dtype default"
         done
+        echo "cnn_strides $dtype sent"
         for variant in default wide_head long; do
             echo "wide_rows $dtype $variant"
         done
@@ -56,6 +57,7 @@ variant_sets() {
     default) ;;
     plain) echo compile.fusion=false compile.bordered=false compile.chunked_head=false \
         compile.skip_ignored_rows=false compile.overlap=false ;;
+    sent) echo data.device_resident=false ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
     long) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 ;;

@@ -191,15 +191,22 @@ static void test_resnet(void **state) {
 /* Images that the device keeps are those that would have been sent. */
 static void test_resident(void **state) {
     (void)state;
-    static const char *const sets[] = {"data.format=idx", "data.train=none", "data.image_height=5",
-                                       "data.image_width=3", "data.resident_images=3"};
+    static const unsigned char header[] = {0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 5, 0, 0, 0, 3};
+    char path[] = "/tmp/image_models_XXXXXX", train[64];
+    int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, header, sizeof header) == sizeof header);
+    assert_int_equal(close(file), 0);
+    snprintf(train, sizeof train, "data.train=%s", path);
+    const char *const sets[] = {"data.image_height=5", "data.image_width=3", "data.format=idx",
+                                train, "data.device_resident=false"};
     double loss[2];
     for (int resident = 0; resident < 2; resident++) {
-        Run *r = run_new(mlp, sets, 4 + resident);
+        Run *r = run_new(mlp, sets, 5 - resident);
         assert_true((r->program->dataset != NULL) == resident);
         loss[resident] = interpret_step(&r->memory, r->plan);
         run_free(r);
     }
+    unlink(path);
     assert_true(loss[0] == loss[1] && loss[0] > 0);
 }
 

@@ -362,7 +362,7 @@ static void the_device_may_keep_the_images(void **state) {
     Loader *loader = open_well(train, eval, 0);
     assert_int_equal(loader_dataset(loader, LOADER_TRAIN, &kept[0]), 0);
     loader_close(loader);
-    images.dataset_images = 10;
+    program.data.dataset = &(const RtDataset){.samples = 10, .sample_bytes = 6};
     inputs[0] = (RtInput){"indices", RT_I32, BATCH, 0};
     program.data.shuffle = true;
     loader = open_well(train, eval, 0);
@@ -385,9 +385,13 @@ static void the_device_may_keep_the_images(void **state) {
     const int32_t expected[] = {8, 9, 0, 0};
     assert_memory_equal(b.pixels.bytes, expected, sizeof expected);
     loader_close(loader);
-    images.dataset_images = 9;
-    assert_null(open_with(train, eval, 0));
-    assert_string_equal(strstr(message, "set data"), "set data.resident_images = 10");
+    for (int samples = 9; samples <= 11; samples += 2) {
+        program.data.dataset = &(const RtDataset){.samples = samples, .sample_bytes = 6};
+        assert_null(open_with(train, eval, 0));
+        assert_non_null(strstr(message, "there are 10 images in the files of this run, but"));
+        assert_non_null(strstr(message, "generate it again"));
+    }
+    program.data.dataset = NULL;
     inputs[0] = (RtInput){"pixels", RT_U8, MAX_PIXELS, offsetof(Batch, pixels)};
 }
 

@@ -1,0 +1,121 @@
+/* Whether the device can keep the whole data set: how many images there are, by the headers of the
+ * IDX files, plain or compressed by gzip. Where there is no telling, each batch is sent. */
+#include "spec/resolve.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { IMAGES_MAGIC = 2051, HEADER_BYTES = 16 };
+
+/* Reading a pipe must not wait for a writer, so only regular files are opened for good. */
+static gzFile open_regular(const char *path, const char **why) {
+    struct stat info;
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0 || fstat(descriptor, &info))
+        *why = strerror(errno);
+    else if (!S_ISREG(info.st_mode))
+        *why = "it is no regular file";
+    gzFile file = *why ? NULL : gzdopen(descriptor, "rb");
+    if (!file && descriptor >= 0)
+        close(descriptor);
+    if (!file && !*why)
+        *why = "no memory";
+    return file;
+}
+
+static const char *read_header(const char *path, unsigned char header[HEADER_BYTES]) {
+    const char *why = NULL;
+    gzFile file = open_regular(path, &why);
+    if (!file)
+        return why;
+    int got = gzread(file, header, HEADER_BYTES);
+    gzclose_r(file);
+    return got == HEADER_BYTES ? NULL : "it has no IDX header";
+}
+
+static int64_t big_endian(const unsigned char *bytes) {
+    return (int64_t)bytes[0] << 24 | (int64_t)bytes[1] << 16 | (int64_t)bytes[2] << 8 | bytes[3];
+}
+
+/* Adds the images of one file; the reason where they cannot be counted. */
+static const char *add_file(Arena *arena, Spec *spec, const char *path, Pos at) {
+    unsigned char header[HEADER_BYTES];
+    const char *why = read_header(path, header);
+    if (!why && big_endian(header) != IMAGES_MAGIC)
+        why = "it holds no IDX images";
+    if (why)
+        return arena_printf(arena, "nobody could count the images of %s: %s", path, why);
+    int64_t height = big_endian(header + 8), width = big_endian(header + 12);
+    if (height != spec->data.image_height || width != spec->data.image_width)
+        user_error(at,
+                   arena_printf(arena, "set data.image_height = %lld and data.image_width = %lld",
+                                (long long)height, (long long)width),
+                   "the images of %s are %lld x %lld, and data.image_height x data.image_width is "
+                   "%lld x %lld",
+                   path, (long long)height, (long long)width, (long long)spec->data.image_height,
+                   (long long)spec->data.image_width);
+    spec->stored_images += big_endian(header + 4);
+    return NULL;
+}
+
+static const char *add_pattern(Arena *arena, Spec *spec, const char *pattern, Pos at) {
+    glob_t found;
+    const char *why = NULL;
+    if (glob(pattern, 0, NULL, &found))
+        return arena_printf(arena, "nobody could count the images of %s: no such file", pattern);
+    for (size_t i = 0; i < found.gl_pathc && !why; i++)
+        why = add_file(arena, spec, found.gl_pathv[i], at);
+    globfree(&found);
+    return why;
+}
+
+/* Rows of images, those that the device keeps included, are counted in 32 bits. */
+static const char *too_many(Arena *arena, const Spec *spec) {
+    int64_t pixels = spec->data.image_height * spec->data.image_width;
+    if (spec->stored_images <= INT32_MAX / pixels)
+        return NULL;
+    return arena_printf(arena, "%lld images of %lld pixels are more than 2^31 - 1 pixels",
+                        (long long)spec->stored_images, (long long)pixels);
+}
+
+static const char *count_images(Arena *arena, Spec *spec) {
+    const Strings *lists[] = {&spec->data.train, &spec->data.validation};
+    const char *why = NULL;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < lists[i]->count && !why; j++)
+            why = add_pattern(arena, spec, lists[i]->items[j], lists[i]->at[j]);
+    return why ? why : too_many(arena, spec);
+}
+
+void check_resident(Arena *arena, Spec *spec) {
+    Resident wanted = spec->data.device_resident;
+    const char *why = "data.device_resident = false";
+    if (!spec_effective(spec, KEY_data_device_resident))
+        why = arena_printf(arena, "data.device_resident needs %s",
+                           key_info[KEY_data_device_resident].condition);
+    else if (wanted != RESIDENT_FALSE)
+        why = count_images(arena, spec);
+    if (why) {
+        if (wanted == RESIDENT_TRUE && spec_effective(spec, KEY_data_device_resident))
+            user_error(spec_pos(spec, KEY_data_device_resident),
+                       "put the files there, or remove the key: each batch is sent then",
+                       "data.device_resident = true, but %s", why);
+        spec->stored_images = 0;
+        spec->data.device_resident = RESIDENT_FALSE;
+    }
+    spec->resident_why = why                      ? why
+                         : wanted == RESIDENT_TRUE ? "data.device_resident = true"
+                                                   : "data.device_resident = \"auto\"";
+}
+
+const Spec *spec_settle_resident(Arena *arena, const Spec *spec, bool resident, const char *why) {
+    Spec *settled = arena_alloc(arena, sizeof *settled);
+    *settled = *spec;
+    settled->data.device_resident = resident ? RESIDENT_TRUE : RESIDENT_FALSE;
+    settled->resident_why = why;
+    return settled;
+}

@@ -1,0 +1,138 @@
+/* data.device_resident: how many images there are, by files as they may lie about, and what follows
+ * from that where the key is not given. What needs a plan is in tests/emit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/fileio.h"
+#include "spec/spec.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static Arena arena;
+static char folder[] = "/tmp/test_resident_XXXXXX";
+static const char *const made[] = {"spec.toml", "a.idx", "b.idx", "c.gz", "huge.idx",
+                                   "short",     "text",  "pipe"};
+
+static const char SPEC[] = "[model]\nfamily = \"mlp\"\nnum_classes = 10\nimage_size = 8\n"
+                           "image_channels = 1\nhidden_size = 4\nnum_hidden_layers = 1\n"
+                           "[training]\ntask = \"classify\"\nsteps = 1\n"
+                           "[data]\nformat = \"idx\"\nimage_width = 6\n";
+
+/* Headers are all that is read, so files need no pixels. */
+static void write_header(const char *path, const char *mode, int count) {
+    const unsigned char header[] = {0, 0, 8, 3, (unsigned char)(count >> 24),
+                                    (unsigned char)(count >> 16), (unsigned char)(count >> 8),
+                                    (unsigned char)count, 0, 0, 0, 8, 0, 0, 0, 6};
+    gzFile file = gzopen(path, mode);
+    assert_int_equal(gzwrite(file, header, sizeof header), sizeof header);
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static int make_files(void **state) {
+    (void)state;
+    if (!mkdtemp(folder) || chdir(folder) || mkfifo("pipe", 0600))
+        return -1;
+    write_header("a.idx", "wT", 100);
+    write_header("b.idx", "wT", 300);
+    write_header("c.gz", "w", 70000);
+    write_header("huge.idx", "wT", 44739243); /* of 48 pixels: 2^31 + 16 */
+    file_write("spec.toml", SPEC, sizeof SPEC - 1, NULL);
+    file_write("text", "no images, but some text", 24, NULL);
+    return file_write("short", "\0\0\10\3", 4, NULL) != NULL;
+}
+
+static int remove_files(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        unlink(made[i]);
+    return chdir("/") || rmdir(folder);
+}
+
+static const Spec *read_with(const char *train, const char *set) {
+    const char *sets[] = {arena_printf(&arena, "data.train=%s", train), set};
+    return spec_read(&arena, "spec.toml", sets, set ? 2 : 1);
+}
+
+static int clean(void **state) {
+    (void)state;
+    arena_free(&arena);
+    diag_forget_sources();
+    return 0;
+}
+
+static void counts_all_files(void **state) {
+    (void)state;
+    static const struct {
+        const char *train, *set;
+        int64_t images;
+    } cases[] = {{"a.idx", NULL, 100},
+                 {"gone", "data.train=[\"a.idx\", \"b.idx\"]", 400},
+                 {"?.idx", NULL, 400},
+                 {"c.gz", "data.validation=a.idx", 70100}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Spec *spec = read_with(cases[i].train, cases[i].set);
+        assert_int_equal(spec->data.device_resident, RESIDENT_AUTO);
+        assert_int_equal(spec->stored_images, cases[i].images);
+    }
+}
+
+static void a_key_settles_it(void **state) {
+    (void)state;
+    const Spec *keeps = read_with("a.idx", "data.device_resident=true"),
+               *sends = read_with("a.idx", "data.device_resident=false");
+    assert_int_equal(keeps->data.device_resident, RESIDENT_TRUE);
+    assert_int_equal(keeps->stored_images, 100);
+    assert_string_equal(keeps->resident_why, "data.device_resident = true");
+    assert_int_equal(sends->data.device_resident, RESIDENT_FALSE);
+    assert_string_equal(sends->resident_why, "data.device_resident = false");
+}
+
+/* Nothing is refused: the files may come later. */
+static void sends_what_cannot_be_counted(void **state) {
+    (void)state;
+    static const struct {
+        const char *train, *set, *why;
+    } cases[] = {{"gone", NULL, "nobody could count the images of gone: no such file"},
+                 {"short", NULL, "nobody could count the images of short: it has no IDX header"},
+                 {"text", NULL, "nobody could count the images of text: it holds no IDX images"},
+                 {"pipe", NULL, "nobody could count the images of pipe: it is no regular file"},
+                 {"a.idx", "data.validation=gone",
+                  "nobody could count the images of gone: no such file"},
+                 {"huge.idx", NULL, "44739243 images of 48 pixels are more than 2^31 - 1 pixels"},
+                 {"a.idx", "data.decode=host",
+                  "data.device_resident needs data.format = \"idx\" and data.decode = "
+                  "\"device\""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Spec *spec = read_with(cases[i].train, cases[i].set);
+        assert_int_equal(spec->data.device_resident, RESIDENT_FALSE);
+        assert_string_equal(spec->resident_why, cases[i].why);
+    }
+}
+
+/* The hash names the experiment as the user wrote it. */
+static void settling_changes_a_copy(void **state) {
+    (void)state;
+    const Spec *spec = read_with("a.idx", NULL);
+    const Spec *sends = spec_settle_resident(&arena, spec, false, "the moon is full");
+    assert_int_equal(spec->data.device_resident, RESIDENT_AUTO);
+    assert_int_equal(sends->data.device_resident, RESIDENT_FALSE);
+    assert_string_equal(sends->resident_why, "the moon is full");
+    assert_string_equal(sends->sha256, spec->sha256);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, clean)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(counts_all_files), TEST(a_key_settles_it),
+                                       TEST(sends_what_cannot_be_counted),
+                                       TEST(settling_changes_a_copy)};
+    return cmocka_run_group_tests(tests, make_files, remove_files);
+}
