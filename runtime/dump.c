@@ -4,12 +4,14 @@
  *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch; labels as Hugging Face has
  *                        them: at a token's own place. A sample's first token is never a target,
  *                        so its label reads -100 whatever the data had there.
- *     pixels, labels     of images in their place: [batch, elements of one] as they were sent
- *                        (bytes, or what the host made of them), and their classes, I32 [batch]
+ *     pixels, labels     of images in their place: [batch, elements of one] as they were sent or
+ *                        the device keeps them (bytes, or what the host made of them), and their
+ *                        classes, I32 [batch]
  *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch
  *     grad.NAME          after all micro-steps, before clipping
  *     new.NAME           after the update; the master where there is one */
+#include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/safetensors.h"
 
@@ -96,6 +98,22 @@ static void add_sent(Rt *rt, struct RtDump *dump, int slot, const char *name) {
     }
 }
 
+/* The samples of a batch that is their places in the data set, which begins with those to train on.
+ */
+static void add_kept(Rt *rt, struct RtDump *dump, int slot, const char *name) {
+    const RtDataset *dataset = rt->program->data.dataset;
+    const int32_t *indices = input_host(rt, slot, "indices");
+    const uint8_t *samples;
+    if (!dataset || !indices)
+        return;
+    loader_dataset(rt->loader, LOADER_TRAIN, &samples);
+    size_t bytes = (size_t)dataset->sample_bytes;
+    const int64_t shape[] = {rt->program->training.batch, dataset->sample_bytes};
+    unsigned char *to = add(dump, "", name, RT_U8, 2, shape)->data;
+    for (int64_t i = 0; i < shape[0]; i++)
+        memcpy(to + (size_t)i * bytes, samples + (size_t)indices[i] * bytes, bytes);
+}
+
 /* Tokens' labels are shifted: labels[t] is the token after place t in its sample. */
 static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
     const RtTraining *t = &rt->program->training;
@@ -105,6 +123,7 @@ static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
     const int32_t *positions = input_host(rt, slot, "positions");
     if (!ids || !shifted || !positions) {
         add_sent(rt, dump, slot, "pixels");
+        add_kept(rt, dump, slot, "pixels");
         add_sent(rt, dump, slot, "labels");
         return;
     }

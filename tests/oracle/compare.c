@@ -236,7 +236,7 @@ static bool is_left_out(const Comparison *c, const char *name)
 {
     if (!strcmp(name, "pixels")) {
         const StTensor *got = st_find(c->dump, name);
-        return !got || got->dtype != ST_U8;
+        return got && got->dtype != ST_U8;
     }
     return !strcmp(name, "losses") || starts(name, "heldout.") ||
            (c->own_errors && !strcmp(name, "loss"));
