@@ -107,15 +107,11 @@ typedef enum {
     OP_COUNT
 } OpKind;
 
-/* A square window that slides over images. A batch of images is a matrix [N * height * width, C],
- * rows in the order n, h, w. */
+/* A square window that slides over images; window.h says the rest. */
 typedef struct {
     int64_t height, width; /* of the images that come in */
     int64_t kernel, stride, padding;
 } Window;
-
-int64_t window_out_height(const Window *);
-int64_t window_out_width(const Window *);
 
 /* Numbers and flags that complete an op's meaning; each family file says which it reads. */
 typedef struct {

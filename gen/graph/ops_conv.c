@@ -7,31 +7,20 @@
  * Weights lie dense, a filter a row, its channels innermost. With attr.accumulate the last operand
  * is the old content of the result, added in place. Templates serve all three. */
 #include "graph/op_table.h"
-
-static void expect_window(const Op *op) {
-    const Window *w = &op->attr.window;
-    op_expect(op, w->kernel > 0 && w->stride > 0 && w->padding >= 0, "window");
-    op_expect(op, w->height + 2 * w->padding >= w->kernel, "images lower than the window");
-    op_expect(op, w->width + 2 * w->padding >= w->kernel, "images narrower than the window");
-}
+#include "graph/window.h"
 
 static void expect_weight(const Op *op, const Value *w) {
     int64_t k = op->attr.window.kernel;
     op_expect(op, w->rank == 4 && w->dim[1] == k && w->dim[2] == k && value_dense(w), "weight");
 }
 
-static int64_t places_in(const Window *w) { return w->height * w->width; }
-static int64_t places_out(const Window *w) { return window_out_height(w) * window_out_width(w); }
-
 void shape_conv2d(Program *p, Op *op) {
     const Value *x = op->in[0], *w = op->in[1];
-    const Window *window = &op->attr.window;
     expect_window(op);
     expect_weight(op, w);
     op_expect(op, op->in_count == 2 && value_cols(x) == value_cols(w), "channels");
-    op_expect(op, value_rows(x) % places_in(window) == 0, "rows are not whole images");
-    int64_t images = value_rows(x) / places_in(window);
-    result_2d(p, op, 0, "", p->activation, images * places_out(window), w->dim[0]);
+    int64_t rows = expect_images_in(op, x) * window_rows_out(&op->attr.window);
+    result_2d(p, op, 0, "", p->activation, rows, w->dim[0]);
 }
 
 void grad_conv2d(Backward *b, const Op *op) {
@@ -43,13 +32,12 @@ void grad_conv2d(Backward *b, const Op *op) {
 
 void shape_conv2d_input_grad(Program *p, Op *op) {
     const Value *dy = op->in[0], *w = op->in[1];
-    const Window *window = &op->attr.window;
     expect_window(op);
     expect_weight(op, w);
     op_expect_operands(op, 2);
-    op_expect(op, value_cols(dy) == w->dim[0] && value_rows(dy) % places_out(window) == 0, "dy");
-    int64_t images = value_rows(dy) / places_out(window);
-    result_2d(p, op, 0, "", p->activation, images * places_in(window), value_cols(w));
+    op_expect(op, value_cols(dy) == w->dim[0], "channels");
+    int64_t rows = expect_images_out(op, dy) * window_rows_in(&op->attr.window);
+    result_2d(p, op, 0, "", p->activation, rows, value_cols(w));
 }
 
 void shape_conv2d_weight_grad(Program *p, Op *op) {
@@ -57,10 +45,7 @@ void shape_conv2d_weight_grad(Program *p, Op *op) {
     const Window *w = &op->attr.window;
     expect_window(op);
     op_expect_operands(op, 2);
-    op_expect(op,
-              value_rows(x) % places_in(w) == 0 &&
-                  value_rows(dy) == value_rows(x) / places_in(w) * places_out(w),
-              "rows");
+    op_expect(op, expect_images_in(op, x) == expect_images_out(op, dy), "images");
     int64_t dim[] = {value_cols(dy), w->kernel, w->kernel, value_cols(x)};
     result_shaped(p, op, 0, p->activation, 4, dim);
     expect_weight(op, op->out[0]);

@@ -7,23 +7,19 @@
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
-static void expect_operands(const Op *op, const Value *x, const Value *weight) {
-    const Window *w = &op->attr.window;
-    op_expect(op, op->in_count == 2, "operands");
-    op_expect(op, w->kernel <= WIDEST_WINDOW && w->stride > 0 && w->kernel > w->padding, "window");
-    op_expect(op,
-              value_rows(weight) == w->kernel * w->kernel && value_cols(weight) == value_cols(x),
+static void expect_weight(const Op *op, const Value *weight, const Value *images) {
+    int64_t k = op->attr.window.kernel;
+    op_expect(op, value_rows(weight) == k * k && value_cols(weight) == value_cols(images),
               "weight of another shape");
 }
 
 void shape_depthwise_conv2d(Program *p, Op *op) {
     const Value *x = op->in[0];
-    const Window *w = &op->attr.window;
-    expect_operands(op, x, op->in[1]);
-    op_expect(op, value_rows(x) % (w->height * w->width) == 0, "rows are no whole images");
-    int64_t n = value_rows(x) / (w->height * w->width);
-    result_2d(p, op, 0, "", p->activation, n * window_out_height(w) * window_out_width(w),
-              value_cols(x));
+    op_expect_operands(op, 2);
+    expect_small_window(op);
+    expect_weight(op, op->in[1], x);
+    int64_t rows = expect_images_in(op, x) * window_rows_out(&op->attr.window);
+    result_2d(p, op, 0, "", p->activation, rows, value_cols(x));
 }
 
 /* The weight of a tap. */
@@ -69,10 +65,11 @@ double flops_depthwise_conv2d(const Op *op) {
 
 void shape_depthwise_conv2d_input_grad(Program *p, Op *op) {
     const Value *dy = op->in[0];
-    const Window *w = &op->attr.window;
-    expect_operands(op, dy, op->in[1]);
-    int64_t n = value_rows(dy) / (window_out_height(w) * window_out_width(w));
-    result_2d(p, op, 0, "", p->activation, n * w->height * w->width, value_cols(dy));
+    op_expect_operands(op, 2);
+    expect_small_window(op);
+    expect_weight(op, op->in[1], dy);
+    int64_t rows = expect_images_out(op, dy) * window_rows_in(&op->attr.window);
+    result_2d(p, op, 0, "", p->activation, rows, value_cols(dy));
 }
 
 void expand_depthwise_conv2d_input_grad(const Program *p, const Op *op, Body *body) {
@@ -85,10 +82,13 @@ void expand_depthwise_conv2d_input_grad(const Program *p, const Op *op, Body *bo
 }
 
 void shape_depthwise_conv2d_weight_grad(Program *p, Op *op) {
-    const Window *w = &op->attr.window;
-    int64_t places = w->kernel * w->kernel;
-    op_expect(op, op->in_count == 2 && value_cols(op->in[0]) == value_cols(op->in[1]), "channels");
-    result_2d(p, op, 0, "", p->real, places, value_cols(op->in[0]));
+    const Value *x = op->in[0], *dy = op->in[1];
+    int64_t k = op->attr.window.kernel;
+    op_expect_operands(op, 2);
+    expect_small_window(op);
+    op_expect(op, value_cols(x) == value_cols(dy), "channels");
+    op_expect(op, expect_images_in(op, x) == expect_images_out(op, dy), "images");
+    result_2d(p, op, 0, "", p->real, k * k, value_cols(x));
 }
 
 void expand_depthwise_conv2d_weight_grad(const Program *p, const Op *op, Body *body) {

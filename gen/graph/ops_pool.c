@@ -9,22 +9,11 @@
 
 #include <math.h>
 
-static int64_t images(const Value *x, const Window *w) {
-    return value_rows(x) / (w->height * w->width);
-}
-
-static void expect_window(const Op *op, const Value *x) {
-    const Window *w = &op->attr.window;
-    op_expect(op, value_rows(x) % (w->height * w->width) == 0, "rows are no whole images");
-    op_expect(op, w->kernel > w->padding && w->stride > 0 && w->kernel <= WIDEST_WINDOW, "window");
-    op_expect(op, window_out_height(w) > 0 && window_out_width(w) > 0, "window outside the image");
-}
-
 void shape_max_pool2d(Program *p, Op *op) {
     const Value *x = op->in[0];
-    const Window *w = &op->attr.window;
-    expect_window(op, x);
-    int64_t rows = images(x, w) * window_out_height(w) * window_out_width(w);
+    op_expect_operands(op, 1);
+    expect_small_window(op);
+    int64_t rows = expect_images_in(op, x) * window_rows_out(&op->attr.window);
     result_2d(p, op, 0, "", x->dtype, rows, value_cols(x));
     result_2d(p, op, 1, ".argmax", DT_U8, rows, value_cols(x));
 }
@@ -62,11 +51,14 @@ void grad_max_pool2d(Backward *b, const Op *op) {
 }
 
 void shape_max_pool2d_grad(Program *p, Op *op) {
-    const Value *dy = op->in[1];
-    const Window *w = &op->attr.window;
-    int64_t n = value_rows(dy) / (window_out_height(w) * window_out_width(w));
-    op_expect(op, value_rows(op->in[0]) == value_rows(dy), "argmax of other rows");
-    result_2d(p, op, 0, "", dy->dtype, n * w->height * w->width, value_cols(dy));
+    const Value *argmax = op->in[0], *dy = op->in[1];
+    op_expect_operands(op, 2);
+    expect_small_window(op);
+    op_expect(op, argmax->dtype == DT_U8, "argmax of another dtype");
+    op_expect(op, value_rows(argmax) == value_rows(dy) && value_cols(argmax) == value_cols(dy),
+              "argmax of another shape");
+    int64_t rows = expect_images_out(op, dy) * window_rows_in(&op->attr.window);
+    result_2d(p, op, 0, "", dy->dtype, rows, value_cols(dy));
 }
 
 void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
@@ -90,6 +82,7 @@ void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
 
 void shape_global_avg_pool2d(Program *p, Op *op) {
     const Value *x = op->in[0];
+    op_expect_operands(op, 1);
     op_expect(op, op->attr.rows > 0 && value_rows(x) % op->attr.rows == 0, "images");
     result_2d(p, op, 0, "", x->dtype, op->attr.rows, value_cols(x));
 }
@@ -112,7 +105,8 @@ void grad_global_avg_pool2d(Backward *b, const Op *op) {
 
 void shape_global_avg_pool2d_grad(Program *p, Op *op) {
     const Value *dy = op->in[0];
-    op_expect(op, op->attr.rows % value_rows(dy) == 0, "images");
+    op_expect_operands(op, 1);
+    op_expect(op, op->attr.rows > 0 && op->attr.rows % value_rows(dy) == 0, "images");
     result_2d(p, op, 0, "", dy->dtype, op->attr.rows, value_cols(dy));
 }
 

@@ -229,13 +229,6 @@ Value *program_weight(const Program *p, const char *file_name) {
     return NULL;
 }
 
-static int64_t window_places(const Window *w, int64_t size) {
-    return (size + 2 * w->padding - w->kernel) / w->stride + 1;
-}
-
-int64_t window_out_height(const Window *w) { return window_places(w, w->height); }
-int64_t window_out_width(const Window *w) { return window_places(w, w->width); }
-
 uint32_t stable_hash(const char *text) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (; *text; text++)

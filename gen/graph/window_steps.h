@@ -4,8 +4,7 @@
 #define GRAPH_WINDOW_STEPS_H
 
 #include "graph/steps.h"
-
-enum { WIDEST_WINDOW = 7, MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
+#include "graph/window.h"
 
 /* Steps that say where the body's row lies: image n, line h, place w. */
 typedef struct {

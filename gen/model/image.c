@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/window.h"
+
 /* ---- input ---- */
 
 static const char *feeding_text(const Program *p, const Spec *spec) {

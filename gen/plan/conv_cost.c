@@ -2,6 +2,8 @@
  * launch's grid the tiles. */
 #include "plan/conv_cost.h"
 
+#include "graph/window.h"
+
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
 /* Of all taps of the windows along one axis, those inside the image. */

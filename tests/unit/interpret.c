@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/window.h"
+
 /* ---- matrices by row and column -------------------------------------------------------------- */
 
 static double get(const Memory *m, const Value *v, int64_t row, int64_t col) {

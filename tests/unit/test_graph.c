@@ -120,6 +120,46 @@ static void accumulates_elsewhere(Example *e) {
 
 static void accumulates_as_it_cannot(Example *e) { e->b->attr.accumulate = true; }
 
+/* The kind on two images of 4 x 4 x 8, a value of as many rows and columns, and a window of 3. */
+static void on_images(Example *e, OpKind kind, int64_t rows, int64_t cols, DType dtype, Window w) {
+    Value *x = value_2d(e->program, "images", ROLE_INPUT, dtype, 32, 8, (Pos){0});
+    Value *in[] = {x, value_2d(e->program, "other", ROLE_INPUT, DT_F32, rows, cols, (Pos){0})};
+    w.height = w.height ? w.height : 4;
+    w.width = 4;
+    w.kernel = w.kernel ? w.kernel : 3;
+    op_add(e->program, e->graph, kind, "d", in, kind == OP_max_pool2d ? 1 : 2, (Attr){.window = w},
+           (Pos){0});
+}
+
+static void images_in_parts(Example *e) {
+    on_images(e, OP_depthwise_conv2d, 9, 8, DT_F32, (Window){.height = 5, .stride = 1});
+}
+static void window_of_another_size(Example *e) {
+    on_images(e, OP_depthwise_conv2d, 4, 8, DT_F32, (Window){.stride = 1});
+}
+static void window_without_stride(Example *e) {
+    on_images(e, OP_max_pool2d, 1, 1, DT_F32, (Window){0});
+}
+static void window_wider_than_images(Example *e) {
+    on_images(e, OP_max_pool2d, 1, 1, DT_F32, (Window){.kernel = 5, .stride = 1});
+}
+static void window_too_wide(Example *e) {
+    on_images(e, OP_max_pool2d, 1, 1, DT_F32, (Window){.kernel = 8, .stride = 1, .padding = 4});
+}
+static void window_in_padding(Example *e) {
+    on_images(e, OP_max_pool2d, 1, 1, DT_F32, (Window){.stride = 1, .padding = 3});
+}
+static void pixels_of_other_images(Example *e) {
+    Window w = {.stride = 1, .padding = 1};
+    on_images(e, OP_depthwise_conv2d_weight_grad, 48, 8, DT_F32, w);
+}
+static void argmax_of_other_channels(Example *e) {
+    on_images(e, OP_max_pool2d_grad, 32, 7, DT_U8, (Window){.stride = 1, .padding = 1});
+}
+static void argmax_of_another_dtype(Example *e) {
+    on_images(e, OP_max_pool2d_grad, 32, 8, DT_F32, (Window){.stride = 1, .padding = 1});
+}
+
 static const struct {
     const char *name;
     void (*break_it)(Example *);
@@ -146,6 +186,15 @@ static const struct {
     {"operand of another width", operand_of_another_width, "input and weight differ"},
     {"result of another shape", result_of_another_shape, "a result has another shape"},
     {"sum that is not in place", accumulates_elsewhere, "accumulates, but not in place"},
+    {"images in parts", images_in_parts, "rows are not whole images"},
+    {"window of another size", window_of_another_size, "weight of another shape"},
+    {"window without a stride", window_without_stride, "no window"},
+    {"window wider than images", window_wider_than_images, "images lower than the window"},
+    {"window too wide", window_too_wide, "too wide to be written out"},
+    {"window in the padding", window_in_padding, "lies in the padding alone"},
+    {"pixels of other images", pixels_of_other_images, "(depthwise_conv2d_weight_grad): images"},
+    {"argmax of other channels", argmax_of_other_channels, "argmax of another shape"},
+    {"argmax of another dtype", argmax_of_another_dtype, "argmax of another dtype"},
     {"sum by an op that cannot add", accumulates_as_it_cannot, "b cannot add onto its result"},
 };
 enum { BROKEN = sizeof broken / sizeof *broken };

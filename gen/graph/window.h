@@ -1,0 +1,27 @@
+/* Windows over images: their geometry, and what every op over one checks of its operands. A batch
+ * of N images is a matrix [N * height * width, C], rows in the order n, h, w. */
+#ifndef GRAPH_WINDOW_H
+#define GRAPH_WINDOW_H
+
+#include "graph/graph.h"
+
+/* Scalar steps have a window written out, place by place. */
+enum { WIDEST_WINDOW = 7, MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
+
+int64_t window_out_height(const Window *);
+int64_t window_out_width(const Window *);
+/* Rows of one image: of those that come in; of those that go out. */
+int64_t window_rows_in(const Window *);
+int64_t window_rows_out(const Window *);
+
+/* ---- for shape rules: internal faults where it is not so ------------------------------------- */
+
+/* That attr.window is one, and not larger than a padded image. */
+void expect_window(const Op *);
+/* Besides, that steps can have it written out, and that some of it always lies in the image. */
+void expect_small_window(const Op *);
+/* The number of images in v, whose rows are images that come in, or go out. */
+int64_t expect_images_in(const Op *, const Value *v);
+int64_t expect_images_out(const Op *, const Value *v);
+
+#endif
