@@ -178,6 +178,7 @@ check-gpu: build/gpu/ready
 
 bench: build/gpu/ready
 	@build/gpu/bench --results tests/bench/results $(ARGS)
+	@build/gpu/bench-images --results tests/bench/results $(ARGS)
 
 # ---- what a machine needs ---------------------------------------------------------------------
 

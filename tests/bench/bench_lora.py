@@ -15,18 +15,12 @@ After --minutes nothing new is begun. Prints one table and the first ten losses,
 writes both to DIR under the GPU's name, after each measurement anew, with clocks and power.
 """
 
-import argparse
-import json
-import math
-import os
-import statistics
 import sys
-import time
-from datetime import date
 from pathlib import Path
 
-from machine import (BUNDLE, PROGRAMS, Watch, finish, need_gpu, nvidia_smi, read_report, run_program, work_folder,
-                     write_tokens)
+from machine import PROGRAMS, need_gpu, work_folder, write_tokens
+from measure import (DEVICE, OURS, Bench, Turn, failed, in_own_process, measure_all, measure_peer, measure_program,
+                     new_parser, peer_result)
 
 WARM_UP, TIMED = 20, 50
 STEPS = WARM_UP + TIMED
@@ -34,15 +28,11 @@ BATCH, SEQ_LEN = 4, 2048
 TOKENS_PER_STEP = BATCH * SEQ_LEN
 VOCABULARY = 128256
 HELD_OUT = 64 * SEQ_LEN  # what the program sets aside at the end of the tokens, and more
-LOSS_TOLERANCE = 1e-2  # relative, of each of the first ten losses
 LEARNING_RATE, CLIP = 2e-4, 1.0
-DEVICE = "cuda"
 
-OURS = "gpuopt-gen"
+GROUP = "Llama 3.2 1B, LoRA r 16"
 EAGER, COMPILED = "PyTorch eager + PEFT", "torch.compile + PEFT"
 EAGER_CHECKPOINTED = "PyTorch eager + PEFT, checkpointing"
-
-began = time.monotonic()
 
 
 # ---- the peers, each in a process of its own ---------------------------------------------------------
@@ -141,169 +131,52 @@ def run_peer(folder, compiled, checkpointing):
         if step < 10:
             losses.append(loss.detach())
         times[step + 1].record()
-    torch.cuda.synchronize()
-    free, total = torch.cuda.mem_get_info()  # the allocator gives nothing back: this is its peak
-    milliseconds = [times[i].elapsed_time(times[i + 1]) for i in range(WARM_UP, STEPS)]
-    print(json.dumps({
-        "ms": statistics.median(milliseconds), "peak": total - free - int(os.environ["GPU_USED_BEFORE"]),
-        "losses": [float(loss) for loss in losses],
-        "versions": f"torch {torch.__version__}, transformers {transformers.__version__}, peft {peft.__version__}"}))
-
-
-def in_own_process(role, folder, *flags):
-    """This file in another process; gives its exit code and output. Nothing is asked of the network."""
-    used = int(nvidia_smi(["memory.used"])["memory.used"]) * 2**20
-    variables = dict(os.environ, GPU_USED_BEFORE=str(used), HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
-    return finish([sys.executable, __file__, role, folder, *flags], folder, variables, 400)
-
-
-def failed(name, output):
-    print(f"--- {name} failed\n" + "\n".join(output.splitlines()[-25:]), file=sys.stderr, flush=True)
-    return {"error": output.strip().splitlines()[-1] if output.strip() else "no message"}
-
-
-def measure_peer(name, folder, *flags):
-    with Watch() as watch:
-        code, output = in_own_process("--peer", folder, *flags)
-    if code:
-        return failed(name, output)
-    return json.loads(output.strip().splitlines()[-1]) | {"gpu": watch.figures}
+    peer_result(times[WARM_UP:], losses,
+                f"torch {torch.__version__}, transformers {transformers.__version__}, peft {peft.__version__}")
 
 
 # ---- ours --------------------------------------------------------------------------------------------
 
 
 def measure_ours(gpu, program, folder):
-    out = folder / f"out.{program}"
-    options = ["--init", folder / "model", "--adapter", folder / "adapter", "--steps", STEPS, "--out", out]
-    with Watch() as watch:
-        code, output = run_program(gpu, program, options, folder)
-    if code:
-        return failed(program, output)
-    report = read_report(out)
-    losses = [float(line.split(",")[1]) for line in (out / "loss.csv").read_text().splitlines()[1:11]]
-    return {"ms": report["iteration_ms"]["median"], "peak": report["memory"]["process_peak_bytes"],
-            "losses": losses, "gpu": watch.figures}
-
-
-# ---- the table -------------------------------------------------------------------------------------------
-
-
-def tokens_per_s(ms):
-    return TOKENS_PER_STEP / ms * 1e3
-
-
-def table_row(name, runs, base):
-    good = [run for run in runs if "error" not in run]
-    if not good:
-        return f"{name:38} {runs[0]['error']}"
-    speeds = sorted(tokens_per_s(run["ms"]) for run in good)
-    middle = statistics.median(speeds)
-    ms = statistics.median(run["ms"] for run in good)
-    peaks = [run["peak"] for run in good if run["peak"]]
-    memory = f"{max(peaks) / 2**20:10,.0f}" if peaks else f"{'-':>10}"
-    ratio = f"{middle / base:6.2f}" if base else f"{'-':>6}"
-    return f"{name:38} {len(good):4} {middle:10,.0f} {speeds[0]:10,.0f} {speeds[-1]:10,.0f} {ms:9.2f} {memory} {ratio}"
-
-
-def make_table(results):
-    eager = [run for run in results.get(EAGER, []) if "error" not in run]
-    base = statistics.median(tokens_per_s(run["ms"]) for run in eager) if eager else None
-    head = (f"{'':38} {'runs':>4} {'tokens/s':>10} {'lowest':>10} {'highest':>10} {'step, ms':>9} {'peak, MiB':>10} "
-            f"{'/eager':>6}")
-    return "\n".join([head] + [table_row(name, runs, base) for name, runs in results.items()])
-
-
-def loss_table(results):
-    """The first ten losses of each side, and whether they agree with ours."""
-    firsts = {name: next((run["losses"] for run in runs if "losses" in run), None) for name, runs in results.items()}
-    ours, agree, lines = firsts.get(OURS), True, []
-    for name, losses in firsts.items():
-        if losses is None:
-            continue
-        worst = max((abs(a - b) / abs(b) for a, b in zip(losses, ours)), default=math.inf) if ours else math.inf
-        agree &= worst <= LOSS_TOLERANCE
-        lines.append(f"{name:38} " + " ".join(f"{loss:.4f}" for loss in losses) + f"   {worst:.1e}")
-    return "\n".join(lines), agree and ours is not None
-
-
-def conditions(results):
-    """While the GPU was busy, over all measurements."""
-    seen = [run["gpu"] for runs in results.values() for run in runs if run.get("gpu")]
-    if not seen:
-        return "clocks and power are not known"
-    held_back = 0
-    for figures in seen:
-        held_back |= int(figures["held_back"], 16)
-    limit = nvidia_smi(["power.limit"])["power.limit"]
-    return (f"SM clock {min(f['sm_mhz'] for f in seen):.0f} to {max(f['sm_mhz'] for f in seen):.0f} MHz, at most "
-            f"{max(f['power_w'] for f in seen):.0f} W of {limit} W and {max(f['temperature_c'] for f in seen):.0f} C, "
-            f"reasons to hold back {held_back:#x}")
-
-
-def report(gpu, results, target, part):
-    """Writes what is known so far; gives the text and whether the losses agree."""
-    losses, agree = loss_table(results)
-    versions = next((run["versions"] for runs in results.values() for run in runs if "versions" in run), "no peer ran")
-    text = "\n".join([
-        f"Llama 3.2 1B, LoRA r 16 on all linears, {BATCH} x {SEQ_LEN} tokens, bf16: {gpu['name']}, driver "
-        f"{gpu['driver_version']}, {date.today()}", versions, "", make_table(results), "",
-        "first ten losses, and the largest relative difference from ours", losses,
-        "" if agree else f"\nThe losses do not agree within {LOSS_TOLERANCE}: the figures above compare unlike things.",
-        conditions(results)]) + "\n"
-    target.mkdir(parents=True, exist_ok=True)
-    name = gpu["name"].lower().replace(" ", "-") + (f"-{part}" if part != "all" else "")
-    (target / f"lora-{name}.txt").write_text(text)
-    (target / f"lora-{name}.json").write_text(json.dumps(
-        {"gpu": gpu, "results": results, "losses_agree": agree}, indent=1) + "\n")
-    return text, agree
+    options = ["--init", folder / "model", "--adapter", folder / "adapter", "--steps", STEPS]
+    return measure_program(gpu, program, options, folder, lambda report, losses: losses[:10])
 
 
 # ---- what is measured ------------------------------------------------------------------------------------
 
 
-def plan(gpu, folder, part, repeats):
-    """Names and measurements, in their order."""
-    turns = []
+def turns(gpu, folder, part, repeats):
+    """What is measured, in its order."""
+    def ours(line, program):
+        return Turn(GROUP, line, TOKENS_PER_STEP, lambda: measure_ours(gpu, program, folder))
+
+    def peer(line, *flags):
+        return Turn(GROUP, line, TOKENS_PER_STEP, lambda: measure_peer(__file__, line, folder, *flags))
+
+    listed = []
     if part != "ideas":
         for _ in range(repeats):
-            turns += [(OURS, lambda: measure_ours(gpu, "llama", folder)),
-                      (EAGER, lambda: measure_peer(EAGER, folder)),
-                      (COMPILED, lambda: measure_peer(COMPILED, folder, "--compiled"))]
-        turns += [(EAGER_CHECKPOINTED, lambda: measure_peer(EAGER_CHECKPOINTED, folder, "--checkpointing"))]
+            listed += [ours(OURS, "llama"), peer(EAGER), peer(COMPILED, "--compiled")]
+        listed += [peer(EAGER_CHECKPOINTED, "--checkpointing")]
     if part == "ideas":
-        turns += [(OURS, lambda: measure_ours(gpu, "llama", folder))]
+        listed += [ours(OURS, "llama")]
     if part != "peers":
         for program in sorted(p.name for p in PROGRAMS.glob("llama.no_*")):
-            name = f"{OURS}, {program.split('.')[1].replace('_', ' ', 1)}"
-            turns += [(name, lambda program=program: measure_ours(gpu, program, folder))]
-    return turns
+            listed += [ours(f"{OURS}, {program.split('.')[1].replace('_', ' ', 1)}", program)]
+    return listed
 
 
-def measure_all(gpu, folder, args):
-    results = {}
-    for name, measure in plan(gpu, folder, args.part, args.repeats):
-        if time.monotonic() - began > 60 * args.minutes:
-            print(f"{args.minutes} minutes are over: {name} and what follows it are left out", flush=True)
-            break
-        results.setdefault(name, []).append(measure())
-        outcome = results[name][-1]
-        print(f"{time.monotonic() - began:4.0f} s  {name}: {outcome.get('ms', 'failed')} ms", flush=True)
-        text, agree = report(gpu, results, args.results, args.part)
-    print("\n" + text)
-    return 0 if agree else 1
+def new_bench(part):
+    title = f"Llama 3.2 1B, LoRA r 16 on all linears, {BATCH} x {SEQ_LEN} tokens, bf16"
+    return Bench("lora" if part == "all" else f"lora-{part}", title, "tokens", 1e-2, EAGER)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__, 5)
     parser.add_argument("--part", choices=["all", "peers", "ideas"], default="all")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--minutes", type=float, default=math.inf)
-    parser.add_argument("--results", type=Path, default=BUNDLE / "results")
-    parser.add_argument("--draw", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--peer", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--compiled", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--checkpointing", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--compiled", action="store_true", help="of a peer")
+    parser.add_argument("--checkpointing", action="store_true", help="of a peer")
     args = parser.parse_args()
     if args.draw:
         return draw_weights(args.draw)
@@ -313,11 +186,11 @@ def main():
     with work_folder() as folder:
         folder = Path(folder)
         write_tokens(folder / "tokens.bin", STEPS * TOKENS_PER_STEP + HELD_OUT, VOCABULARY)
-        code, output = in_own_process("--draw", folder)
+        code, output = in_own_process(__file__, "--draw", folder)
         if code:
             failed("drawing the weights", output)
             sys.exit("error: bench needs a Python with torch, transformers and peft (PYTHON=... names one)")
-        return measure_all(gpu, folder, args)
+        return measure_all(new_bench(args.part), gpu, turns(gpu, folder, args.part, args.repeats), args)
 
 
 if __name__ == "__main__":

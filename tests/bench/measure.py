@@ -1,0 +1,222 @@
+"""What the benchmarks share: measurements in processes of their own, one by one, and the tables of them.
+
+A measurement gives {"ms": of a step, "peak": bytes, "losses": [...], "gpu": clocks and power} or {"error": line}.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Callable
+
+from machine import BUNDLE, Watch, finish, nvidia_smi, read_report, run_program
+
+OURS = "gpuopt-gen"
+DEVICE = "cuda"
+
+began = time.monotonic()
+
+
+@dataclass
+class Turn:
+    """A line of a group's table, and one measurement for it."""
+    group: str  # what is trained; lines of one group are compared
+    line: str   # by whom
+    per_step: int  # what Bench.unit counts
+    measure: Callable
+
+
+@dataclass
+class Bench:
+    name: str        # of the files that it writes
+    title: str
+    unit: str        # "tokens"
+    tolerance: float  # relative, of the losses that all lines of a group must agree in
+    reference: str = ""  # the line whose speed is 1; "": the fastest that is not ours
+
+
+# ---- measurements ------------------------------------------------------------------------------------
+
+
+def in_own_process(script, role, folder, *flags, limit_s=400):
+    """A script in another process; gives its exit code and output. Nothing is asked of the network."""
+    used = int(nvidia_smi(["memory.used"])["memory.used"]) * 2**20
+    variables = dict(os.environ, GPU_USED_BEFORE=str(used), HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+    return finish([sys.executable, script, role, folder, *flags], folder, variables, limit_s)
+
+
+def failed(name, output):
+    print(f"--- {name} failed\n" + "\n".join(output.splitlines()[-25:]), file=sys.stderr, flush=True)
+    return {"error": output.strip().splitlines()[-1] if output.strip() else "no message"}
+
+
+def measure_peer(script, name, folder, *flags):
+    """A peer is `script --peer FOLDER FLAG...`, which ends with peer_result()."""
+    with Watch() as watch:
+        code, output = in_own_process(script, "--peer", folder, *flags)
+    if code:
+        return failed(name, output)
+    return json.loads(output.strip().splitlines()[-1]) | {"gpu": watch.figures}
+
+
+def peer_result(times, losses, versions):
+    """Prints what measure_peer reads: CUDA events around steps, those to warm up left out."""
+    import torch
+
+    torch.cuda.synchronize()
+    free, total = torch.cuda.mem_get_info()  # the allocator gives nothing back: this is its peak
+    milliseconds = [first.elapsed_time(second) for first, second in zip(times, times[1:])]
+    print(json.dumps({
+        "ms": statistics.median(milliseconds), "peak": total - free - int(os.environ["GPU_USED_BEFORE"]),
+        "losses": [float(loss) for loss in losses], "versions": versions}))
+
+
+def measure_program(gpu, program, options, folder, losses_of):
+    """One of ours; losses_of(report, losses by step) picks what must agree."""
+    out = folder / f"out.{program}"
+    with Watch() as watch:
+        code, output = run_program(gpu, program, [*options, "--out", out], folder)
+    if code:
+        return failed(program, output)
+    report = read_report(out)
+    by_step = [float(line.split(",")[1]) for line in (out / "loss.csv").read_text().splitlines()[1:]]
+    return {"ms": report["iteration_ms"]["median"], "peak": report["memory"]["process_peak_bytes"],
+            "losses": losses_of(report, by_step), "gpu": watch.figures}
+
+
+# ---- tables ------------------------------------------------------------------------------------------
+
+
+def good_runs(runs):
+    return [run for run in runs if "error" not in run]
+
+
+def middle_ms(runs):
+    return statistics.median(run["ms"] for run in runs)
+
+
+def reference_ms(bench, lines):
+    """Of the line whose speed is 1, or None where it did not run."""
+    known = {line: middle_ms(good_runs(runs)) for line, runs in lines.items() if good_runs(runs)}
+    if bench.reference:
+        return known.get(bench.reference)
+    return min((ms for line, ms in known.items() if not line.startswith(OURS)), default=None)
+
+
+def table_row(line, runs, per_step, base_ms):
+    good = good_runs(runs)
+    if not good:
+        return f"{line:38} {runs[0]['error']}"
+    ms = middle_ms(good)
+    speeds = sorted(per_step / run["ms"] * 1e3 for run in good)
+    peaks = [run["peak"] for run in good if run["peak"]]
+    memory = f"{max(peaks) / 2**20:10,.0f}" if peaks else f"{'-':>10}"
+    ratio = f"{base_ms / ms:8.2f}" if base_ms else f"{'-':>8}"
+    return (f"{line:38} {len(good):4} {per_step / ms * 1e3:10,.0f} {speeds[0]:10,.0f} {speeds[-1]:10,.0f} "
+            f"{ms:9.3f} {memory} {ratio}")
+
+
+def make_table(bench, results, per_step):
+    """results: {group: {line: [measurement]}}"""
+    ratio = "/eager" if bench.reference else "/fastest"
+    head = (f"{'':38} {'runs':>4} {bench.unit + '/s':>10} {'lowest':>10} {'highest':>10} {'step, ms':>9} "
+            f"{'peak, MiB':>10} {ratio:>8}")
+    text = [head]
+    for group, lines in results.items():
+        base = reference_ms(bench, lines)
+        text += ["", group] if len(results) > 1 else []
+        text += [table_row(line, runs, per_step[group], base) for line, runs in lines.items()]
+    return "\n".join(text)
+
+
+def group_losses(bench, lines):
+    """Each line's losses, and whether they agree with ours."""
+    firsts = {line: next((run["losses"] for run in good_runs(runs)), None) for line, runs in lines.items()}
+    ours = next((losses for line, losses in firsts.items() if line == OURS), None)
+    agree, text = ours is not None, []
+    for line, losses in firsts.items():
+        if losses is None:
+            continue
+        worst = max((abs(a - b) / abs(b) for a, b in zip(losses, ours)), default=math.inf) if ours else math.inf
+        agree = agree and worst <= bench.tolerance
+        text.append(f"{line:38} " + " ".join(f"{loss:.4f}" for loss in losses) + f"   {worst:.1e}")
+    return text, agree
+
+
+def loss_table(bench, results):
+    """Of all groups; and the names of those that do not agree."""
+    text, apart = [], []
+    for group, lines in results.items():
+        rows, agree = group_losses(bench, lines)
+        text += ([group] if len(results) > 1 else []) + rows
+        apart += [] if agree else [group]
+    return "\n".join(text), apart
+
+
+def conditions(results):
+    """While the GPU was busy, over all measurements."""
+    runs = [run for lines in results.values() for line in lines.values() for run in line]
+    seen = [run["gpu"] for run in runs if run.get("gpu")]
+    if not seen:
+        return "clocks and power are not known"
+    held_back = 0
+    for figures in seen:
+        held_back |= int(figures["held_back"], 16)
+    limit = nvidia_smi(["power.limit"])["power.limit"]
+    return (f"SM clock {min(f['sm_mhz'] for f in seen):.0f} to {max(f['sm_mhz'] for f in seen):.0f} MHz, at most "
+            f"{max(f['power_w'] for f in seen):.0f} W of {limit} W and {max(f['temperature_c'] for f in seen):.0f} C, "
+            f"reasons to hold back {held_back:#x}")
+
+
+def write_results(bench, gpu, results, per_step, target):
+    """Writes what is known so far; gives the text and the groups whose losses do not agree."""
+    losses, apart = loss_table(bench, results)
+    versions = next((run["versions"] for lines in results.values() for runs in lines.values() for run in runs
+                     if "versions" in run), "no peer ran")
+    warning = f"\nBeyond {bench.tolerance}, so the figures above compare unlike things: {', '.join(apart)}"
+    text = "\n".join([
+        f"{bench.title}: {gpu['name']}, driver {gpu['driver_version']}, {date.today()}", versions, "",
+        make_table(bench, results, per_step), "", "losses that must agree, and the largest relative difference from "
+        "ours", losses, warning if apart else "", conditions(results)]) + "\n"
+    target.mkdir(parents=True, exist_ok=True)
+    name = f"{bench.name}-{gpu['name'].lower().replace(' ', '-')}"
+    (target / f"{name}.txt").write_text(text)
+    (target / f"{name}.json").write_text(json.dumps(
+        {"gpu": gpu, "results": results, "losses_disagree": apart}, indent=1) + "\n")
+    return text, apart
+
+
+# ---- running -----------------------------------------------------------------------------------------
+
+
+def new_parser(description, default_repeats):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=default_repeats)
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--results", type=Path, default=BUNDLE / "results")
+    parser.add_argument("--draw", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--peer", type=Path, help=argparse.SUPPRESS)
+    return parser
+
+
+def measure_all(bench, gpu, turns, args):
+    """Every turn in its order until --minutes are over; the table is written after each. Gives the exit code."""
+    results, per_step = {}, {turn.group: turn.per_step for turn in turns}
+    text, apart = "nothing was measured", ["all"]
+    for turn in turns:
+        if time.monotonic() - began > 60 * args.minutes:
+            print(f"{args.minutes} minutes are over: {turn.group}, {turn.line} and what follows are left out", flush=True)
+            break
+        outcome = turn.measure()
+        results.setdefault(turn.group, {}).setdefault(turn.line, []).append(outcome)
+        print(f"{time.monotonic() - began:4.0f} s  {turn.group}, {turn.line}: {outcome.get('ms', 'failed')} ms",
+              flush=True)
+        text, apart = write_results(bench, gpu, results, per_step, args.results)
+    print("\n" + text)
+    return 1 if apart else 0
