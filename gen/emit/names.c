@@ -282,6 +282,10 @@ const char *rt_arena(ArenaKind kind) {
 }
 
 const char *shape_text(Arena *arena, const Value *v) {
+    if (v->plane)
+        return arena_printf(arena, "%s [%lld, %lld, %lld]", dtype_name(v->dtype),
+                            (long long)(value_rows(v) / v->plane), (long long)value_cols(v),
+                            (long long)v->plane);
     const char *text = arena_printf(arena, "%s [", dtype_name(v->dtype));
     for (int i = 0; i < v->rank; i++)
         text = arena_printf(arena, "%s%s%lld", text, i ? ", " : "", (long long)v->dim[i]);

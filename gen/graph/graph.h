@@ -2,7 +2,8 @@
  *
  * A Value is a view: a place in a Storage, with a static shape, a dtype and a role. Ops read and
  * write Values; a Value has at most one producer in a graph (in-place ops write a new Value over
- * the same place). Matrices are row-major; the last dimension is dense, rows may be strided.
+ * the same place). Matrices are row-major, the last dimension dense, rows possibly strided; or they
+ * lie in planes (see Value.plane), dense.
  *
  * Shapes follow PyTorch's rules of broadcasting over [rows, cols]: [R,C] is a matrix, [R,1] one
  * number a row, [C] one number a column, [1] a scalar.
@@ -69,6 +70,8 @@ struct Value {
     int rank;
     int64_t dim[MAX_RANK];
     int64_t row_stride; /* elements from a row (second last index) to the next */
+    int64_t plane;      /* 0: row after row; else so many rows lie column after column, and behind
+                         * them the next as many: images [n,c,h,w], seen as rows n,h,w of columns c */
     DType dtype;
     Role role;
     Pos pos;            /* the spec line it comes from */
@@ -82,6 +85,8 @@ int64_t value_cols(const Value *);  /* the last dimension */
 int64_t value_bytes(const Value *); /* elements x size, stride not counted */
 bool value_dense(const Value *);
 bool value_trains(const Value *); /* WEIGHT or ADAPTER */
+/* Elements from the value's first to the one at row and col. */
+int64_t value_index(const Value *, int64_t row, int64_t col);
 bool value_same_place(const Value *, const Value *);
 bool value_same_view(const Value *, const Value *); /* the same place, as the same dtype */
 bool value_overlaps(const Value *, const Value *);  /* may share a byte; same storage only */
@@ -122,6 +127,7 @@ typedef struct {
     int64_t head_dim, heads, kv_heads, seq_len;
     Window window;                 /* convolutions and pools */
     int64_t rows;                  /* reshape: of the result; others: see there */
+    int64_t plane;                 /* of the result, where no operand tells it; see there */
     int64_t out_height, out_width; /* image_input: of the result */
     bool transpose_a, transpose_b; /* matmul */
     bool nesterov;                 /* sgd */
@@ -224,7 +230,8 @@ Value *value_1d(Program *, const char *name, Role, DType, int64_t cols, Pos);
 /* Views of the same storage. */
 Value *value_columns(Program *, Value *, int64_t first, int64_t count, const char *name);
 Value *value_row_range(Program *, Value *, int64_t first, int64_t count, const char *name);
-Value *value_reshaped(Program *, Value *, int64_t rows, int64_t cols); /* dense only */
+/* The same elements in the order in which they lie, row-major; dense only. */
+Value *value_reshaped(Program *, Value *, int64_t rows, int64_t cols);
 Value *value_alias(Program *, Value *, const char *name); /* same place: result of an in-place op */
 /* A dense part of a dense value, `offset` elements from its start, in a shape of its own. */
 Value *value_at(Program *, Value *, int64_t offset, int rank, const int64_t *dim, const char *name);

@@ -106,37 +106,46 @@ void op_expect_operands(const Op *op, int count) {
               "accumulates, but not in place");
 }
 
-static Value *result(Program *p, Op *op, int i, const char *suffix, DType dtype, int rank,
-                     const int64_t *dim) {
+static Value *result(Program *p, Op *op, int i, const char *suffix, const Value *like) {
     if (i >= op->out_count)
         op->out_count = i + 1;
     if (!op->out[i]) {
         const char *name = arena_printf(p->arena, "%s%s", op->name, suffix);
-        op->out[i] = value_new(p, name, ROLE_ACTIVATION, dtype, rank, dim, op->pos);
+        op->out[i] =
+            value_new(p, name, ROLE_ACTIVATION, like->dtype, like->rank, like->dim, op->pos);
+        op->out[i]->plane = like->plane;
     }
     Value *v = op->out[i];
-    bool same = v->rank == rank;
-    for (int k = 0; same && k < rank; k++)
-        same = v->dim[k] == dim[k];
+    bool same = v->rank == like->rank && v->plane == like->plane;
+    for (int k = 0; same && k < like->rank; k++)
+        same = v->dim[k] == like->dim[k];
     op_expect(op, same, "a result has another shape than the op's rule gives");
     return v;
 }
 
 Value *result_shaped(Program *p, Op *op, int i, DType dtype, int rank, const int64_t *dim) {
-    return result(p, op, i, "", dtype, rank, dim);
+    Value like = {.dtype = dtype, .rank = rank};
+    memcpy(like.dim, dim, (size_t)rank * sizeof *dim);
+    return result(p, op, i, "", &like);
+}
+
+Value *result_images(Program *p, Op *op, int i, const char *suffix, DType dtype, int64_t rows,
+                     int64_t cols, int64_t plane) {
+    return result(p, op, i, suffix,
+                  &(Value){.dtype = dtype, .rank = 2, .dim = {rows, cols}, .plane = plane});
 }
 
 Value *result_2d(Program *p, Op *op, int i, const char *suffix, DType dtype, int64_t rows,
                  int64_t cols) {
-    return result(p, op, i, suffix, dtype, 2, (int64_t[]){rows, cols});
+    return result_images(p, op, i, suffix, dtype, rows, cols, 0);
 }
 
 Value *result_1d(Program *p, Op *op, int i, const char *suffix, DType dtype, int64_t cols) {
-    return result(p, op, i, suffix, dtype, 1, &cols);
+    return result(p, op, i, suffix, &(Value){.dtype = dtype, .rank = 1, .dim = {cols}});
 }
 
 Value *result_like(Program *p, Op *op, int i, const Value *like) {
-    return result(p, op, i, "", like->dtype, like->rank, like->dim);
+    return result(p, op, i, "", like);
 }
 
 Body *op_expand(const Program *p, const Op *op) {

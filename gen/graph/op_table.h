@@ -70,6 +70,9 @@ Op *backward_op_of(Backward *, const Op *forward, OpKind, Value *const *in, int 
 Value *result_like(Program *, Op *, int i, const Value *like);
 Value *result_2d(Program *, Op *, int i, const char *suffix, DType, int64_t rows, int64_t cols);
 Value *result_1d(Program *, Op *, int i, const char *suffix, DType, int64_t cols);
+/* A batch of images; plane 0: channels innermost. */
+Value *result_images(Program *, Op *, int i, const char *suffix, DType, int64_t rows, int64_t cols,
+                     int64_t plane);
 Value *result_shaped(Program *, Op *, int i, DType, int rank, const int64_t *dim);
 void op_expect(const Op *, bool condition, const char *what);
 /* That it has so many operands and, with attr.accumulate, its result's old content as one more. */

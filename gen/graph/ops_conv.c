@@ -4,6 +4,7 @@
  * conv2d_input_grad  (dy, w [, dx]) -> dx like x
  * conv2d_weight_grad (x, dy [, dw]) -> dw like w
  *
+ * Images lie in planes or not, operands and results alike.
  * Weights lie dense, a filter a row, its channels innermost. With attr.accumulate the last operand
  * is the old content of the result, added in place. Templates serve all three. */
 #include "graph/op_table.h"
@@ -19,8 +20,7 @@ void shape_conv2d(Program *p, Op *op) {
     expect_window(op);
     expect_weight(op, w);
     op_expect(op, op->in_count == 2 && value_cols(x) == value_cols(w), "channels");
-    int64_t rows = expect_images_in(op, x) * window_rows_out(&op->attr.window);
-    result_2d(p, op, 0, "", p->activation, rows, w->dim[0]);
+    result_images_out(p, op, 0, "", p->activation, x, w->dim[0]);
 }
 
 void grad_conv2d(Backward *b, const Op *op) {
@@ -36,8 +36,7 @@ void shape_conv2d_input_grad(Program *p, Op *op) {
     expect_weight(op, w);
     op_expect_operands(op, 2);
     op_expect(op, value_cols(dy) == w->dim[0], "channels");
-    int64_t rows = expect_images_out(op, dy) * window_rows_in(&op->attr.window);
-    result_2d(p, op, 0, "", p->activation, rows, value_cols(w));
+    result_images_in(p, op, 0, "", p->activation, dy, value_cols(w));
 }
 
 void shape_conv2d_weight_grad(Program *p, Op *op) {
@@ -46,6 +45,7 @@ void shape_conv2d_weight_grad(Program *p, Op *op) {
     expect_window(op);
     op_expect_operands(op, 2);
     op_expect(op, expect_images_in(op, x) == expect_images_out(op, dy), "images");
+    op_expect(op, !x->plane == !dy->plane, "planes");
     int64_t dim[] = {value_cols(dy), w->kernel, w->kernel, value_cols(x)};
     result_shaped(p, op, 0, p->activation, 4, dim);
     expect_weight(op, op->out[0]);

@@ -1,5 +1,5 @@
 /* Depthwise convolution: each channel has a window of its own. Images are rows n, h, w; the weight
- * is [kernel kernel, C], the window's places line by line.
+ * is [kernel kernel, C], the window's places line by line. Results lie in planes where images do.
  *
  * depthwise_conv2d              (x[N H W, C], w) -> y[N Ho Wo, C]
  * depthwise_conv2d_input_grad   (dy, w) -> dx, gathered from the windows that a pixel lies under
@@ -18,8 +18,7 @@ void shape_depthwise_conv2d(Program *p, Op *op) {
     op_expect_operands(op, 2);
     expect_small_window(op);
     expect_weight(op, op->in[1], x);
-    int64_t rows = expect_images_in(op, x) * window_rows_out(&op->attr.window);
-    result_2d(p, op, 0, "", p->activation, rows, value_cols(x));
+    result_images_out(p, op, 0, "", p->activation, x, value_cols(x));
 }
 
 /* The weight of a tap. */
@@ -68,8 +67,7 @@ void shape_depthwise_conv2d_input_grad(Program *p, Op *op) {
     op_expect_operands(op, 2);
     expect_small_window(op);
     expect_weight(op, op->in[1], dy);
-    int64_t rows = expect_images_out(op, dy) * window_rows_in(&op->attr.window);
-    result_2d(p, op, 0, "", p->activation, rows, value_cols(dy));
+    result_images_in(p, op, 0, "", p->activation, dy, value_cols(dy));
 }
 
 void expand_depthwise_conv2d_input_grad(const Program *p, const Op *op, Body *body) {

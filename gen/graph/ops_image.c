@@ -3,7 +3,8 @@
  * image_input  (pixels u8 [N H0 W0, C0], mean[C], std[C]) -> [N H W, C]: pixels / 255, resized to
  *              H x W as torch's bilinear interpolation does (align_corners = False, no antialias),
  *              less the mean, over std. One channel is repeated to C. attr.window.height, width are
- *              H0, W0; attr.out_height, out_width H, W. With a fourth operand, indices[N,1], the
+ *              H0, W0; attr.out_height, out_width H, W; attr.plane H W where the result lies in
+ *              planes, else 0. With a fourth operand, indices[N,1], the
  *              pixels are of any number of images, and image n is that of indices[n]. */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
@@ -22,7 +23,9 @@ void shape_image_input(Program *p, Op *op) {
     op_expect(op, value_rows(op->in[0]) % (a->window.height * a->window.width) == 0, "images");
     int64_t from = value_cols(op->in[0]), to = value_elements(op->in[1]);
     op_expect(op, (from == to || from == 1) && value_elements(op->in[2]) == to, "channels");
-    result_2d(p, op, 0, "", p->activation, images(op) * a->out_height * a->out_width, to);
+    int64_t places = a->out_height * a->out_width;
+    op_expect(op, !a->plane || a->plane == places, "planes");
+    result_images(p, op, 0, "", p->activation, images(op) * places, to, a->plane);
 }
 
 /* The two neighbours of a place on one axis, and the share of the second. */

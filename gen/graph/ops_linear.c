@@ -3,6 +3,7 @@
  * linear  (x[T,in], W[out,in] [, y]) -> alpha x W^T [+ y], as torch.nn.functional.linear
  * matmul  (a, b [, c]) -> alpha op(a) op(b) [+ c]; op transposes where attr says so
  *
+ * Operands lie row after row, in no planes.
  * With attr.accumulate the last operand is the old content of the result, added in place. */
 #include "graph/op_table.h"
 
@@ -10,6 +11,7 @@ void shape_linear(Program *p, Op *op) {
     const Value *x = op->in[0], *w = op->in[1];
     op_expect_operands(op, 2);
     op_expect(op, value_cols(x) == value_cols(w), "input and weight differ in features");
+    op_expect(op, !x->plane, "input in planes");
     result_2d(p, op, 0, "", p->activation, value_rows(x), value_rows(w));
 }
 
@@ -37,6 +39,7 @@ void shape_matmul(Program *p, Op *op) {
     op_expect_operands(op, 2);
     op_expect(op, k == (tb ? value_cols(b) : value_rows(b)), "inner dimensions differ");
     op_expect(op, a->dtype == b->dtype, "operands of two dtypes");
+    op_expect(op, !a->plane && !b->plane, "operands in planes");
     result_2d(p, op, 0, "", p->activation, m, n);
 }
 

@@ -242,6 +242,7 @@ void shape_cast(Program *p, Op *op) {
     (void)p;
     op_expect(op, op->out_count == 1 && same_shape(op->in[0], op->out[0]),
               "result of another shape");
+    op_expect(op, op->in[0]->plane == op->out[0]->plane, "result in other planes");
 }
 
 void expand_cast(const Program *p, const Op *op, Body *body) {
@@ -260,7 +261,8 @@ void shape_zero(Program *p, Op *op) {
     op_expect(op, op->out_count == 1 && value_same_place(op->in[0], op->out[0]), "not in place");
 }
 
-/* (x) -> the same elements as attr.rows rows: a view of x, which costs nothing */
+/* (x) -> the same elements, in the order in which they lie, as attr.rows rows (attr.plane: of the
+ * result): a view of x, which costs nothing */
 void shape_reshape(Program *p, Op *op) {
     Value *x = op->in[0];
     int64_t rows = op->attr.rows;
@@ -268,16 +270,17 @@ void shape_reshape(Program *p, Op *op) {
     if (!op->out_count) {
         op->out[op->out_count++] = value_reshaped(p, x, rows, value_elements(x) / rows);
         op->out[0]->name = op->name;
+        op->out[0]->plane = op->attr.plane;
     }
     const Value *y = op->out[0];
     op_expect(op,
               y->storage == x->storage && y->offset == x->offset && value_rows(y) == rows &&
-                  value_bytes(y) == value_bytes(x),
+                  y->plane == op->attr.plane && value_bytes(y) == value_bytes(x),
               "not a view of its operand");
 }
 
 void grad_reshape(Backward *b, const Op *op) {
     Value *dy = backward_of(b, op->out[0]);
-    Attr attr = {.rows = value_rows(op->in[0])};
+    Attr attr = {.rows = value_rows(op->in[0]), .plane = op->in[0]->plane};
     backward_pass(b, op->in[0], backward_op(b, op, OP_reshape, &dy, 1, attr)->out[0]);
 }

@@ -3,7 +3,9 @@
  * max_pool2d       (x[N H W, C]) -> y[N Ho Wo, C], argmax u8: which place of the window, line by line
  * max_pool2d_grad  (argmax, dy) -> dx: gathered from the windows that a pixel lies under
  * global_avg_pool2d       (x[N H W, C]) -> y[N, C], the mean of each image; attr.rows = N
- * global_avg_pool2d_grad  (dy) -> dx; attr.rows = N H W */
+ * global_avg_pool2d_grad  (dy) -> dx; attr.rows = N H W, attr.plane as of x
+ *
+ * Other results lie in planes where their images do. */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
@@ -13,9 +15,8 @@ void shape_max_pool2d(Program *p, Op *op) {
     const Value *x = op->in[0];
     op_expect_operands(op, 1);
     expect_small_window(op);
-    int64_t rows = expect_images_in(op, x) * window_rows_out(&op->attr.window);
-    result_2d(p, op, 0, "", x->dtype, rows, value_cols(x));
-    result_2d(p, op, 1, ".argmax", DT_U8, rows, value_cols(x));
+    result_images_out(p, op, 0, "", x->dtype, x, value_cols(x));
+    result_images_out(p, op, 1, ".argmax", DT_U8, x, value_cols(x));
 }
 
 /* As torch does, what is not a number wins. */
@@ -55,10 +56,11 @@ void shape_max_pool2d_grad(Program *p, Op *op) {
     op_expect_operands(op, 2);
     expect_small_window(op);
     op_expect(op, argmax->dtype == DT_U8, "argmax of another dtype");
-    op_expect(op, value_rows(argmax) == value_rows(dy) && value_cols(argmax) == value_cols(dy),
+    op_expect(op,
+              value_rows(argmax) == value_rows(dy) && value_cols(argmax) == value_cols(dy) &&
+                  argmax->plane == dy->plane,
               "argmax of another shape");
-    int64_t rows = expect_images_out(op, dy) * window_rows_in(&op->attr.window);
-    result_2d(p, op, 0, "", dy->dtype, rows, value_cols(dy));
+    result_images_in(p, op, 0, "", dy->dtype, dy, value_cols(dy));
 }
 
 void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
@@ -98,7 +100,7 @@ void expand_global_avg_pool2d(const Program *p, const Op *op, Body *body) {
 }
 
 void grad_global_avg_pool2d(Backward *b, const Op *op) {
-    Attr attr = {.rows = value_rows(op->in[0])};
+    Attr attr = {.rows = value_rows(op->in[0]), .plane = op->in[0]->plane};
     backward_emit(b, op, op->in[0], OP_global_avg_pool2d_grad,
                   (Value *[]){backward_of(b, op->out[0])}, 1, attr);
 }
@@ -107,7 +109,7 @@ void shape_global_avg_pool2d_grad(Program *p, Op *op) {
     const Value *dy = op->in[0];
     op_expect_operands(op, 1);
     op_expect(op, op->attr.rows > 0 && op->attr.rows % value_rows(dy) == 0, "images");
-    result_2d(p, op, 0, "", dy->dtype, op->attr.rows, value_cols(dy));
+    result_images(p, op, 0, "", dy->dtype, op->attr.rows, value_cols(dy), op->attr.plane);
 }
 
 void expand_global_avg_pool2d_grad(const Program *p, const Op *op, Body *body) {

@@ -14,6 +14,7 @@ static int chosen(Body *body, Value *rows, int *exists) {
 
 void shape_gather_rows(Program *p, Op *op) {
     op_expect(op, op->in_count == 3 && value_cols(op->in[1]) == 1, "operands");
+    op_expect(op, !op->in[0]->plane, "rows in planes");
     op_expect(op, value_rows(op->in[2]) == value_rows(op->in[0]), "inverse map");
     result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[1]), value_cols(op->in[0]));
 }

@@ -1,4 +1,5 @@
-/* The stable text of a Program: one line a storage-filling value that persists, one line an op. */
+/* The stable text of a Program: one line a storage-filling value that persists, one line an op. A
+ * value's shape is followed by /STRIDE of its rows and |PLANE, where it has them. */
 #include "graph/op_table.h"
 
 static void print_value(const Value *v, StrBuf *out) {
@@ -8,6 +9,8 @@ static void print_value(const Value *v, StrBuf *out) {
     sb_puts(out, "]");
     if (!value_dense(v))
         sb_printf(out, "/%lld", (long long)v->row_stride);
+    if (v->plane)
+        sb_printf(out, "|%lld", (long long)v->plane);
     if (v->storage->name != v->name)
         sb_printf(out, "@%s+%lld", v->storage->name, (long long)v->offset);
 }
@@ -45,6 +48,7 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_int(out, "stride", a->window.stride);
     print_int(out, "padding", a->window.padding);
     print_int(out, "rows", a->rows);
+    print_int(out, "plane", a->plane);
     print_int(out, "out_height", a->out_height);
     print_int(out, "out_width", a->out_width);
     print_int(out, "stream", a->stream);

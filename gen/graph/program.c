@@ -47,8 +47,14 @@ const char *name_last_part(const char *dotted) {
     return dot ? dot + 1 : dotted;
 }
 
+int64_t value_index(const Value *v, int64_t row, int64_t col) {
+    if (!v->plane)
+        return row * v->row_stride + col;
+    return (row / v->plane * value_cols(v) + col) * v->plane + row % v->plane;
+}
+
 bool value_same_place(const Value *a, const Value *b) {
-    return a->storage == b->storage &&
+    return a->storage == b->storage && a->plane == b->plane &&
            a->offset * dtype_bytes(a->dtype) == b->offset * dtype_bytes(b->dtype) &&
            a->row_stride == b->row_stride && value_bytes(a) == value_bytes(b) &&
            value_cols(a) == value_cols(b);
@@ -144,6 +150,7 @@ Value *value_1d(Program *p, const char *name, Role role, DType dtype, int64_t co
 Value *value_columns(Program *p, Value *of, int64_t first, int64_t count, const char *name) {
     ENSURE(of->rank == 2 && first >= 0 && first + count <= of->dim[1], "columns outside %s",
            of->name);
+    ENSURE(!of->plane, "columns of %s, which lies in planes", of->name);
     Value view = *of;
     view.name = arena_strdup(p->arena, name);
     view.offset += first;
@@ -153,6 +160,7 @@ Value *value_columns(Program *p, Value *of, int64_t first, int64_t count, const 
 
 Value *value_row_range(Program *p, Value *of, int64_t first, int64_t count, const char *name) {
     ENSURE(of->rank == 2 && first >= 0 && first + count <= of->dim[0], "rows outside %s", of->name);
+    ENSURE(!of->plane, "rows of %s, which lies in planes", of->name);
     Value view = *of;
     view.name = arena_strdup(p->arena, name);
     view.offset += first * of->row_stride;
@@ -167,6 +175,7 @@ Value *value_reshaped(Program *p, Value *of, int64_t rows, int64_t cols) {
     view.rank = 2;
     view.dim[0] = rows;
     view.dim[1] = view.row_stride = cols;
+    view.plane = 0;
     return value_register(p, view);
 }
 
@@ -184,6 +193,7 @@ Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *
     view.rank = rank;
     memcpy(view.dim, dim, (size_t)rank * sizeof *dim);
     view.row_stride = value_cols(&view);
+    view.plane = 0;
     ENSURE(value_dense(of) && offset + value_elements(&view) <= value_elements(of), "%s outside %s",
            name, of->name);
     return value_register(p, view);

@@ -48,8 +48,7 @@ static Step blank(StepKind kind, StepType type, Level level) {
     return (Step){.kind = kind, .type = type, .level = level, .arg = {-1, -1, -1}, .row_index = -1};
 }
 
-/* A step varies with whatever its arguments vary with. */
-static Level level_join(Level a, Level b) {
+Level level_join(Level a, Level b) {
     if (a == b || b == LEVEL_SCALAR)
         return a;
     return a == LEVEL_SCALAR ? b : LEVEL_ELEMENT;

@@ -102,6 +102,8 @@ int step_cast(Body *, StepType, int a);
 int step_round(Body *, DType, int a);
 int step_uniform(Body *, int seed, int step, int element, uint32_t stream);
 int step_reduce(Body *, StepKind row_sum_or_lse, int a);
+/* A step varies with whatever its arguments vary with. */
+Level level_join(Level, Level);
 /* Gives the step a name; returns the step. */
 int step_called(Body *, int step, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void step_store(Body *, Value *, int a);

@@ -29,6 +29,7 @@ void expect_small_window(const Op *op) {
 
 static int64_t images_of(const Op *op, const Value *v, int64_t rows) {
     op_expect(op, value_rows(v) % rows == 0, "rows are not whole images");
+    op_expect(op, !v->plane || v->plane == rows, "planes are not images");
     return value_rows(v) / rows;
 }
 
@@ -37,4 +38,18 @@ int64_t expect_images_in(const Op *op, const Value *v) {
 }
 int64_t expect_images_out(const Op *op, const Value *v) {
     return images_of(op, v, window_rows_out(&op->attr.window));
+}
+
+void result_images_out(Program *p, Op *op, int i, const char *suffix, DType dtype, const Value *in,
+                       int64_t cols) {
+    int64_t rows = window_rows_out(&op->attr.window);
+    result_images(p, op, i, suffix, dtype, expect_images_in(op, in) * rows, cols,
+                  in->plane ? rows : 0);
+}
+
+void result_images_in(Program *p, Op *op, int i, const char *suffix, DType dtype, const Value *out,
+                      int64_t cols) {
+    int64_t rows = window_rows_in(&op->attr.window);
+    result_images(p, op, i, suffix, dtype, expect_images_out(op, out) * rows, cols,
+                  out->plane ? rows : 0);
 }

@@ -1,5 +1,6 @@
 /* Windows over images: their geometry, and what every op over one checks of its operands. A batch
- * of N images is a matrix [N * height * width, C], rows in the order n, h, w. */
+ * of N images is a matrix [N * height * width, C], rows in the order n, h, w; where it has a plane, that is
+ * height * width. */
 #ifndef GRAPH_WINDOW_H
 #define GRAPH_WINDOW_H
 
@@ -23,5 +24,11 @@ void expect_small_window(const Op *);
 /* The number of images in v, whose rows are images that come in, or go out. */
 int64_t expect_images_in(const Op *, const Value *v);
 int64_t expect_images_out(const Op *, const Value *v);
+/* The op's result number i: an image that goes out for each that comes in, or the other way round; in
+ * planes where those are. */
+void result_images_out(Program *, Op *, int i, const char *suffix, DType, const Value *in,
+                       int64_t cols);
+void result_images_in(Program *, Op *, int i, const char *suffix, DType, const Value *out,
+                      int64_t cols);
 
 #endif

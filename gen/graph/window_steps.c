@@ -27,9 +27,10 @@ static int both(Body *body, int a, int b) {
 }
 
 Pixel step_pixel(Body *body, int64_t height, int64_t width) {
-    int row = step_index(body, STEP_ROW);
+    int row = step_index(body, STEP_ROW), place = modulo(body, row, height * width);
     int n = divided(body, row, height * width);
-    int h = modulo(body, divided(body, row, width), height), w = modulo(body, row, width);
+    step_called(body, place, "place");
+    int h = divided(body, place, width), w = modulo(body, place, width);
     return (Pixel){step_called(body, n, "n"), step_called(body, h, "h"), step_called(body, w, "w")};
 }
 

@@ -24,12 +24,6 @@ static bool takes_part(const Body *part, const Body *other, int64_t rows, int64_
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static Level level_join(Level a, Level b) {
-    if (a == b || b == LEVEL_SCALAR)
-        return a;
-    return a == LEVEL_SCALAR ? b : LEVEL_ELEMENT;
-}
-
 /* A step whose arguments were replaced varies with what they vary with now. */
 static int append(Body *joined, Step s) {
     Level level = s.kind == STEP_LOAD && value_cols(s.value) > 1 ? LEVEL_COL : LEVEL_SCALAR;

@@ -8,6 +8,7 @@
 #include "plan/fuse.h"
 #include "plan/kernels.h"
 #include "plan/phases.h"
+#include "plan/planes.h"
 #include "plan/sums.h"
 
 enum { WINDOW = 24, MOST_OPS = 32 }; /* groups that are looked at; ops in one */
@@ -123,10 +124,7 @@ static bool try_join(Grouping *g, int index, const Op *op, const Body *body) {
 }
 
 /* A sum over one column is a row sum once it is laid as a row, and a row sum can be joined. */
-static Body *body_of(const Program *p, const Op *op) {
-    Body *body = op_expand(p, op);
-    if (!body)
-        return NULL;
+static Body *lean(const Program *p, Body *body) {
     body = fuse_loads(p, body);
     return body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
 }
@@ -144,8 +142,13 @@ static void add_body(Grouping *g, const Op *op, Body *body, bool fusion) {
 
 /* A sum over rows is there only after its second kernel, which stands in a group of its own. */
 static void add_op(Grouping *g, const Op *op, bool fusion) {
-    Body *body = body_of(g->plan->program, op), *second[MAX_RESULTS];
-    int count = body ? sums_split(g->plan, body, plan_rows_grow(g->entry, &op, 1), second) : 0;
+    Program *p = g->plan->program;
+    Body *body = op_expand(p, op), *second[MAX_RESULTS];
+    int count = 0;
+    if (body) {
+        body = lean(p, body_by_planes(p, body, &second[0]));
+        count = second[0] ? 1 : sums_split(g->plan, body, plan_rows_grow(g->entry, &op, 1), second);
+    }
     add_body(g, op, body, fusion);
     for (int i = 0; i < count; i++)
         add_body(g, op, second[i], fusion);
@@ -172,10 +175,19 @@ static bool op_needs(const Op *op, const Value *v) {
     return false;
 }
 
-/* Whether anything outside of the group may read the value: another op, another entry, a dump. */
+static bool is_result(const Group *group, const Value *v) {
+    for (int i = 0; i < group->count; i++)
+        for (int k = 0; k < group->ops[i]->out_count; k++)
+            if (value_overlaps(group->ops[i]->out[k], v))
+                return true;
+    return false;
+}
+
+/* Whether anything outside of the group may read the value: another op, another entry, a dump; or, of
+ * what is no op's result but its partial sums, the kernel that adds them. */
 static bool is_read_outside(const void *context, const Value *v) {
     const Reader *reader = context;
-    if (v->role != ROLE_ACTIVATION)
+    if (v->role != ROLE_ACTIVATION || !is_result(reader->group, v))
         return true;
     for (int i = 0; i < reader->group->count; i++)
         if (reader->group->ops[i]->observe && value_overlaps(reader->group->ops[i]->out[0], v))

@@ -8,11 +8,11 @@
 /* ---- matrices by row and column -------------------------------------------------------------- */
 
 static double get(const Memory *m, const Value *v, int64_t row, int64_t col) {
-    return memory_get(m, v, row * v->row_stride + col);
+    return memory_get(m, v, value_index(v, row, col));
 }
 
 static void set(Memory *m, const Value *v, int64_t row, int64_t col, double x) {
-    memory_set(m, v, row * v->row_stride + col, x);
+    memory_set(m, v, value_index(v, row, col), x);
 }
 
 static void add(Memory *m, const Value *v, int64_t row, int64_t col, double x) {

@@ -35,22 +35,24 @@ static void offer(RandomGraph *g, Value *v) {
 }
 
 static Value *new_value(RandomGraph *g, const char *what, Role role, DType dtype, int64_t rows, int64_t cols) {
-    return value_2d(g->program, name_of(g, what), role, dtype, rows, cols, (Pos){0});
+    Value *v = value_2d(g->program, name_of(g, what), role, dtype, rows, cols, (Pos){0});
+    v->plane = rows == g->rows && cols > 1 ? g->plane : 0;
+    return v;
 }
 
 /* Columns of a wider storage now and then, as bordered weights make them. */
 static Value *place_for(RandomGraph *g, DType dtype, int64_t rows, int64_t cols) {
-    if (below(g, 4)) return NULL;
+    if (below(g, 4) || g->plane) return NULL;
     Value *wide = new_value(g, "wide", ROLE_ACTIVATION, dtype, rows, cols + 8 * (1 + below(g, 3)));
     return value_columns(g->program, wide, 8 * below(g, 2), cols, name_of(g, "view"));
 }
 
 static bool is_matrix(const RandomGraph *g, const Value *v) {
-    return v->rank == 2 && value_rows(v) == g->rows && value_cols(v) > 1;
+    return v->rank == 2 && value_rows(v) == g->rows && value_cols(v) > 1 && v->plane == g->plane;
 }
 
 static bool has_shape(const RandomGraph *g, const Value *v, int64_t cols) {
-    return v->rank == 2 && value_rows(v) == g->rows && value_cols(v) == cols;
+    return v->rank == 2 && value_rows(v) == g->rows && value_cols(v) == cols && v->plane == (cols > 1 ? g->plane : 0);
 }
 
 /* A value of the shape from the pool, the newest most likely; else a new parameter. */
@@ -209,6 +211,7 @@ static Window some_window(RandomGraph *g) {
     Window w = {.height = g->rows % 4 == 0 ? 4 : g->rows % 5 == 0 ? 5 : 1, .kernel = 1 + below(g, 3), .stride = 1 + below(g, 2)};
     w.width = g->rows / w.height > 7 ? 2 - g->rows % 2 : g->rows / w.height;
     if (g->rows % (w.height * w.width)) w.width = 1;
+    if (g->plane) w.height = g->plane % 3 ? g->plane : 3, w.width = g->plane / w.height;
     w.padding = w.kernel / 2;
     return w;
 }
@@ -260,15 +263,16 @@ static void add_batch_norm(RandomGraph *g) {
 /* The rows as images of equal size. */
 static void add_global_pool(RandomGraph *g) {
     Value *x = matrix(g);
-    int64_t n = g->rows % 5 == 0 ? 5 : g->rows % 2 == 0 ? 2 : 1;
+    int64_t n = g->plane ? g->rows / g->plane : g->rows % 5 == 0 ? 5 : g->rows % 2 == 0 ? 2 : 1;
     Value *y = add_op(g, OP_global_avg_pool2d, &x, 1, NULL, 0, (Attr){.rows = n})->out[0];
-    add_op(g, OP_global_avg_pool2d_grad, &y, 1, NULL, 0, (Attr){.rows = g->rows});
+    add_op(g, OP_global_avg_pool2d_grad, &y, 1, NULL, 0, (Attr){.rows = g->rows, .plane = g->plane});
 }
 
 static void add_image_input(RandomGraph *g) {
     static const int64_t sizes[] = {3, 4, 7, 10};
     int64_t height = sizes[below(g, 4)], width = sizes[below(g, 4)], from = below(g, 2) ? 3 : 1;
     Attr attr = {.window = {.height = height, .width = width}, .out_height = sizes[below(g, 4)], .out_width = sizes[below(g, 4)]};
+    attr.plane = g->plane ? attr.out_height * attr.out_width : 0;
     Value *pixels = value_2d(g->program, name_of(g, "pixels"), ROLE_INPUT, DT_U8, 2 * height * width, from, (Pos){0});
     Value *in[] = {pixels, channels(g, "mean", ROLE_FROZEN, 3), channels(g, "std", ROLE_FROZEN, 3)};
     add_op(g, OP_image_input, in, 3, NULL, 0, attr);
@@ -285,6 +289,15 @@ static void add_matmul(RandomGraph *g) {
     Value *x = matrix(g);
     Value *w = value_2d(g->program, name_of(g, "w"), ROLE_FROZEN, x->dtype, 8 + 16 * below(g, 2), value_cols(x), (Pos){0});
     add_op(g, OP_matmul, (Value *[]){x, w}, 2, NULL, 0, (Attr){.alpha = 1, .transpose_b = true});
+}
+
+/* What ops there are for images that lie in planes. */
+static void add_to_planes(RandomGraph *g) {
+    static void (*const makers[])(RandomGraph *) = {
+        add_pointwise, add_pointwise, add_in_place, add_row_broadcast, add_on_rows, add_dropout, add_cast, add_sum_squares,
+        add_column_broadcast, add_bias, add_window, add_batch_norm, add_batch_norm, add_global_pool, add_image_input,
+    };
+    makers[below(g, sizeof makers / sizeof *makers)](g);
 }
 
 static void add_something(RandomGraph *g) {
@@ -320,6 +333,7 @@ static void keep_results(RandomGraph *g) {
         Value *v = g->pool[i];
         if (v->role != ROLE_ACTIVATION || (is_read(g, v) && below(g, 4))) continue;
         Value *kept = value_new(g->program, name_of(g, "kept"), ROLE_GRADIENT, v->dtype, v->rank, v->dim, (Pos){0});
+        kept->plane = v->plane;
         op_add_into(g->program, graph_of(g), OP_cast, name_of(g, "keep"), &v, 1, &kept, 1, (Attr){0}, (Pos){0});
     }
 }
@@ -333,11 +347,13 @@ static int64_t limit_of(const Value *v) {
     return !strncmp(v->name, "places", 6) ? 2 : !strncmp(v->name, "labels", 6) ? 8 : 100;
 }
 
-/* Other rows, other values: what follows shares nothing with what was. */
+/* Other rows, other values: what follows shares nothing with what was. Some of it lies in planes. */
 static void start_part(RandomGraph *g, bool wide) {
-    static const int64_t rows[] = {2, 5, 16, 33, 70};
+    static const int64_t rows[] = {2, 5, 16, 33, 70}, planes[] = {8, 15, 36};
     g->wide = wide;
     g->rows = wide ? 3 : rows[below(g, 5)];
+    g->plane = wide || below(g, 4) ? 0 : planes[below(g, 3)];
+    if (g->plane) g->rows = g->plane * (1 + below(g, 4));
     g->pool_count = 0;
     g->places = integers(g, name_of(g, "places"), DT_I32, g->rows);
     g->labels = integers(g, name_of(g, "labels"), DT_I32, g->rows);
@@ -355,7 +371,7 @@ RandomGraph random_graph(Arena *arena, uint64_t seed, DType activation, DType re
     for (int part = 0; part < parts; part++) {
         int before = graph_of(&g)->op_count;
         start_part(&g, part >= parts - wide_parts);
-        while (graph_of(&g)->op_count < before + ops) add_something(&g);
+        while (graph_of(&g)->op_count < before + ops) (g.plane ? add_to_planes : add_something)(&g);
         keep_results(&g);
     }
     program_verify(g.program, STAGE_KERNEL, "random_graph");

@@ -11,7 +11,8 @@ typedef struct {
     Value *pool[256]; /* what an op may read */
     int pool_count;
     int64_t rows;
-    bool wide; /* this part's rows pass what registers hold */
+    int64_t plane; /* of the part's matrices; 0: they lie row after row */
+    bool wide;     /* this part's rows pass what registers hold */
     Value *seed, *step, *first_row, *places, *labels; /* of INPUT role */
     int names;
 } RandomGraph;

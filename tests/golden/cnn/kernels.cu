@@ -43,9 +43,10 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
     Vec<float, 4> images_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const int place = (i + j) % 144;
         const int n = (i + j) / 144;
-        const int h = (i + j) / 12 % 12;
-        const int w = (i + j) % 12;
+        const int h = place / 12;
+        const int w = place % 12;
         const float h_at = fmaxf(1.16666667f * (static_cast<float>(h) + 0.5f) - 0.5f, 0.0f);
         const int h_near = static_cast<int>(h_at);
         const int h_far = min(h_near + 1, 13);
@@ -307,9 +308,10 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_dropout_100x12(
     if (i >= 1200)
         return;
     const int row = i / 12, col = i % 12;
+    const int place = row % 25;
     const int n = row / 25;
-    const int h = row / 5 % 5;
-    const int w = row % 5;
+    const int h = place / 5;
+    const int w = place % 5;
     const int h_0 = h * 2;
     const int h_1 = h_0 + 1;
     const int w_0 = w * 2;
@@ -527,9 +529,10 @@ extern "C" __global__ void __launch_bounds__(255) max_pool2d_grad_column_sum_400
     const int col = lane * 4;
     Vec<float, 4> total = {};
     for (int row = first + part; row < end; row += 85) {
+        const int place = row % 100;
         const int n = row / 100;
-        const int h = row / 10 % 10;
-        const int w = row % 10;
+        const int h = place / 10;
+        const int w = place % 10;
         const int h_0 = h / 2;
         const int w_0 = w / 2;
         const int line_0 = (n * 5 + h_0) * 5;
@@ -932,9 +935,10 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_100x12(
     if (i >= 1200)
         return;
     const int row = i / 12, col = i % 12;
+    const int place = row % 25;
     const int n = row / 25;
-    const int h = row / 5 % 5;
-    const int w = row % 5;
+    const int h = place / 5;
+    const int w = place % 5;
     const int h_0 = h * 2;
     const int h_1 = h_0 + 1;
     const int w_0 = w * 2;

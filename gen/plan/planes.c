@@ -1,0 +1,242 @@
+/* Laying bodies by planes. */
+#include "plan/planes.h"
+
+typedef struct {
+    Program *program;
+    const Body *from;
+    Body *to, *second;
+    int64_t plane, channels, images;
+    bool is_long;                   /* an element's index may pass 2^31 */
+    int *place;                     /* by step of `from`: what stands for it */
+    int row, image, channel, pixel; /* steps; -1: nothing has asked for them yet */
+} Planes;
+
+/* Planes of one pixel, and those of one channel, lie row after row as well. */
+static bool lies_in_planes(const Value *v) { return v->plane > 1 && value_cols(v) > 1; }
+
+static bool moves(const Step *s) { return s->kind == STEP_LOAD || s->kind == STEP_STORE; }
+
+static int64_t plane_of(const Body *body) {
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (moves(s) && s->row_index < 0 && lies_in_planes(s->value))
+            return s->value->plane;
+    }
+    return 0;
+}
+
+static bool is_long(const Body *body) {
+    for (int i = 0; i < body->count; i++)
+        if (moves(&body->steps[i]) && value_elements(body->steps[i].value) > INT32_MAX)
+            return true;
+    return false;
+}
+
+/* ---- where the body is ----------------------------------------------------------------------- */
+
+static int binary(Planes *p, StepKind kind, int a, int64_t b) {
+    return step_binary(p->to, kind, a, step_const_int(p->to, b));
+}
+
+static int row(Planes *p) {
+    if (p->row < 0)
+        p->row = step_index(p->to, STEP_ROW);
+    return p->row;
+}
+
+static int image(Planes *p) {
+    if (p->image < 0)
+        p->image = step_called(p->to, binary(p, STEP_DIV, row(p), p->channels), "image");
+    return p->image;
+}
+
+static int channel(Planes *p) {
+    if (p->channel < 0)
+        p->channel = step_called(p->to, binary(p, STEP_MOD, row(p), p->channels), "channel");
+    return p->channel;
+}
+
+/* The row as the op has it. */
+static int pixel(Planes *p) {
+    if (p->pixel < 0) {
+        int first = binary(p, STEP_MUL, image(p), p->plane);
+        p->pixel = step_binary(p->to, STEP_ADD, first, step_index(p->to, STEP_COL));
+        step_called(p->to, p->pixel, "pixel");
+    }
+    return p->pixel;
+}
+
+/* ---- where an element is --------------------------------------------------------------------- */
+
+static int index_of(Planes *p, int a) { return p->is_long ? step_cast(p->to, TYPE_LONG, a) : a; }
+
+static int times(Planes *p, int a, int64_t n) {
+    if (n == 1)
+        return index_of(p, a);
+    return step_binary(p->to, STEP_MUL, index_of(p, a), index_of(p, step_const_int(p->to, n)));
+}
+
+static int plus(Planes *p, int a, int b) { return step_binary(p->to, STEP_ADD, a, b); }
+
+/* Row `at` of image n, column c: n Q C + c Q + at - n Q, with n C + c the body's row. */
+static int planar_element(Planes *p, const Value *v, int at) {
+    ENSURE(value_rows(v) == p->images * v->plane, "%s: other images than its kernel's", v->name);
+    int before = step_binary(p->to, STEP_SUB, row(p), image(p));
+    return plus(p, times(p, before, v->plane), index_of(p, at));
+}
+
+static int element(Planes *p, const Value *v, int at) {
+    if (lies_in_planes(v))
+        return planar_element(p, v, at);
+    if (value_cols(v) == 1)
+        return index_of(p, at);
+    int col = index_of(p, channel(p));
+    return at < 0 ? col : plus(p, times(p, at, value_cols(v)), col);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static Value *by_planes(Planes *p, Value *v) {
+    ENSURE(lies_in_planes(v) && v->plane == p->plane, "%s lies in no planes of %lld", v->name,
+           (long long)p->plane);
+    return value_reshaped(p->program, v, p->to->rows, p->plane);
+}
+
+/* The row that a load asks for; -1: of the only one. */
+static int asked_row(Planes *p, const Step *s) {
+    if (s->row_index >= 0)
+        return p->place[s->row_index];
+    return value_rows(s->value) > 1 ? pixel(p) : -1;
+}
+
+static int load(Planes *p, const Step *s) {
+    Value *v = s->value;
+    ENSURE(s->col_map == COL_SAME, "%s lies in planes and is read by mapped columns", v->name);
+    if (s->row_index < 0 && lies_in_planes(v))
+        return step_load(p->to, by_planes(p, v));
+    if (s->row_index < 0 && value_elements(v) == 1)
+        return step_load(p->to, v);
+    int at = element(p, v, asked_row(p, s));
+    int64_t all[] = {value_elements(v), 1};
+    return step_load_mapped(p->to, value_at(p->program, v, 0, 2, all, v->name), at, COL_SAME, 0);
+}
+
+static void store(Planes *p, const Step *s) {
+    ENSURE(s->row_index < 0, "%s is written at a row", s->value->name);
+    step_store(p->to, by_planes(p, s->value), p->place[s->arg[0]]);
+}
+
+/* The sums of each image, and what adds them up. */
+static void sum_images(Planes *p, const Step *s, int sum) {
+    Program *program = p->program;
+    int64_t first = (int64_t)s->constant * p->channels, count[] = {p->channels, 1};
+    if (p->images == 1) {
+        step_store(p->to, value_at(program, s->value, first, 2, count, s->value->name), sum);
+        return;
+    }
+    const char *name = arena_printf(program->arena, "%s_partial", s->value->name);
+    Value *partial =
+        value_2d(program, name, ROLE_ACTIVATION, program->real, p->to->rows, 1, s->value->pos);
+    step_store(p->to, partial, sum);
+    if (!p->second)
+        p->second = body_new(program->arena, p->images, p->channels);
+    Value *of_images = value_reshaped(program, partial, p->images, p->channels);
+    step_store(p->second, value_at(program, s->value, first, 1, count, s->value->name),
+               step_total(p->second, step_load(p->second, of_images)));
+}
+
+/* Over all rows, or over each image. */
+static void sum_rows(Planes *p, const Step *s) {
+    int sum = step_reduce(p->to, STEP_ROW_SUM, p->place[s->arg[0]]);
+    if (!s->period) {
+        sum_images(p, s, sum);
+        return;
+    }
+    ENSURE(s->period == p->plane, "%s: sums over other rows than a plane's", s->value->name);
+    step_store(p->to, value_reshaped(p->program, s->value, p->to->rows, 1), sum);
+}
+
+/* row / P and row % P are what the body is laid by. */
+static int part_of_row(Planes *p, const Step *s) {
+    bool of_row = (s->kind == STEP_DIV || s->kind == STEP_MOD) &&
+                  p->from->steps[s->arg[0]].kind == STEP_ROW &&
+                  p->from->steps[s->arg[1]].kind == STEP_CONST &&
+                  p->from->steps[s->arg[1]].constant == (double)p->plane;
+    if (!of_row)
+        return -1;
+    return s->kind == STEP_DIV ? image(p) : step_index(p->to, STEP_COL);
+}
+
+static int copied(Planes *p, Step s) {
+    s.level = LEVEL_SCALAR;
+    for (int k = 0; k < step_arg_count(s.kind); k++) {
+        s.arg[k] = p->place[s.arg[k]];
+        s.level = level_join(s.level, p->to->steps[s.arg[k]].level);
+    }
+    return body_append(p->to, s);
+}
+
+static int step_by_planes(Planes *p, const Step *s) {
+    int part = part_of_row(p, s);
+    if (part >= 0)
+        return part;
+    switch (s->kind) {
+    case STEP_ROW:
+        return pixel(p);
+    case STEP_COL:
+        return channel(p);
+    case STEP_LOAD:
+        return load(p, s);
+    case STEP_STORE:
+        store(p, s);
+        return -1;
+    case STEP_COL_SUM:
+        sum_rows(p, s);
+        return -1;
+    case STEP_ROW_SUM:
+    case STEP_ROW_LSE:
+    case STEP_TOTAL:
+        internal_fault(__FILE__, __LINE__, "%s over channels that lie in planes",
+                       step_name(s->kind));
+    default:
+        return copied(p, *s);
+    }
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+static void expect_no_planes(const Body *body) {
+    for (int i = 0; i < body->count; i++)
+        ENSURE(!moves(&body->steps[i]) || !lies_in_planes(body->steps[i].value),
+               "%s lies in planes, but its kernel does not", body->steps[i].value->name);
+}
+
+Body *body_by_planes(Program *program, Body *body, Body **second) {
+    int64_t plane = plane_of(body);
+    *second = NULL;
+    if (!plane) {
+        expect_no_planes(body);
+        return body;
+    }
+    ENSURE(body->rows % plane == 0, "a kernel of %lld rows, and planes of %lld",
+           (long long)body->rows, (long long)plane);
+    Planes p = {.program = program,
+                .from = body,
+                .plane = plane,
+                .channels = body->cols,
+                .images = body->rows / plane,
+                .is_long = is_long(body),
+                .place = arena_array(program->arena, (size_t)body->count, sizeof(int)),
+                .row = -1,
+                .image = -1,
+                .channel = -1,
+                .pixel = -1};
+    p.to = body_new(program->arena, p.images * p.channels, plane);
+    for (int i = 0; i < body->count; i++) {
+        p.place[i] = step_by_planes(&p, &body->steps[i]);
+        if (p.place[i] >= 0 && body->steps[i].name)
+            step_called(p.to, p.place[i], "%s", body->steps[i].name);
+    }
+    *second = p.second;
+    return p.to;
+}
