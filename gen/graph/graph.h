@@ -121,7 +121,10 @@ typedef struct {
 /* Numbers and flags that complete an op's meaning; each family file says which it reads. */
 typedef struct {
     double alpha; /* scale, matmul: the factor (1 where unused) */
-    double eps, beta1, beta2, weight_decay, max_norm, rate;
+    double eps, beta1, beta2, weight_decay, max_norm;
+    double momentum;        /* sgd, batch_norm_stats: as torch has them */
+    double rate;            /* dropout: the share that is left out */
+    double label_smoothing; /* cross_entropy */
     double growth, backoff; /* update_scale, with interval */
     int64_t interval;
     int64_t head_dim, heads, kv_heads, seq_len;

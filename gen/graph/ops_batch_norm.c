@@ -6,7 +6,7 @@
  * batch_norm_sums       (x[R,C], running_mean[C]) -> sum of d, sum of d^2
  * batch_norm_stats      (sum, sum_squares, running_mean, running_var) -> mean, rstd = 1 /
  *                       sqrt(var + eps), running_mean', running_var' (the last two in place);
- *                       attr.rows = R, attr.rate = momentum
+ *                       attr.rows = R, attr.momentum
  * batch_norm            (x, mean, rstd, weight, bias) -> y = xhat weight + bias, xhat = (x - mean)
  *                       rstd. Its gradient goes through the statistics too.
  * batch_norm_grad_sums  (x, mean, rstd, dy) -> sum of dy xhat, sum of dy: the gradients of weight
@@ -65,7 +65,7 @@ void shape_batch_norm_stats(Program *p, Op *op) {
 
 void expand_batch_norm_stats(const Program *p, const Op *op, Body *body) {
     (void)p;
-    double n = (double)op->attr.rows, rate = op->attr.rate;
+    double n = (double)op->attr.rows, momentum = op->attr.momentum;
     space_of(body, op->in[0]);
     int sum = step_load(body, op->in[0]), squares = step_load(body, op->in[1]);
     int running_mean = step_load(body, op->in[2]), running_var = step_load(body, op->in[3]);
@@ -76,9 +76,9 @@ void expand_batch_norm_stats(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[0], add(body, running_mean, away));
     step_store(body, op->out[1], rstd);
     int unbiased = times(body, var, n > 1 ? n / (n - 1) : 1);
-    step_store(body, op->out[2], add(body, running_mean, times(body, away, rate)));
+    step_store(body, op->out[2], add(body, running_mean, times(body, away, momentum)));
     step_store(body, op->out[3],
-               add(body, times(body, running_var, 1 - rate), times(body, unbiased, rate)));
+               add(body, times(body, running_var, 1 - momentum), times(body, unbiased, momentum)));
 }
 
 void shape_batch_norm(Program *p, Op *op) {

@@ -1,8 +1,8 @@
 /* Losses.
  *
  * cross_entropy      (logits[T,V], labels[T,1], weight[1]) -> loss[T,1] = weight (lse - logit of
- *                    the label), 0 where the label is negative (ignored); lse[T,1]. attr.rate is
- *                    torch's label_smoothing.
+ *                    the label), 0 where the label is negative (ignored); lse[T,1]. with
+ *                    attr.label_smoothing as torch has it
  * cross_entropy_grad (logits, labels, lse, weight, dloss) -> dlogits = weight dloss (softmax -
  *                    onehot); dloss is [1] or [T,1]
  * topk_hits          (logits[T,V], labels[T,1]) -> top1[T,1], top5[T,1]: 1 where the label's logit
@@ -18,12 +18,12 @@ static int has_target(Body *body, int labels) {
     return step_binary(body, STEP_GE, labels, step_const_int(body, 0));
 }
 
-/* What stands in the logit's place where the target shares `rate` of itself among all classes. */
-static int smoothed(Body *body, double rate, int picked, int x) {
+/* What stands in the logit's place where the target gives `share` of itself among all classes. */
+static int smoothed(Body *body, double share, int picked, int x) {
     int mean = step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, x),
-                           step_const(body, rate / (double)body->cols));
+                           step_const(body, share / (double)body->cols));
     return step_binary(body, STEP_ADD,
-                       step_binary(body, STEP_MUL, picked, step_const(body, 1 - rate)), mean);
+                       step_binary(body, STEP_MUL, picked, step_const(body, 1 - share)), mean);
 }
 
 void shape_cross_entropy(Program *p, Op *op) {
@@ -41,8 +41,8 @@ void expand_cross_entropy(const Program *p, const Op *op, Body *body) {
     int lse = step_reduce(body, STEP_ROW_LSE, x), zero = step_const(body, 0);
     int picked =
         step_reduce(body, STEP_ROW_SUM, step_select(body, is_label(body, labels), x, zero));
-    if (op->attr.rate > 0)
-        picked = smoothed(body, op->attr.rate, picked, x);
+    if (op->attr.label_smoothing > 0)
+        picked = smoothed(body, op->attr.label_smoothing, picked, x);
     int loss = step_binary(body, STEP_MUL, step_binary(body, STEP_SUB, lse, picked), weight);
     step_store(body, op->out[0], step_select(body, has_target(body, labels), loss, zero));
     step_store(body, op->out[1], lse);
@@ -64,10 +64,11 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
     int factor =
         step_binary(body, STEP_MUL, step_load(body, op->in[3]), step_load(body, op->in[4]));
     int softmax = step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x, lse));
-    double rate = op->attr.rate;
-    if (rate > 0)
-        softmax = step_binary(body, STEP_SUB, softmax, step_const(body, rate / (double)body->cols));
-    int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1 - rate));
+    double share = op->attr.label_smoothing;
+    if (share > 0)
+        softmax =
+            step_binary(body, STEP_SUB, softmax, step_const(body, share / (double)body->cols));
+    int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1 - share));
     int d = step_binary(body, STEP_MUL,
                         step_select(body, is_label(body, labels), less_one, softmax), factor);
     step_store(body, op->out[0],

@@ -11,9 +11,9 @@
  *              Hutter, arXiv 1711.05101)
  * sgd          (p, g, factor, lr[steps,1], step [, momentum buffer])
  *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD, with
- *              attr.beta1 its momentum: the buffer is there where that is not 0
- * advance_step (factor, step, applied [, bad_step], step_loss, loss[steps,1])
- *              -> step, applied [, bad_step], step_loss, loss */
+ *              attr.momentum: the buffer is there where that is not 0
+ * advance_step (factor, step, applied, step_loss, loss[steps,1] [, bad_step])
+ *              -> the same without factor; bad_step is the first step whose factor was 0 */
 #include "graph/op_table.h"
 
 void shape_sum_squares(Program *p, Op *op) {
@@ -29,9 +29,9 @@ void expand_sum_squares(const Program *p, const Op *op, Body *body) {
 }
 
 void shape_clip_factor(Program *p, Op *op) {
-    op_expect(op,
-              op->in_count >= 4 && op->out_count >= 2 && value_same_place(op->in[3], op->out[1]),
-              "grad_norm");
+    bool scaled = op->in_count == 5;
+    op_expect(op, op->in_count == 4 + scaled && op->out_count == 2, "operands");
+    op_expect(op, value_same_place(op->in[3], op->out[1]), "grad_norm is not in place");
     result_1d(p, op, 0, "", p->real, 1);
 }
 
@@ -110,7 +110,7 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
 
 void shape_sgd(Program *p, Op *op) {
     (void)p;
-    bool momentum = op->attr.beta1 > 0;
+    bool momentum = op->attr.momentum > 0;
     op_expect(op, op->in_count == 5 + momentum && op->out_count >= 1 + momentum, "operands");
     op_expect(op,
               value_same_place(op->in[0], op->out[0]) &&
@@ -120,9 +120,9 @@ void shape_sgd(Program *p, Op *op) {
 
 /* The direction of the step, and the momentum buffer where there is one. */
 static int sgd_direction(const Op *op, Body *body, int g, int apply) {
-    if (op->attr.beta1 == 0)
+    if (op->attr.momentum == 0)
         return g;
-    int share = step_const(body, op->attr.beta1), buffer = step_load(body, op->in[5]);
+    int share = step_const(body, op->attr.momentum), buffer = step_load(body, op->in[5]);
     int kept = step_binary(body, STEP_MUL, share, buffer);
     int new_buffer = step_binary(body, STEP_ADD, kept, g);
     step_store(body, op->out[1], step_select(body, apply, new_buffer, buffer));
@@ -146,7 +146,7 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
     int way = step_binary(body, STEP_MUL, lr, sgd_direction(op, body, g, apply));
     int new_p = step_select(body, apply, step_binary(body, STEP_SUB, p, way), p);
     step_store(body, op->out[0], new_p);
-    int copy = 1 + (op->attr.beta1 > 0);
+    int copy = 1 + (op->attr.momentum > 0);
     if (op->out_count > copy)
         step_store(body, op->out[copy], new_p);
 }
@@ -154,26 +154,27 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
 void shape_advance_step(Program *p, Op *op) {
     (void)p;
     op_expect(op, op->in_count >= 5 && op->out_count == op->in_count - 1, "operands");
+    for (int i = 0; i < op->out_count; i++)
+        op_expect(op, value_same_place(op->in[i + 1], op->out[i]), "not in place");
 }
 
 void expand_advance_step(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = body->cols = 1;
     bool stops = op->in_count == 6;
-    int last = op->in_count - 1;
     int apply = applies(body, step_load(body, op->in[0]));
     int step = step_load(body, op->in[1]), applied = step_load(body, op->in[2]);
-    int bad_step = stops ? step_load(body, op->in[3]) : -1;
-    int step_loss = step_load(body, op->in[last - 1]);
+    int bad_step = stops ? step_load(body, op->in[5]) : -1;
+    int step_loss = step_load(body, op->in[3]);
     int one = step_const_int(body, 1), zero = step_const_int(body, 0);
-    step_store_at(body, op->out[last - 1], step, step_loss);
+    step_store_at(body, op->out[3], step, step_loss);
     step_store(body, op->out[0], step_binary(body, STEP_ADD, step, one));
     step_store(body, op->out[1],
                step_select(body, apply, step_binary(body, STEP_ADD, applied, one), applied));
     if (stops) {
         int first_bad =
             step_select(body, step_binary(body, STEP_LT, bad_step, zero), step, bad_step);
-        step_store(body, op->out[2], step_select(body, apply, bad_step, first_bad));
+        step_store(body, op->out[4], step_select(body, apply, bad_step, first_bad));
     }
-    step_store(body, op->out[last - 2], step_const(body, 0));
+    step_store(body, op->out[2], step_const(body, 0));
 }

@@ -34,7 +34,9 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_real(out, "beta2", a->beta2);
     print_real(out, "weight_decay", a->weight_decay);
     print_real(out, "max_norm", a->max_norm);
+    print_real(out, "momentum", a->momentum);
     print_real(out, "rate", a->rate);
+    print_real(out, "label_smoothing", a->label_smoothing);
     print_real(out, "growth", a->growth);
     print_real(out, "backoff", a->backoff);
     print_int(out, "interval", a->interval);

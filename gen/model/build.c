@@ -83,7 +83,7 @@ static Value *add_sum(Builder *b, Value *rows, const char *name, Value *total) {
 /* Mean loss over the step's targets. */
 static Value *add_loss(Builder *b, Value *logits, Value *total) {
     Value *in[] = {logits, b->batch.labels, b->batch.loss_weight};
-    Attr attr = {.rate = b->spec->training.label_smoothing};
+    Attr attr = {.label_smoothing = b->spec->training.label_smoothing};
     Value *rows = builder_op(b, OP_cross_entropy, "loss.rows", in, 3, attr,
                              spec_pos(b->spec, KEY_training_task));
     return add_sum(b, rows, "loss", total);

@@ -166,7 +166,7 @@ static Value *norm_param(Builder *b, int64_t width, const char *name, const char
 }
 
 /* torch's eps and momentum, which all these models use. */
-static const Attr norm_attr = {.eps = 1e-5, .rate = 0.1};
+static const Attr norm_attr = {.eps = 1e-5, .momentum = 0.1};
 
 Value *image_batch_norm(Builder *b, Value *x, const char *name, Pos pos) {
     Program *p = b->program;

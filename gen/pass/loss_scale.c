@@ -21,13 +21,9 @@ static void scale_loss(Program *p) {
                 graph->ops[i]->in[k] = p->counters.loss_scale;
 }
 
-/* Without bad_step, which would stop the run: (factor, step, applied, step_loss, loss). */
-static void go_on_after_skips(Op *advance) {
-    for (int i = 3; i + 1 < advance->in_count; i++)
-        advance->in[i] = advance->in[i + 1];
-    for (int i = 2; i + 1 < advance->out_count; i++)
-        advance->out[i] = advance->out[i + 1];
-    advance->in_count--;
+/* Leaves out the last operand, bad_step, which would stop the run. */
+static void go_on_after_skips(Op *advance, const Value *bad_step) {
+    ENSURE(advance->in[--advance->in_count] == bad_step, "%s does not stop", advance->name);
     advance->out_count--;
 }
 
@@ -41,7 +37,7 @@ void pass_loss_scale(Program *p, const Spec *spec) {
     scale_loss(p);
     Counters *c = &p->counters;
     clip->in[clip->in_count++] = c->loss_scale;
-    go_on_after_skips(graph_find(update, OP_advance_step));
+    go_on_after_skips(graph_find(update, OP_advance_step), c->bad_step);
     Value *in[] = {clip->out[0], c->loss_scale, c->growth_tracker, c->skipped_steps};
     Value *out[] = {value_alias(p, in[1], in[1]->name), value_alias(p, in[2], in[2]->name),
                     value_alias(p, in[3], in[3]->name)};

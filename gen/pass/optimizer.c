@@ -41,7 +41,7 @@ static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor) {
     Counters *c = &p->counters;
     TrainState *s = &p->train;
     bool momentum = s->exp_avg != NULL;
-    Attr attr = {.beta1 = spec->optimizer.momentum,
+    Attr attr = {.momentum = spec->optimizer.momentum,
                  .weight_decay = spec->optimizer.weight_decay,
                  .nesterov = momentum && spec->optimizer.nesterov};
     Value *in[] = {s->master, s->gradient, factor, c->lr, c->step, s->exp_avg};
@@ -57,7 +57,7 @@ static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor) {
 
 static void advance(Program *p, Graph *graph, Value *factor, Pos pos) {
     Counters *c = &p->counters;
-    Value *in[] = {factor, c->step, c->applied, c->bad_step, c->step_loss, c->loss};
+    Value *in[] = {factor, c->step, c->applied, c->step_loss, c->loss, c->bad_step};
     Value *out[5];
     for (int i = 0; i < 5; i++)
         out[i] = value_alias(p, in[i + 1], in[i + 1]->name);

@@ -186,7 +186,7 @@ static void add_embedding(RandomGraph *g) {
 
 static void add_loss(RandomGraph *g) {
     Value *x = matrix(g), *one = value_1d(g->program, name_of(g, "weight"), ROLE_FROZEN, g->program->real, 1, (Pos){0});
-    Attr attr = {.rate = 0.1 * below(g, 2)};
+    Attr attr = {.label_smoothing = 0.1 * below(g, 2)};
     Op *loss = add_op(g, OP_cross_entropy, (Value *[]){x, g->labels, one}, 3, NULL, 0, attr);
     if (below(g, 2)) {
         Value *in[] = {x, g->labels, loss->out[1], one, one};
@@ -251,7 +251,7 @@ static void add_batch_norm(RandomGraph *g) {
     Value *out[] = {NULL, NULL, value_alias(g->program, running[0], name_of(g, "mean")),
                     value_alias(g->program, running[1], name_of(g, "var"))};
     Op *stats = add_op(g, OP_batch_norm_stats, (Value *[]){sums->out[0], sums->out[1], running[0], running[1]}, 4, out, 4,
-                       (Attr){.rows = g->rows, .rate = 0.1, .eps = 1e-3});
+                       (Attr){.rows = g->rows, .momentum = 0.1, .eps = 1e-3});
     Value *y = add_op(g, OP_batch_norm, (Value *[]){x, stats->out[0], stats->out[1], w, bias}, 5, NULL, 0, (Attr){0})->out[0];
     Value *dy = below(g, 2) ? add_op(g, OP_relu6_grad, (Value *[]){y, operand(g, x->dtype, cols)}, 2, NULL, 0, (Attr){0})->out[0]
                             : operand(g, x->dtype, cols);

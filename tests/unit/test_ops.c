@@ -95,7 +95,7 @@ static void add_loss(Setup *s, Value *y) {
     one->data = &weight;
     Value *in[] = {logits, integers(s, ROWS, labels), one};
     Value *loss =
-        op1(s, OP_sum, op(s, OP_cross_entropy, in, 3, (Attr){.rate = s->smoothing}), (Attr){0});
+        op1(s, OP_sum, op(s, OP_cross_entropy, in, 3, (Attr){.label_smoothing = s->smoothing}), (Attr){0});
     p->loss_of_micro_step = op1(s, OP_scale, loss, (Attr){.alpha = 0.7});
     Value *total = value_1d(p, "step_loss", ROLE_COUNTER, DT_F64, 1, (Pos){0});
     p->counters.step_loss = total;
@@ -178,7 +178,7 @@ static Value *build_batch_norm(Setup *s) {
     Value *out[] = {NULL, NULL, value_alias(s->program, running_mean, "running_mean"),
                     value_alias(s->program, running_var, "running_var")};
     Op *stats = op_add_into(s->program, s->graph, OP_batch_norm_stats, "bn.stats", of_stats, 4, out,
-                            4, (Attr){.rows = ROWS, .rate = 0.1, .eps = 1e-2}, (Pos){0});
+                            4, (Attr){.rows = ROWS, .momentum = 0.1, .eps = 1e-2}, (Pos){0});
     Value *in[] = {x, stats->out[0], stats->out[1], param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES),
                    param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ZEROS)};
     return op(s, OP_batch_norm, in, 5, (Attr){0});

@@ -98,7 +98,7 @@ static void test_batch_norm_stats(void **state) {
     Op *sums = add(&s, OP_batch_norm_sums, (Value *[]){x, mean}, 2, (Attr){0});
     Value *in[] = {sums->out[0], sums->out[1], mean, var};
     Value *out[] = {NULL, NULL, value_alias(s.program, mean, "mean"), value_alias(s.program, var, "var")};
-    Attr attr = {.rows = ROWS, .rate = 0.3, .eps = 1e-3};
+    Attr attr = {.rows = ROWS, .momentum = 0.3, .eps = 1e-3};
     Op *stats = op_add_into(s.program, s.graph, OP_batch_norm_stats, "stats", in, 4, out, 4, attr, (Pos){0});
     ready(&s);
     fill(&s, x, 2);
