@@ -135,9 +135,9 @@ static void print_point(const SweepPoint *point, bool apart) {
 }
 
 /* One experiment; true when it fits its device. One point that does not fit ends no study. */
-static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *folder,
+static bool compile(Arena *arena, const Cli *cli, const SweepPoint *point, const char *folder,
                     bool swept) {
-    const Plan *plan = make_plan(arena, cli, spec);
+    const Plan *plan = make_plan(arena, cli, point->spec);
     if (cli->dump)
         return true;
     if (cli->plan || !swept) /* a study has many: plan.txt beside each program */
@@ -145,7 +145,7 @@ static bool compile(Arena *arena, const Cli *cli, const Spec *spec, const char *
     if (cli->plan)
         return plan_fits(plan);
     if (swept && !plan_fits(plan)) {
-        plan_say_unfit(plan, warn_at);
+        plan_say_unfit(plan, arena_printf(arena, "point %s: ", point->name), warn_at);
         return false;
     }
     plan_require_fit(plan);
@@ -182,7 +182,7 @@ static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
         if (sweep->swept && (cli->plan || cli->dump))
             print_point(point, i > 0);
         const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
-        fits[i] = compile(arena, cli, point->spec, to, sweep->swept);
+        fits[i] = compile(arena, cli, point, to, sweep->swept);
         fitting += fits[i];
     }
     if (cli->plan || cli->dump)

@@ -4,10 +4,10 @@
 #ifndef GRAPH_WINDOW_H
 #define GRAPH_WINDOW_H
 
+#include "base/limits.h"
 #include "graph/graph.h"
 
-/* Scalar steps have a window written out, place by place. */
-enum { WIDEST_WINDOW = 7, MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
+enum { MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
 
 int64_t window_out_height(const Window *);
 int64_t window_out_width(const Window *);

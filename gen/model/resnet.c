@@ -1,21 +1,7 @@
 /* ResNet (He et al., arXiv 1512.03385) with torchvision's names and initial values. Where a
  * bottleneck halves the image, its 3x3 convolution does ("v1.5"). */
 #include "model/image.h"
-
-typedef struct {
-    int64_t depth, blocks[4];
-    bool bottleneck;
-} Depth;
-
-static const Depth depths[] = {
-    {18, {2, 2, 2, 2}, false}, {34, {3, 4, 6, 3}, false}, {50, {3, 4, 6, 3}, true}};
-
-static const Depth *depth_of(const Spec *spec) {
-    const Depth *d = depths;
-    while (d->depth != spec->model.depth)
-        d++;
-    return d;
-}
+#include "spec/resnet_depths.h"
 
 static Images conv_norm(Builder *b, Images x, const char *conv_name, const char *norm_name,
                         Conv conv, Pos pos) {
@@ -50,7 +36,7 @@ static Images bottleneck(Builder *b, Images x, int64_t width, int64_t stride, Po
     return numbered(b, numbered_relu(b, x, 2, second, pos), 3, third, pos);
 }
 
-static Images block(Builder *b, Images in, const Depth *depth, int64_t width, int64_t stride,
+static Images block(Builder *b, Images in, const ResnetDepth *depth, int64_t width, int64_t stride,
                     Pos pos) {
     Images x = depth->bottleneck ? bottleneck(b, in, width, stride, pos)
                                  : basic_block(b, in, width, stride, pos);
@@ -63,7 +49,7 @@ static Images block(Builder *b, Images in, const Depth *depth, int64_t width, in
     return x;
 }
 
-static Images stage(Builder *b, Images x, const Depth *depth, int i, Pos pos) {
+static Images stage(Builder *b, Images x, const ResnetDepth *depth, int i, Pos pos) {
     int64_t width = b->spec->model.base_width << i;
     for (int64_t k = 0; k < depth->blocks[i]; k++) {
         b->scope = arena_printf(b->program->arena, "layer%d.%lld.", i + 1, (long long)k);
@@ -80,7 +66,7 @@ Value *resnet_forward(Builder *b) {
     Images x = numbered_relu(b, image_pixels(b), 1, stem, width);
     x = image_max_pool2d(b, x, "maxpool", (Window){.kernel = 3, .stride = 2, .padding = 1}, pos);
     for (int i = 0; i < 4; i++)
-        x = stage(b, x, depth_of(spec), i, pos);
+        x = stage(b, x, resnet_depth(spec), i, pos);
     Linear fc = {.features = spec->model.num_classes, .places = 1};
     return image_linear(b, image_average(b, x, "avgpool", pos), "fc", fc,
                         spec_pos(spec, KEY_model_num_classes));

@@ -63,7 +63,8 @@ static const char *hint_for(const Plan *plan, Role largest) {
     }
 }
 
-void plan_say_unfit(const Plan *plan, void (*say)(Pos, const char *, const char *, ...)) {
+void plan_say_unfit(const Plan *plan, const char *prefix,
+                    void (*say)(Pos, const char *, const char *, ...)) {
     Consumer consumers[ROLE_COUNT];
     for (int r = 0; r < ROLE_COUNT; r++)
         consumers[r] = (Consumer){(Role)r, plan->role_bytes[r]};
@@ -72,9 +73,9 @@ void plan_say_unfit(const Plan *plan, void (*say)(Pos, const char *, const char 
     bool given = plan->spec->activation_checkpoint.memory_budget_gib > 0;
     Key key = given ? KEY_activation_checkpoint_memory_budget_gib : KEY_job_device;
     say(spec_pos(plan->spec, key), hint_for(plan, consumers[0].role),
-        "the plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
+        "%sthe plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
         "%s %.2f GiB",
-        (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
+        prefix, (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
         (double)plan_budget_bytes(plan) / GIB, plan_role_title(consumers[0].role),
         (double)consumers[0].bytes / GIB, plan_role_title(consumers[1].role),
         (double)consumers[1].bytes / GIB, plan_role_title(consumers[2].role),
@@ -83,5 +84,5 @@ void plan_say_unfit(const Plan *plan, void (*say)(Pos, const char *, const char 
 
 void plan_require_fit(const Plan *plan) {
     if (!plan_fits(plan))
-        plan_say_unfit(plan, user_error);
+        plan_say_unfit(plan, "", user_error);
 }

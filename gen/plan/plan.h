@@ -172,8 +172,10 @@ void plan_predict(Plan *);
 /* Whether the plan fits the device and the spec's budget; where not, ends in a user error that names
  * the largest consumers and the key that would help most. */
 void plan_require_fit(const Plan *);
-/* The same in the voice of user_error or warn_at, for a plan that does not fit. */
-void plan_say_unfit(const Plan *, void (*say)(Pos, const char *hint, const char *format, ...));
+/* The same in the voice of user_error or warn_at, for a plan that does not fit. The fact begins with
+ * `prefix`. */
+void plan_say_unfit(const Plan *, const char *prefix,
+                    void (*say)(Pos, const char *hint, const char *format, ...));
 bool plan_fits(const Plan *);
 int64_t plan_budget_bytes(const Plan *);
 

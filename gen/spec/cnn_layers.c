@@ -1,5 +1,6 @@
 /* Reads the layers of a cnn. A layer is words behind a name; the table says what each may be. */
 #include "spec/cnn_layers.h"
+#include "base/limits.h"
 #include "spec/key_info.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -74,8 +75,7 @@ static double share(const Text *t) {
 }
 
 static void read_numbers(const Text *t, CnnLayer *layer) {
-    /* A pool's kernel has its window written out, place by place. */
-    enum { WIDEST = 1048576, LARGEST = 64, LARGEST_POOL = 7 };
+    enum { WIDEST = 1048576, LARGEST = 64 };
     switch (layer->kind) {
     case CNN_CONV:
         layer->features = integer(t, 0, 1, WIDEST, 0);
@@ -84,7 +84,7 @@ static void read_numbers(const Text *t, CnnLayer *layer) {
         layer->padding = integer(t, 3, 0, layer->kernel - 1, 0);
         break;
     case CNN_MAX_POOL:
-        layer->kernel = integer(t, 0, 1, LARGEST_POOL, 0);
+        layer->kernel = integer(t, 0, 1, WIDEST_WINDOW, 0);
         layer->stride = integer(t, 1, 1, LARGEST, layer->kernel);
         break;
     case CNN_DROPOUT:

@@ -2,6 +2,7 @@
  * make no sense. One short function a subject. */
 #include "spec/cnn_layers.h"
 #include "spec/key_info.h"
+#include "spec/resnet_depths.h"
 #include "spec/resolve.h"
 
 static void derive_stored_size(Spec *spec) {
@@ -66,10 +67,9 @@ static void check_statistics(const Spec *spec) {
 }
 
 static void check_depth(Arena *arena, const Spec *spec) {
-    int64_t depth = spec->model.depth;
-    if (spec->model.family == FAMILY_RESNET && depth != 18 && depth != 34 && depth != 50)
+    if (spec->model.family == FAMILY_RESNET && !resnet_depth(spec))
         user_error(spec_pos(spec, KEY_model_depth), key_hint(arena, KEY_model_depth),
-                   "there is no ResNet of %lld layers here", (long long)depth);
+                   "there is no ResNet of %lld layers here", (long long)spec->model.depth);
 }
 
 static void check_task(const Spec *spec) {

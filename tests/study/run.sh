@@ -176,7 +176,8 @@ SPEC
 
 budgets_are_kept() {
     write_budgets && "$gen" $work/budgets.toml -o $work/budgets 2>$work/warning || return
-    says 'memory_budget_gib' $work/warning
+    says 'memory_budget_gib' $work/warning &&
+        says 'warning: point memory_budget_gib0.001: the plan needs' $work/warning || return
     mapfile -t point < <(cut -d' ' -f1 $work/budgets/points)
     says 'refused' $work/budgets/points && [ ! -e "$work/budgets/${point[4]}" ] || return
     local before=0 i
