@@ -42,7 +42,7 @@ static bool replay(Rt *rt, int64_t step, char *found, size_t found_size) {
 
 _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
     char found[512];
-    rt_sync(rt);
+    rt_sync(rt, RT_STREAM_COMPUTE);
     rewind_to(rt, step);
     if (rt->program->training.micro_steps > 1)
         clear_gradients(rt);

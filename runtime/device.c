@@ -206,11 +206,21 @@ static void open_streams(Rt *rt) {
         CU(StreamCreate, &rt->streams[i], CU_STREAM_NON_BLOCKING);
 }
 
+static Numa bind_host(const Rt *rt) {
+    const RtData *data = &rt->program->data;
+    if (!data->numa_bind)
+        return numa_unbound("data.numa_bind = false");
+    if (rt->device.simulated)
+        return numa_unbound("the simulated device has no node");
+    return numa_bind("", rt->device.pci_bus_id, data->num_workers + 1);
+}
+
 void device_open(Rt *rt) {
     choose(rt);
     CUdevice device;
     CU(DeviceGet, &device, 0);
     read_facts(&rt->device, device);
+    rt->numa = bind_host(rt);
     process_memory_open(rt);
     CU(DevicePrimaryCtxRetain, &rt->context, device);
     CU(CtxSetCurrent, rt->context);
@@ -244,9 +254,9 @@ void rt_select_slot(Rt *rt, int slot) {
     rt->input = rt->arenas[RT_INPUT] + (size_t)slot * slot_bytes(rt->program);
 }
 
-void rt_sync(Rt *rt) {
+void rt_sync(Rt *rt, RtStream stream) {
     double start = rt_now_ms();
-    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    CU(StreamSynchronize, rt->streams[stream]);
     rt->measured.syncs++;
     rt->measured.sync_ms += rt_now_ms() - start;
 }

@@ -3,7 +3,8 @@
  * While the device works on one slot, the copy stream fills the other from a buffer of the loader's
  * ring. The host waits for two things: a batch that is not prepared yet, and the copy two batches
  * ago, whose buffer is to be filled again; that the device's slot is free is waited for on the copy
- * stream. */
+ * stream. From pageable memory there is no copy without the host: the driver stages it, and the call
+ * may wait for the stream or not. So the host waits here, where it is counted, as frameworks do. */
 #include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/rt.h"
@@ -150,8 +151,8 @@ static void send(Rt *rt, int index, LoaderBatch which) {
     RtSlot *slot = &rt->slots[index];
     CUevent before = slot->done;
     Passage *passage = next_passage(rt, slot, which);
-    bool overlap = rt->program->training.overlap;
-    CUstream copy = rt->streams[overlap ? RT_STREAM_COPY : RT_STREAM_COMPUTE];
+    RtStream stream = rt->program->training.overlap ? RT_STREAM_COPY : RT_STREAM_COMPUTE;
+    CUstream copy = rt->streams[stream];
     size_t bytes = rt->program->arena_bytes[RT_INPUT];
     rt_select_slot(rt, index);
     if (slot->used)
@@ -161,6 +162,8 @@ static void send(Rt *rt, int index, LoaderBatch which) {
     CU(EventRecord, slot->copied, copy);
     CU(StreamWaitEvent, rt->streams[RT_STREAM_COMPUTE], slot->copied, 0);
     slot->used = true;
+    if (!rt->program->data.pin_memory)
+        rt_sync(rt, stream);
     RtCopies *copies = &rt->measured.copies[RT_H2D];
     copies->count++;
     copies->bytes += (int64_t)bytes;

@@ -21,6 +21,7 @@ typedef struct {
     double arena_bytes;
     double feeding[FEEDINGS]; /* ms a step, means */
     const char *bound_by;     /* of these the longest; NULL: unknown */
+    const char *host_memory;  /* that batches are copied from */
 } Figures;
 
 /* What a step's time goes to. Each goes on beside the others, so the longest is what the rest waits
@@ -85,6 +86,7 @@ static Figures work_out(const Rt *rt) {
     Figures figures;
     work_out_times(&rt->measured, &figures);
     work_out_feeding(&rt->measured, &figures);
+    figures.host_memory = program->data.pin_memory ? "pinned" : "pageable";
     double units = (double)(training->batch * training->seq_len * training->micro_steps);
     figures.units_per_s = 1e3 * units / figures.median;
     figures.first_loss = history(rt, rt->losses, 0);
@@ -171,8 +173,15 @@ static json_t *feeding_json(const Figures *f) {
     json_t *feeding = json_object();
     for (int i = 0; i < FEEDINGS; i++)
         json_object_set_new(feeding, feedings[i].json, number(f->feeding[i]));
+    json_object_set_new(feeding, "host_memory", json_string(f->host_memory));
     json_object_set_new(feeding, "bound_by", f->bound_by ? json_string(f->bound_by) : json_null());
     return feeding;
+}
+
+static json_t *numa_json(const Numa *numa) {
+    bool bound = numa->node >= 0;
+    return json_pack("{s:o, s:o}", "node", bound ? json_integer(numa->node) : json_null(),
+                     "not_bound", bound ? json_null() : json_string(numa->why));
 }
 
 static void set_times(json_t *report, const Rt *rt, const Figures *f) {
@@ -200,6 +209,7 @@ static void set_times(json_t *report, const Rt *rt, const Figures *f) {
         report, "waits",
         json_pack("{s:I, s:o}", "count", (json_int_t)m->waits, "ms", number(m->wait_ms)));
     json_object_set_new(report, "feeding", feeding_json(f));
+    json_object_set_new(report, "numa", numa_json(&rt->numa));
     json_object_set_new(report, "collectives", json_object());
 }
 
@@ -296,6 +306,7 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     for (int i = 0; i < FEEDINGS; i++)
         line(out, feedings[i].text, "%.3f", f->feeding[i], NAN);
     fprintf(out, "%-34s %18s %18s\n", "bound by", f->bound_by ? f->bound_by : "-", "-");
+    fprintf(out, "%-34s %18s %18s\n", "copies in come from memory that is", f->host_memory, "-");
     line(out, "FLOPs a step, 1e9", "%.3f", NAN, p->flops * 1e-9);
     line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
 }
@@ -361,6 +372,10 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     if (profiled)
         fprintf(out, "\n* from a profiled window of %lld steps, apart from the iteration times\n",
                 (long long)profile_steps(rt->profile));
+    if (rt->numa.node >= 0)
+        fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
+    else
+        fprintf(out, "\nThreads and host memory: bound to no NUMA node: %s.\n", rt->numa.why);
     if (rt->device.simulated)
         fprintf(out,
                 "\nThis ran on the simulated device: its times say nothing about a GPU. For %s "

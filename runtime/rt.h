@@ -6,6 +6,7 @@
 #ifndef GPUOPT_RT_H
 #define GPUOPT_RT_H
 
+#include "runtime/numa.h"
 #include "runtime/runtime.h"
 
 #include <cuda.h>
@@ -141,6 +142,7 @@ struct Rt {
     const RtProgram *program;
     RtOptions options;
     RtDevice device;
+    Numa numa;
     CUcontext context;
     CUmodule module;
     CUfunction *kernels;     /* [kernel_count] */
@@ -173,8 +175,8 @@ void device_open(Rt *rt);
 void device_close(Rt *rt);
 /* Makes rt_input() give addresses in this slot. */
 void rt_select_slot(Rt *rt, int slot);
-/* cuStreamSynchronize of the compute stream, counted in measured.syncs. */
-void rt_sync(Rt *rt);
+/* cuStreamSynchronize, counted in measured.syncs. */
+void rt_sync(Rt *rt, RtStream stream);
 /* Waits for an event of an earlier step, counted in measured.waits. */
 void rt_wait(Rt *rt, CUevent event);
 

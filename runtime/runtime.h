@@ -256,6 +256,7 @@ typedef struct {
     int64_t prefetch_batches;
     int64_t num_workers; /* threads that prepare them; 0: the loop itself, none ahead */
     bool packing, shuffle, pin_memory;
+    bool numa_bind; /* threads and host memory stay on the card's NUMA node */
     const RtImages *images;   /* NULL: tokens */
     const RtDataset *dataset; /* NULL: each batch is sent */
 } RtData;

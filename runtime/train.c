@@ -67,7 +67,7 @@ static void log_step(Rt *rt) {
 static void settle(Rt *rt) {
     int64_t known = rt->known_steps;
     history_complete(rt);
-    rt_sync(rt);
+    rt_sync(rt, RT_STREAM_COMPUTE);
     clock_collect(rt);
     inputs_collect(rt);
     process_memory_measure(rt);

@@ -239,6 +239,7 @@ static void put_data(const Emit *e) {
     put_bool(e, "packing", s->data.packing);
     put_bool(e, "shuffle", s->data.shuffle);
     put_bool(e, "pin_memory", s->data.pin_memory);
+    put_bool(e, "numa_bind", s->data.numa_bind);
     put_images(e);
     put_dataset(e);
     sb_puts(e->out, "    },\n");

@@ -257,6 +257,8 @@
       "Whether short samples share a row; they never attend to each other.")                       \
     K(data, shuffle, BOOL, "true", "", FROM_FILES, "Whether every epoch has its own order.")       \
     K(data, pin_memory, BOOL, "true", "", ALWAYS, "Whether host buffers are page-locked.")         \
+    K(data, numa_bind, BOOL, "true", "", ALWAYS,                                                   \
+      "Whether threads, and the host memory they take, stay on the NUMA node of the card.")        \
     K(data, prefetch_batches, INT, "2", "[1, 64]", ALWAYS, "Micro-batches prepared ahead.")        \
     K(data, num_workers, INT, "1", "[0, 256]", ALWAYS,                                             \
       "Threads that prepare micro-batches; 0: none ahead, the step waits for each.")               \

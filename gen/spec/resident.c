@@ -107,7 +107,7 @@ void check_resident(Arena *arena, Spec *spec) {
         spec->stored_images = 0;
         spec->data.device_resident = RESIDENT_FALSE;
     }
-    spec->resident_why = why                      ? why
+    spec->resident_why = why                       ? why
                          : wanted == RESIDENT_TRUE ? "data.device_resident = true"
                                                    : "data.device_resident = \"auto\"";
 }

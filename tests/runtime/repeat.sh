@@ -80,6 +80,34 @@ test_without_cuda_graph() { switched compile.cuda_graph=false; }
 test_without_overlap() { switched compile.overlap=false; }
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
 test_pageable_input() { switched data.pin_memory=false; }
+
+# fed PIN_MEMORY: a program of images that are sent, its calls counted by the simulated device.
+fed() {
+    program "fed_$1" $cases/cnn_strides/spec.toml data.device_resident=false "data.pin_memory=$1" \
+        profiling.enabled=true profiling.start_step=3 profiling.steps=4 training.eval_every=0 &&
+        SIM_COUNTS=$work/fed_$1.counts run "fed_$1" "fed_$1_out" --init $cases/cnn_strides/model
+}
+
+# called PIN_MEMORY CALL: how often, in the whole run; profiled, in the profiled steps.
+called() { sed -n "/\"calls\"/,\$s/^ *\"$2\": \([0-9]*\),*\$/\1/p" "$work/fed_$1.counts"; }
+profiled() { awk -F, -v call="$2" '$NF == call { n = $3 } END { print n + 0 }' "$work/fed_$1_out/cuda_api_sum.csv"; }
+host_to_device() { sed -n "s/.*\"h2d\":.*\"$2\": {\"count\": \([0-9]*\).*/\1/p" "$work/fed_$1.counts"; }
+reports() { tr -d ' \n' <"$work/fed_$1_out/report.json" | grep -q "$2"; }
+
+# Ten steps of three batches, and evaluations. Pinned: page-locked buffers, and nobody waits
+# for a copy. Pageable: buffers that the driver does not know, and a wait behind each copy. The same bits.
+test_pinned_and_pageable() {
+    fed true && fed false && same_results fed_true_out fed_false_out || return 1
+    [ "$(called true cuMemcpyHtoDAsync)" = "$(called false cuMemcpyHtoDAsync)" ] &&
+        [ "$(called true cuMemHostAlloc)" = $(($(called false cuMemHostAlloc) + 4)) ] &&
+        [ "$(host_to_device true pinned)" = "$(called true cuMemcpyHtoDAsync)" ] &&
+        [ "$(host_to_device false pinned)" = 0 ] || return 1
+    [ "$(profiled true cuMemcpyHtoDAsync_v2)" = 12 ] && [ "$(profiled false cuMemcpyHtoDAsync_v2)" = 12 ] &&
+        [ "$(profiled false cuStreamSynchronize)" = $(($(profiled true cuStreamSynchronize) + 12)) ] || return 1
+    reports true '"h2d":{"count":30,"bytes":[0-9]*,"ms":[0-9.e-]*,"pinned":30}' &&
+        reports true '"host_memory":"pinned"' && reports false '"host_memory":"pageable"' &&
+        reports false '"h2d":{"count":30,"bytes":[0-9]*,"ms":[0-9.e-]*,"pinned":0}'
+}
 test_nvrtc() { GPUOPT_JIT=1 run plain jit "${start[@]}" && same_results plain_out jit; }
 
 # A first loss scale far too large: its steps apply no update, say so, and are no reason to stop.
@@ -149,7 +177,7 @@ test_not_finite() {
 }
 
 tests='two_runs other_seed_differs stopped_and_resumed signal_and_resume without_fusion without_cuda_graph
-without_overlap full_recomputation pageable_input nvrtc loss_scale buffers accumulation without_adapter not_finite'
+without_overlap full_recomputation pageable_input pinned_and_pageable nvrtc loss_scale buffers accumulation without_adapter not_finite'
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }

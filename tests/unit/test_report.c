@@ -220,6 +220,7 @@ static int setup(void **state) {
     rt = (Rt){.program = &program,
               .options = {.out_dir = out_dir},
               .device = {.name = "an H100", .driver_version = 13000},
+              .numa = {.node = 1},
               .losses = losses,
               .grad_norms = norms,
               .known_steps = 4,
@@ -344,11 +345,42 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "feeding.data_wait_ms", 2);
     assert_number(r, "feeding.copy_ms", 0.5);
     assert_number(r, "feeding.compute_ms", 2.75);
+    assert_number(r, "numa.node", 1);
+    assert_true(json_is_null(at(r, "numa.not_bound")));
     json_decref(r);
     assert_text("report.txt", "kernel launches a step                           10.0");
     assert_text("report.txt", "iteration, median ms                            3.000");
     assert_text("report.txt", "waiting for data a step, host ms                2.000");
     assert_text("report.txt", "bound by                                      compute");
+    assert_text("report.txt", "copies in come from memory that is           pageable");
+    assert_text("report.txt", "Threads and host memory: on NUMA node 1.");
+}
+
+static void the_longest_binds(void **state) {
+    (void)state;
+    static const char *const names[] = {"data", "copy", "compute"};
+    for (int i = 0; i < 3; i++) {
+        rt.measured.data_wait_ms = 7 * (i == 0 ? 5 : 1); /* of 7 steps */
+        rt.measured.copy_ms = i == 1 ? 5 : 2;
+        rt.measured.compute_ms = i == 2 ? 5 : 3;
+        report_write(&rt);
+        json_t *r = json_of("report.json");
+        assert_string_equal(json_string_value(at(r, "feeding.bound_by")), names[i]);
+        json_decref(r);
+    }
+}
+
+static void an_unbound_host_says_why(void **state) {
+    (void)state;
+    rt.numa = (Numa){.node = -1, .why = "it is too far"};
+    program.data.pin_memory = true;
+    report_write(&rt);
+    json_t *r = json_of("report.json");
+    assert_true(json_is_null(at(r, "numa.node")));
+    assert_string_equal(json_string_value(at(r, "numa.not_bound")), "it is too far");
+    assert_string_equal(json_string_value(at(r, "feeding.host_memory")), "pinned");
+    json_decref(r);
+    assert_text("report.txt", "Threads and host memory: bound to no NUMA node: it is too far.");
 }
 
 static void what_was_not_measured_is_null(void **state) {
@@ -534,6 +566,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(measured_figures_are_reported),
+        T(the_longest_binds),
+        T(an_unbound_host_says_why),
         T(what_was_not_measured_is_null),
         T(a_run_without_steps_has_no_times),
         T(a_simulated_run_says_so),

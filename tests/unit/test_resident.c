@@ -18,8 +18,8 @@
 
 static Arena arena;
 static char folder[] = "/tmp/test_resident_XXXXXX";
-static const char *const made[] = {"spec.toml", "a.idx", "b.idx", "c.gz", "huge.idx",
-                                   "short",     "text",  "pipe"};
+static const char *const made[] = {"spec.toml", "a.idx", "b.idx", "c.gz",
+                                   "huge.idx",  "short", "text",  "pipe"};
 
 static const char SPEC[] = "[model]\nfamily = \"mlp\"\nnum_classes = 10\nimage_size = 8\n"
                            "image_channels = 1\nhidden_size = 4\nnum_hidden_layers = 1\n"
@@ -28,9 +28,22 @@ static const char SPEC[] = "[model]\nfamily = \"mlp\"\nnum_classes = 10\nimage_s
 
 /* Headers are all that is read, so files need no pixels. */
 static void write_header(const char *path, const char *mode, int count) {
-    const unsigned char header[] = {0, 0, 8, 3, (unsigned char)(count >> 24),
-                                    (unsigned char)(count >> 16), (unsigned char)(count >> 8),
-                                    (unsigned char)count, 0, 0, 0, 8, 0, 0, 0, 6};
+    const unsigned char header[] = {0,
+                                    0,
+                                    8,
+                                    3,
+                                    (unsigned char)(count >> 24),
+                                    (unsigned char)(count >> 16),
+                                    (unsigned char)(count >> 8),
+                                    (unsigned char)count,
+                                    0,
+                                    0,
+                                    0,
+                                    8,
+                                    0,
+                                    0,
+                                    0,
+                                    6};
     gzFile file = gzopen(path, mode);
     assert_int_equal(gzwrite(file, header, sizeof header), sizeof header);
     assert_int_equal(gzclose(file), Z_OK);
@@ -100,16 +113,16 @@ static void sends_what_cannot_be_counted(void **state) {
     (void)state;
     static const struct {
         const char *train, *set, *why;
-    } cases[] = {{"gone", NULL, "nobody could count the images of gone: no such file"},
-                 {"short", NULL, "nobody could count the images of short: it has no IDX header"},
-                 {"text", NULL, "nobody could count the images of text: it holds no IDX images"},
-                 {"pipe", NULL, "nobody could count the images of pipe: it is no regular file"},
-                 {"a.idx", "data.validation=gone",
-                  "nobody could count the images of gone: no such file"},
-                 {"huge.idx", NULL, "44739243 images of 48 pixels are more than 2^31 - 1 pixels"},
-                 {"a.idx", "data.decode=host",
-                  "data.device_resident needs data.format = \"idx\" and data.decode = "
-                  "\"device\""}};
+    } cases[] = {
+        {"gone", NULL, "nobody could count the images of gone: no such file"},
+        {"short", NULL, "nobody could count the images of short: it has no IDX header"},
+        {"text", NULL, "nobody could count the images of text: it holds no IDX images"},
+        {"pipe", NULL, "nobody could count the images of pipe: it is no regular file"},
+        {"a.idx", "data.validation=gone", "nobody could count the images of gone: no such file"},
+        {"huge.idx", NULL, "44739243 images of 48 pixels are more than 2^31 - 1 pixels"},
+        {"a.idx", "data.decode=host",
+         "data.device_resident needs data.format = \"idx\" and data.decode = "
+         "\"device\""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Spec *spec = read_with(cases[i].train, cases[i].set);
         assert_int_equal(spec->data.device_resident, RESIDENT_FALSE);
