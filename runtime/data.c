@@ -83,19 +83,18 @@ int64_t permute(int64_t index, int64_t count, uint64_t key) {
 }
 
 /* The row of the files that the training stream's row `index` is. */
-static int64_t train_row(const Loader *loader, int64_t index) {
+static DataRow train_row(const Loader *loader, int64_t index) {
     int64_t count = loader->facts.train_rows;
     if (count == 0)
-        return index;
+        return (DataRow){LOADER_TRAIN, 0, index};
     int64_t epoch = index / count, place = index % count;
-    if (!loader->program->data.shuffle)
-        return place;
-    return permute(place, count, mix64(loader->seed, (uint64_t)epoch));
+    if (loader->program->data.shuffle)
+        place = permute(place, count, mix64(loader->seed, (uint64_t)epoch));
+    return (DataRow){LOADER_TRAIN, epoch, place};
 }
 
-/* -1: padding */
-static int64_t eval_row(const Loader *loader, int64_t index) {
-    return index < loader->facts.eval_rows ? index : -1;
+static DataRow eval_row(const Loader *loader, int64_t index) {
+    return (DataRow){LOADER_EVAL, 0, index < loader->facts.eval_rows ? index : -1};
 }
 
 int64_t loader_eval_batches(const Loader *loader) {
@@ -113,9 +112,9 @@ static bool fill_part(const void *context, LoaderBatch which, int64_t part, int6
     bool ok = true;
     for (int64_t b = batch * part / parts; ok && b < batch * (part + 1) / parts; b++) {
         int64_t index = which.index * batch + b;
-        int64_t row =
+        DataRow row =
             which.split == LOADER_TRAIN ? train_row(loader, index) : eval_row(loader, index);
-        ok = loader->kind->write(loader->set, which.split, row, b, slot, error);
+        ok = loader->kind->write(loader->set, row, b, slot, error);
     }
     return ok;
 }
@@ -163,7 +162,8 @@ static int64_t step_targets(const Loader *loader, int64_t micro_index) {
     int64_t rows = t->batch * t->micro_steps, targets = 0;
     int64_t first = micro_index / t->micro_steps * rows;
     for (int64_t i = 0; i < rows; i++)
-        targets += loader->kind->targets(loader->set, LOADER_TRAIN, train_row(loader, first + i));
+        targets +=
+            loader->kind->targets(loader->set, LOADER_TRAIN, train_row(loader, first + i).row);
     return targets;
 }
 

@@ -23,10 +23,11 @@ typedef struct {
     Source sources[LOADER_SPLITS];
     FileList classes; /* of folders */
     int64_t rows[LOADER_SPLITS];
-    const RtInput *pixels, *labels, *indices; /* NULL: the program does not read it */
+    const RtInput *pixels, *labels, *indices, *boxes; /* NULL: the program does not read it */
 } ImageSet;
 
-enum { HELD_OUT_KEY = 1 };
+/* So that what is drawn for one purpose says nothing about what is drawn for another. */
+enum { HELD_OUT_KEY = 1, BOX_KEY = 2 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -113,7 +114,8 @@ static void *images_open(const RtProgram *program, uint64_t seed, DataError *err
                       .seed = seed,
                       .pixels = program_input(program, "pixels"),
                       .labels = program_input(program, "labels"),
-                      .indices = program_input(program, "indices")};
+                      .indices = program_input(program, "indices"),
+                      .boxes = program_input(program, "boxes")};
     if (open_rows(set, program->training.batch, error))
         return set;
     images_close(set);
@@ -187,29 +189,36 @@ static bool put_raw(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t
     return raw != NULL;
 }
 
-static bool put_presented(const ImageSet *set, LoaderSplit split, int64_t row, void *to,
-                          DataError *error) {
+/* Of an image in an epoch always the same one, in whatever batch and whoever asks. */
+static Box box_of(const ImageSet *set, DataRow at) {
+    uint64_t key = mix64(mix64(mix64(set->seed, BOX_KEY), (uint64_t)at.epoch), (uint64_t)at.row);
+    return box_draw(set->shape, key);
+}
+
+static bool put_presented(const ImageSet *set, DataRow at, void *to, DataError *error) {
     uint8_t *room = rt_alloc(raw_bytes(set->shape));
-    const uint8_t *raw = raw_image(set, split, row, room, error);
+    const uint8_t *raw = raw_image(set, at.split, at.row, room, error);
+    Box box = box_of(set, at);
     if (raw)
-        image_present(set->shape, raw, set->pixels->dtype, to);
+        image_present(set->shape, raw, at.split == LOADER_TRAIN ? &box : NULL, set->pixels->dtype,
+                      to);
     free(room);
     return raw != NULL;
 }
 
-static bool put_pixels(const ImageSet *set, LoaderSplit split, int64_t row, int64_t entry,
-                       void *slot, DataError *error) {
+static bool put_pixels(const ImageSet *set, DataRow at, int64_t entry, void *slot,
+                       DataError *error) {
     const RtImages *shape = set->shape;
     int64_t seen = shape->out_size * shape->out_size * shape->out_channels;
     size_t bytes = shape->decode_on_host ? (size_t)seen * rt_dtype_bytes(set->pixels->dtype)
                                          : raw_bytes(shape);
     char *to = (char *)slot + set->pixels->offset + (size_t)entry * bytes;
-    if (row < 0) {
+    if (at.row < 0) {
         memset(to, 0, bytes);
         return true;
     }
-    return shape->decode_on_host ? put_presented(set, split, row, to, error)
-                                 : put_raw(set, split, row, (uint8_t *)to, error);
+    return shape->decode_on_host ? put_presented(set, at, to, error)
+                                 : put_raw(set, at.split, at.row, (uint8_t *)to, error);
 }
 
 static void put_int(void *slot, const RtInput *input, int64_t entry, int64_t value) {
@@ -224,13 +233,23 @@ static int64_t index_of(const ImageSet *set, LoaderSplit split, int64_t row) {
     return source == &set->sources[LOADER_TRAIN] ? at : set->sources[LOADER_TRAIN].count + at;
 }
 
-static bool images_write(const void *context, LoaderSplit split, int64_t row, int64_t entry,
-                         void *slot, DataError *error) {
+static void put_box(const ImageSet *set, DataRow at, int64_t entry, void *slot) {
+    Box box = {0};
+    if (at.split == LOADER_TRAIN)
+        box = box_of(set, at);
+    memcpy((char *)slot + set->boxes->offset + (size_t)entry * sizeof box, &box, sizeof box);
+}
+
+static bool images_write(const void *context, DataRow at, int64_t entry, void *slot,
+                         DataError *error) {
     const ImageSet *set = context;
-    put_int(slot, set->labels, entry, row < 0 ? IGNORED : label_of(set, split, row));
+    bool padding = at.row < 0;
+    put_int(slot, set->labels, entry, padding ? IGNORED : label_of(set, at.split, at.row));
     if (set->indices)
-        put_int(slot, set->indices, entry, row < 0 ? 0 : index_of(set, split, row));
-    return !set->pixels || put_pixels(set, split, row, entry, slot, error);
+        put_int(slot, set->indices, entry, padding ? 0 : index_of(set, at.split, at.row));
+    if (set->boxes)
+        put_box(set, at, entry, slot);
+    return !set->pixels || put_pixels(set, at, entry, slot, error);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */

@@ -67,6 +67,17 @@ int64_t folder_skip_broken(ImageFolder *folder, const RtImages *shape, int64_t t
 bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, uint8_t *raw,
                  DataError *error);
 
+/* ---- random parts (data_crop.c) -------------------------------------------------------------- */
+
+/* A part of a raw image, mirrored or not: an image's numbers in the input `boxes`. */
+typedef struct {
+    int32_t top, left, height, width, mirrored;
+} Box;
+
+/* As torchvision's RandomResizedCrop and RandomHorizontalFlip draw them; all of the image where the
+ * program asks for neither. */
+Box box_draw(const RtImages *shape, uint64_t key);
+
 /* ---- other sizes (data_resize.c) ------------------------------------------------------------- */
 
 /* The raw image of a picture: its largest centred part of that shape, made smaller. A part that is
@@ -74,7 +85,9 @@ bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, u
 bool picture_fit(const Picture *picture, const RtImages *shape, const char *path, uint8_t *raw,
                  DataError *error);
 
-/* What the model sees of a raw image, in floats of `dtype`. */
-void image_present(const RtImages *shape, const uint8_t *raw, RtDtype dtype, void *out);
+/* What the model sees of a raw image, in floats of `dtype`: of the box that training cuts out, or,
+ * where that is NULL, as a held-out image. */
+void image_present(const RtImages *shape, const uint8_t *raw, const Box *box, RtDtype dtype,
+                   void *out);
 
 #endif

@@ -7,6 +7,12 @@
 
 enum { IGNORED = -100 }; /* a label that is no target */
 
+/* A row, and in which epoch it is seen: what is drawn for it depends on nothing else. */
+typedef struct {
+    LoaderSplit split;
+    int64_t epoch, row; /* row -1: padding */
+} DataRow;
+
 /* Everything but open and close is called from any thread. */
 typedef struct {
     /* The rows of both splits; NULL, and nothing left behind, where that fails. */
@@ -14,9 +20,8 @@ typedef struct {
     void (*close)(void *set);
     int64_t (*rows)(const void *set, LoaderSplit split); /* 0 of LOADER_TRAIN: without end */
     int64_t (*targets)(const void *set, LoaderSplit split, int64_t row);
-    /* Writes a row as entry `entry` of the batch in a slot; row -1: padding. */
-    bool (*write)(const void *set, LoaderSplit split, int64_t row, int64_t entry, void *slot,
-                  DataError *error);
+    /* Writes a row as entry `entry` of the batch in a slot. */
+    bool (*write)(const void *set, DataRow row, int64_t entry, void *slot, DataError *error);
     /* Samples and what was wrong with some; rows and fingerprint are the loader's. */
     void (*facts)(const void *set, LoaderFacts *facts);
     uint64_t (*fingerprint)(const void *set);

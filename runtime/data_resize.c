@@ -10,26 +10,35 @@
 
 enum { MAX_CHANNELS = 3 };
 
+/* `size` places of the old axis from `first` on become `resized` ones; of these, `count` from
+ * `skipped` on are wanted, in the other direction where mirrored. */
+typedef struct {
+    int64_t first, size, resized, skipped, count;
+    bool mirrored;
+} Axis;
+
 /* One place of an axis between two of the old one: (1 - share) * low + share * high. */
 typedef struct {
     int64_t low, high;
     double share;
 } Tap;
 
-static Tap tap_at(int64_t place, int64_t old_size, int64_t new_size) {
-    double at = ((double)place + 0.5) * (double)old_size / (double)new_size - 0.5;
+static Tap tap_at(const Axis *axis, int64_t i) {
+    int64_t last = axis->size - 1;
+    int64_t place = axis->skipped + (axis->mirrored ? axis->count - 1 - i : i);
+    double at = ((double)place + 0.5) * (double)axis->size / (double)axis->resized - 0.5;
     if (at < 0)
         at = 0;
     int64_t low = (int64_t)at;
-    if (low > old_size - 1)
-        low = old_size - 1;
-    return (Tap){low, low + 1 < old_size ? low + 1 : low, at - (double)low};
+    if (low > last)
+        low = last;
+    return (Tap){axis->first + low, axis->first + (low < last ? low + 1 : low), at - (double)low};
 }
 
-static Tap *taps(int64_t old_size, int64_t new_size) {
-    Tap *all = rt_alloc(sizeof *all * (size_t)new_size);
-    for (int64_t i = 0; i < new_size; i++)
-        all[i] = tap_at(i, old_size, new_size);
+static Tap *taps(Axis axis) {
+    Tap *all = rt_alloc(sizeof *all * (size_t)axis.count);
+    for (int64_t i = 0; i < axis.count; i++)
+        all[i] = tap_at(&axis, i);
     return all;
 }
 
@@ -69,10 +78,11 @@ bool picture_fit(const Picture *picture, const RtImages *shape, const char *path
                          path, (long long)picture->height, (long long)picture->width,
                          (long long)shape->height, (long long)shape->width);
     int64_t channels = picture->channels, stride = picture->width * channels;
-    Tap *rows = taps(part.height, shape->height), *cols = taps(part.width, shape->width);
-    const uint8_t *first = picture->pixels + part.top * stride + part.left * channels;
+    Tap *rows = taps((Axis){part.top, part.height, shape->height, 0, shape->height, false});
+    Tap *cols = taps((Axis){part.left, part.width, shape->width, 0, shape->width, false});
     for (int64_t y = 0; y < shape->height; y++) {
-        const uint8_t *upper = first + rows[y].low * stride, *lower = first + rows[y].high * stride;
+        const uint8_t *upper = picture->pixels + rows[y].low * stride;
+        const uint8_t *lower = picture->pixels + rows[y].high * stride;
         for (int64_t x = 0; x < shape->width; x++)
             for (int64_t c = 0; c < channels; c++)
                 *raw++ = (uint8_t)(between(upper, lower, rows[y], cols[x], channels, c) + 0.5);
@@ -103,10 +113,27 @@ static void put_row(RtDtype dtype, void *out, int64_t at, const double *values, 
             rt_set(dtype, out, at + i, values[i]);
 }
 
-void image_present(const RtImages *shape, const uint8_t *raw, RtDtype dtype, void *out) {
+/* Rows and columns of what the model sees. */
+static void seen_axes(const RtImages *shape, const Box *box, Axis *rows, Axis *cols) {
+    int64_t size = shape->out_size;
+    *rows = (Axis){0, shape->height, size, 0, size, false};
+    *cols = (Axis){0, shape->width, size, 0, size, false};
+    if (box) {
+        *rows = (Axis){box->top, box->height, size, 0, size, false};
+        *cols = (Axis){box->left, box->width, size, 0, size, box->mirrored};
+    } else if (shape->eval_height) {
+        *rows = (Axis){0, shape->height, shape->eval_height, shape->eval_top, size, false};
+        *cols = (Axis){0, shape->width, shape->eval_width, shape->eval_left, size, false};
+    }
+}
+
+void image_present(const RtImages *shape, const uint8_t *raw, const Box *box, RtDtype dtype,
+                   void *out) {
     int64_t size = shape->out_size, stride = shape->width * shape->channels;
     int64_t wide = size * shape->out_channels;
-    Tap *rows = taps(shape->height, size), *cols = taps(shape->width, size);
+    Axis row_axis, col_axis;
+    seen_axes(shape, box, &row_axis, &col_axis);
+    Tap *rows = taps(row_axis), *cols = taps(col_axis);
     double *row = rt_alloc(sizeof *row * (size_t)wide);
     Affine of[MAX_CHANNELS];
     affines(shape, of);

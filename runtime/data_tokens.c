@@ -183,17 +183,17 @@ static int32_t *places(const TokenSet *set, const RtInput *input, int64_t entry,
     return input ? (int32_t *)((char *)slot + input->offset) + entry * set->seq_len : NULL;
 }
 
-static bool tokens_write(const void *context, LoaderSplit split, int64_t row, int64_t entry,
-                         void *slot, DataError *error) {
+static bool tokens_write(const void *context, DataRow at, int64_t entry, void *slot,
+                         DataError *error) {
     (void)error;
     const TokenSet *set = context;
     int32_t *ids = places(set, set->input_ids, entry, slot);
     int32_t *labels = places(set, set->labels, entry, slot);
     int32_t *positions = places(set, set->positions, entry, slot);
-    if (row < 0)
+    if (at.row < 0)
         row_pad(set->seq_len, ids, labels, positions);
     else
-        row_write(&set->rows[split], row, ids, labels, positions);
+        row_write(&set->rows[at.split], at.row, ids, labels, positions);
     return true;
 }
 

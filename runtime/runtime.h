@@ -127,7 +127,10 @@ typedef struct {
  * with images, where a row is one image (seq_len 1) and labels are its class, -100: padding:
  *   pixels      U8 [tokens * height * width * channels], or a float [tokens * out_size * out_size *
  *               out_channels] where the host decodes; channels last
- *   indices     I32 [tokens]  the image's place in RtData.dataset, instead of pixels */
+ *   indices     I32 [tokens]  the image's place in RtData.dataset, instead of pixels
+ *   boxes       I32 [tokens * 5]  top, left, height and width of the part of the image that training
+ *               sees, and whether it is mirrored (0 or 1); of held-out images zeros, which nobody reads
+ */
 typedef struct {
     const char *name;
     RtDtype dtype;
@@ -234,6 +237,12 @@ typedef struct {
     const double *mean, *std; /* [out_channels] */
     bool decode_on_host;      /* `pixels` is what the model sees; else raw images */
     bool skip_broken;         /* images that cannot be decoded are left out; else an error */
+    bool random_resized_crop; /* training sees a random part, of these shares of the area and */
+    double crop_scale[2], crop_ratio[2]; /* these ratios of width to height; least and largest */
+    double random_horizontal_flip;       /* probability that it is mirrored */
+    /* Held-out images are resized to this, of which the model sees what begins at top, left; 0: to
+     * out_size x out_size. */
+    int64_t eval_height, eval_width, eval_top, eval_left;
 } RtImages;
 
 /* What the device keeps of the data, all samples as they are stored: those to train on, then those

@@ -188,6 +188,35 @@ static void put_channels(const Emit *e, const char *field, Reals list) {
     sb_puts(e->out, "},\n");
 }
 
+static void put_range(const Emit *e, const char *field, Reals range) {
+    sb_printf(e->out, "            .%s = {", field);
+    sb_put_real(e->out, range.items[0]);
+    sb_puts(e->out, ", ");
+    sb_put_real(e->out, range.items[1]);
+    sb_puts(e->out, "},\n");
+}
+
+/* What of a stored image the model sees, where that is not all of it. */
+static void put_crops(const Emit *e) {
+    const Spec *s = e->spec;
+    CenterCrop c = spec_center_crop(s);
+    if (s->data.random_resized_crop) {
+        sb_puts(e->out, "            .random_resized_crop = true,\n");
+        put_range(e, "crop_scale", s->data.crop_scale);
+        put_range(e, "crop_ratio", s->data.crop_ratio);
+    }
+    if (s->data.random_horizontal_flip > 0) {
+        sb_puts(e->out, "            .random_horizontal_flip = ");
+        sb_put_real(e->out, s->data.random_horizontal_flip);
+        sb_puts(e->out, ",\n");
+    }
+    if (s->data.eval_resize_size)
+        sb_printf(e->out,
+                  "            .eval_height = %lld,\n            .eval_width = %lld,\n"
+                  "            .eval_top = %lld,\n            .eval_left = %lld,\n",
+                  (long long)c.height, (long long)c.width, (long long)c.top, (long long)c.left);
+}
+
 static void put_images(const Emit *e) {
     const Spec *s = e->spec;
     const struct {
@@ -206,6 +235,7 @@ static void put_images(const Emit *e) {
     sb_printf(e->out, "            .decode_on_host = %s,\n",
               bool_text(s->data.decode == DECODE_HOST));
     sb_printf(e->out, "            .skip_broken = %s,\n", bool_text(s->data.skip_broken));
+    put_crops(e);
     sb_puts(e->out, "        },\n");
 }
 

@@ -61,6 +61,7 @@ typedef struct {
 } Storage;
 
 enum { MAX_RANK = 4, MAX_OPERANDS = 12, MAX_RESULTS = 6 };
+enum { BOX_NUMBERS = 5 }; /* of image_input: top, left, height, width, mirrored */
 
 struct Value {
     int id;
@@ -118,6 +119,11 @@ typedef struct {
     int64_t kernel, stride, padding;
 } Window;
 
+/* A part of an image that is height x width. */
+typedef struct {
+    int64_t height, width, top, left;
+} Crop;
+
 /* Numbers and flags that complete an op's meaning; each family file says which it reads. */
 typedef struct {
     double alpha; /* scale, matmul: the factor (1 where unused) */
@@ -132,6 +138,8 @@ typedef struct {
     int64_t rows;                  /* reshape: of the result; others: see there */
     int64_t plane;                 /* of the result, where no operand tells it; see there */
     int64_t out_height, out_width; /* image_input: of the result */
+    Crop crop;                     /* the same: where the result lies in the image made this large */
+    bool boxed;                    /* the same: the last operand says where, image by image */
     bool transpose_a, transpose_b; /* matmul */
     bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */

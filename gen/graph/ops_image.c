@@ -1,26 +1,47 @@
 /* Images as they come from files.
  *
  * image_input  (pixels u8 [N H0 W0, C0], mean[C], std[C]) -> [N H W, C]: pixels / 255, resized to
- *              H x W as torch's bilinear interpolation does (align_corners = False, no antialias),
- *              less the mean, over std. One channel is repeated to C. attr.window.height, width are
+ *              attr.crop.height x width as torch's bilinear interpolation does (align_corners = False,
+ *              no antialias), less the mean, over std; the result is the H x W of it that begin at
+ *              attr.crop.top, left. One channel is repeated to C. attr.window.height, width are
  *              H0, W0; attr.out_height, out_width H, W; attr.plane H W where the result lies in
- *              planes, else 0. With a fourth operand, indices[N,1], the
- *              pixels are of any number of images, and image n is that of indices[n]. */
+ *              planes, else 0. With a fourth operand, indices[N,1], the pixels are of any number
+ *              of images, and image n is that of indices[n]. With attr.boxed the last operand is
+ *              boxes[5N,1]: top, left, height and width of the part of image n that is resized
+ *              to H x W, and whether it is mirrored. */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
+/* The operand that says which images are seen; NULL: all, in order. */
+static Value *indices_of(const Op *op) {
+    return op->in_count - op->attr.boxed > 3 ? op->in[3] : NULL;
+}
+
+static Value *boxes_of(const Op *op) { return op->attr.boxed ? op->in[op->in_count - 1] : NULL; }
+
 static int64_t images(const Op *op) {
-    if (op->in_count > 3)
-        return value_rows(op->in[3]);
+    if (indices_of(op))
+        return value_rows(indices_of(op));
     return value_rows(op->in[0]) / (op->attr.window.height * op->attr.window.width);
+}
+
+static void check_operands(const Op *op) {
+    const Value *indices = indices_of(op), *boxes = boxes_of(op);
+    op_expect(op, op->in_count == 3 + (indices != NULL) + (boxes != NULL), "operands");
+    op_expect(op, op->in[0]->dtype == DT_U8, "pixels");
+    op_expect(op, !indices || indices->dtype == DT_I32, "indices");
+    op_expect(op, !boxes || boxes->dtype == DT_I32, "boxes");
+    op_expect(op, !boxes || value_elements(boxes) == BOX_NUMBERS * images(op), "a box an image");
 }
 
 void shape_image_input(Program *p, Op *op) {
     const Attr *a = &op->attr;
-    op_expect(op, op->in[0]->dtype == DT_U8, "pixels");
-    op_expect(op, op->in_count == 3 || (op->in_count == 4 && op->in[3]->dtype == DT_I32),
-              "indices");
+    check_operands(op);
     op_expect(op, value_rows(op->in[0]) % (a->window.height * a->window.width) == 0, "images");
+    op_expect(op,
+              a->crop.top >= 0 && a->crop.top + a->out_height <= a->crop.height &&
+                  a->crop.left >= 0 && a->crop.left + a->out_width <= a->crop.width,
+              "a part of the resized image");
     int64_t from = value_cols(op->in[0]), to = value_elements(op->in[1]);
     op_expect(op, (from == to || from == 1) && value_elements(op->in[2]) == to, "channels");
     int64_t places = a->out_height * a->out_width;
@@ -28,24 +49,59 @@ void shape_image_input(Program *p, Op *op) {
     result_images(p, op, 0, "", p->activation, images(op) * places, to, a->plane);
 }
 
+/* ---- one axis -------------------------------------------------------------------------------- */
+
+/* Steps: places first .. first + last of the stored image become 1 / scale as many. */
+typedef struct {
+    int first; /* -1: 0 */
+    int last, scale;
+} Part;
+
 /* The two neighbours of a place on one axis, and the share of the second. */
 typedef struct {
     int near, far, share;
 } Between;
 
-static Between between(Body *body, int out, int64_t outs, int64_t size, const char *axis) {
+static int whole(Body *body, int64_t n) { return step_const_int(body, n); }
+
+static int shifted(Body *body, int place, int first) {
+    return first < 0 ? place : step_binary(body, STEP_ADD, place, first);
+}
+
+static Between between(Body *body, int place, Part part, const char *axis) {
     int half = step_const(body, 0.5), zero = step_const(body, 0);
-    int scale = step_const(body, (double)size / (double)outs);
-    int center = step_binary(body, STEP_ADD, step_cast(body, TYPE_REAL, out), half);
-    int at = step_binary(body, STEP_SUB, step_binary(body, STEP_MUL, scale, center), half);
+    int center = step_binary(body, STEP_ADD, step_cast(body, TYPE_REAL, place), half);
+    int at = step_binary(body, STEP_SUB, step_binary(body, STEP_MUL, part.scale, center), half);
     at = step_called(body, step_binary(body, STEP_MAX, at, zero), "%s_at", axis);
-    int near = step_called(body, step_cast(body, TYPE_INT, at), "%s_near", axis);
-    int next = step_binary(body, STEP_ADD, near, step_const_int(body, 1));
-    int far = step_binary(body, STEP_MIN, next, step_const_int(body, size - 1));
-    int share = step_binary(body, STEP_SUB, at, step_cast(body, TYPE_REAL, near));
-    return (Between){near, step_called(body, far, "%s_far", axis),
+    int below = step_called(body, step_cast(body, TYPE_INT, at), "%s_floor", axis);
+    int next = step_binary(body, STEP_ADD, below, whole(body, 1));
+    int far = step_binary(body, STEP_MIN, next, part.last);
+    int share = step_binary(body, STEP_SUB, at, step_cast(body, TYPE_REAL, below));
+    return (Between){step_called(body, shifted(body, below, part.first), "%s_near", axis),
+                     step_called(body, shifted(body, far, part.first), "%s_far", axis),
                      step_called(body, share, "%s_share", axis)};
 }
+
+/* All of an axis of `size` places, made `resized`. */
+static Part all_of(Body *body, int64_t size, int64_t resized) {
+    return (Part){-1, whole(body, size - 1), step_const(body, (double)size / (double)resized)};
+}
+
+/* One of the numbers of image n's box. */
+static int box_number(Body *body, const Op *op, int n, int which, const char *name) {
+    int first = step_binary(body, STEP_MUL, n, whole(body, BOX_NUMBERS));
+    int row = which ? step_binary(body, STEP_ADD, first, whole(body, which)) : first;
+    return step_called(body, step_load_mapped(body, boxes_of(op), row, COL_SAME, 0), "%s", name);
+}
+
+/* `size` places from `first` on, made `outs`; both steps. */
+static Part part_of(Body *body, int first, int size, int64_t outs) {
+    int scale = step_binary(body, STEP_DIV, step_cast(body, TYPE_REAL, size),
+                            step_const(body, (double)outs));
+    return (Part){first, step_binary(body, STEP_SUB, size, whole(body, 1)), scale};
+}
+
+/* ---- pixels ---------------------------------------------------------------------------------- */
 
 static int mix(Body *body, int a, int b, int share) {
     int rest = step_binary(body, STEP_SUB, step_const(body, 1), share);
@@ -65,41 +121,82 @@ static int load_pixel(Body *body, const Op *op, int n, int h, int w, const char 
 
 /* Which of the images output n shows. */
 static int image_of(Body *body, const Op *op, int n) {
-    if (op->in_count == 3)
+    Value *indices = indices_of(op);
+    if (!indices)
         return n;
-    return step_called(body, step_load_mapped(body, op->in[3], n, COL_SAME, 0), "image");
+    return step_called(body, step_load_mapped(body, indices, n, COL_SAME, 0), "image");
+}
+
+static int mixed(Body *body, const Op *op, int image, Between h, Between w) {
+    int top = mix(body, load_pixel(body, op, image, h.near, w.near, "top_left"),
+                  load_pixel(body, op, image, h.near, w.far, "top_right"), w.share);
+    int bottom = mix(body, load_pixel(body, op, image, h.far, w.near, "bottom_left"),
+                     load_pixel(body, op, image, h.far, w.far, "bottom_right"), w.share);
+    return mix(body, top, bottom, h.share);
+}
+
+static int offset(Body *body, int place, int64_t by) {
+    return by ? step_binary(body, STEP_ADD, place, whole(body, by)) : place;
 }
 
 static int resized(Body *body, const Op *op, Pixel out) {
     const Attr *a = &op->attr;
-    out.n = image_of(body, op, out.n);
-    Between h = between(body, out.h, a->out_height, a->window.height, "h");
-    Between w = between(body, out.w, a->out_width, a->window.width, "w");
-    int top = mix(body, load_pixel(body, op, out.n, h.near, w.near, "top_left"),
-                  load_pixel(body, op, out.n, h.near, w.far, "top_right"), w.share);
-    int bottom = mix(body, load_pixel(body, op, out.n, h.far, w.near, "bottom_left"),
-                     load_pixel(body, op, out.n, h.far, w.far, "bottom_right"), w.share);
-    return mix(body, top, bottom, h.share);
+    int image = image_of(body, op, out.n);
+    Part rows = all_of(body, a->window.height, a->crop.height);
+    Part cols = all_of(body, a->window.width, a->crop.width);
+    Between h = between(body, offset(body, out.h, a->crop.top), rows, "h");
+    Between w = between(body, offset(body, out.w, a->crop.left), cols, "w");
+    return mixed(body, op, image, h, w);
+}
+
+/* Mirrored, the last place shows what the first one would. */
+static int mirrored(Body *body, int place, int64_t size, int flip) {
+    int back = step_binary(body, STEP_SUB, whole(body, size - 1), place);
+    return step_select(body, step_binary(body, STEP_EQ, flip, whole(body, 1)), back, place);
+}
+
+static int boxed(Body *body, const Op *op, Pixel out) {
+    const Attr *a = &op->attr;
+    int image = image_of(body, op, out.n);
+    int top = box_number(body, op, out.n, 0, "box_top");
+    int left = box_number(body, op, out.n, 1, "box_left");
+    int height = box_number(body, op, out.n, 2, "box_height");
+    int width = box_number(body, op, out.n, 3, "box_width");
+    int flip = box_number(body, op, out.n, 4, "box_mirrored");
+    Part rows = part_of(body, top, height, a->out_height);
+    Part cols = part_of(body, left, width, a->out_width);
+    Between h = between(body, out.h, rows, "h");
+    Between w = between(body, mirrored(body, out.w, a->out_width, flip), cols, "w");
+    return mixed(body, op, image, h, w);
 }
 
 /* The output's own pixel. */
 static int as_stored(Body *body, const Op *op) {
     const Attr *a = &op->attr;
-    if (op->in_count == 3)
+    if (!indices_of(op))
         return step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
     Pixel out = step_pixel(body, a->out_height, a->out_width);
     return load_pixel(body, op, image_of(body, op, out.n), out.h, out.w, "pixel");
 }
 
+static int seen(Body *body, const Op *op) {
+    const Attr *a = &op->attr;
+    const int64_t sizes[][3] = {{a->window.height, a->crop.height, a->out_height},
+                                {a->window.width, a->crop.width, a->out_width}};
+    bool as_is = !a->boxed;
+    for (int i = 0; i < 2; i++)
+        as_is = as_is && sizes[i][0] == sizes[i][1] && sizes[i][1] == sizes[i][2];
+    if (as_is)
+        return as_stored(body, op);
+    Pixel out = step_pixel(body, a->out_height, a->out_width);
+    return a->boxed ? boxed(body, op, out) : resized(body, op, out);
+}
+
 void expand_image_input(const Program *p, const Op *op, Body *body) {
     (void)p;
-    const Attr *a = &op->attr;
     body->rows = value_rows(op->out[0]);
     body->cols = value_cols(op->out[0]);
-    bool as_is = a->out_height == a->window.height && a->out_width == a->window.width;
-    int x = as_is ? as_stored(body, op)
-                  : resized(body, op, step_pixel(body, a->out_height, a->out_width));
-    x = step_binary(body, STEP_DIV, x, step_const(body, 255));
+    int x = step_binary(body, STEP_DIV, seen(body, op), step_const(body, 255));
     x = step_binary(body, STEP_SUB, x, step_load(body, op->in[1]));
     step_store(body, op->out[0], step_binary(body, STEP_DIV, x, step_load(body, op->in[2])));
 }

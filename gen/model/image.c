@@ -14,6 +14,10 @@ static const char *feeding_text(const Program *p, const Spec *spec) {
                       : arena_printf(p->arena, "each batch is sent: %s", spec->resident_why);
 }
 
+static bool randomly_cropped(const Spec *spec) {
+    return spec->data.random_resized_crop || spec->data.random_horizontal_flip > 0;
+}
+
 void image_input(Program *p, const Spec *spec, Batch *batch) {
     int64_t size = spec->model.image_size,
             stored = spec->data.image_height * spec->data.image_width;
@@ -30,6 +34,9 @@ void image_input(Program *p, const Spec *spec, Batch *batch) {
                                  spec->data.image_channels, pos);
     }
     p->feeding = feeding_text(p, spec);
+    if (spec->data.decode == DECODE_DEVICE && randomly_cropped(spec))
+        batch->boxes = value_2d(p, "boxes", ROLE_INPUT, DT_I32, BOX_NUMBERS * p->tokens, 1,
+                                spec_pos(spec, KEY_data_random_resized_crop));
 }
 
 /* Pixels of the stored images: the batch's, or of all that the device keeps. */
@@ -53,6 +60,24 @@ static Value *channel_constant(Builder *b, const char *name, Reals numbers, Key 
     return v;
 }
 
+/* What of a stored image the graph shows: in training all of it or what the boxes say. */
+static Attr image_attr(const Builder *b) {
+    const Spec *spec = b->spec;
+    int64_t size = spec->model.image_size;
+    Attr attr = {
+        .window = {.height = spec->data.image_height, .width = spec->data.image_width},
+        .out_height = size,
+        .out_width = size,
+        .crop = {size, size, 0, 0},
+        .boxed = b->training && b->batch.boxes,
+    };
+    if (!b->training) {
+        CenterCrop crop = spec_center_crop(spec);
+        attr.crop = (Crop){crop.height, crop.width, crop.top, crop.left};
+    }
+    return attr;
+}
+
 Images image_pixels(Builder *b) {
     const Spec *spec = b->spec;
     Batch *batch = &b->batch;
@@ -63,13 +88,14 @@ Images image_pixels(Builder *b) {
         batch->mean = channel_constant(b, "image_mean", spec->data.image_mean, KEY_data_image_mean);
         batch->std = channel_constant(b, "image_std", spec->data.image_std, KEY_data_image_std);
     }
-    Attr attr = {
-        .window = {.height = spec->data.image_height, .width = spec->data.image_width},
-        .out_height = size,
-        .out_width = size,
-    };
-    Value *in[] = {stored_pixels(b), batch->mean, batch->std, batch->indices};
-    Value *x = builder_op(b, OP_image_input, "images", in, batch->indices ? 4 : 3, attr,
+    Attr attr = image_attr(b);
+    Value *in[] = {stored_pixels(b), batch->mean, batch->std, NULL, NULL};
+    int count = 3;
+    if (batch->indices)
+        in[count++] = batch->indices;
+    if (attr.boxed)
+        in[count++] = batch->boxes;
+    Value *x = builder_op(b, OP_image_input, "images", in, count, attr,
                           spec_pos(spec, KEY_model_image_size));
     return (Images){x, size, size};
 }

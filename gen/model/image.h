@@ -12,7 +12,8 @@ typedef struct {
 } Images;
 
 /* Makes the input "pixels": with data.decode = "device" U8, as stored; else of the activations'
- * dtype, as the model sees them. With data.device_resident "indices" instead, and the dataset. */
+ * dtype, as the model sees them. With data.device_resident "indices" instead, and the dataset. Where
+ * the device crops or mirrors at random, "boxes" beside them. */
 void image_input(Program *, const Spec *, Batch *);
 /* The batch's images as the model sees them. */
 Images image_pixels(Builder *);

@@ -12,6 +12,7 @@ typedef struct {
     Value *input_ids;   /* tokens: I32 [rows,1] */
     Value *pixels;      /* images: see image_input in image.h; or */
     Value *indices;     /* their places in program->dataset, I32 [rows,1] */
+    Value *boxes;       /* the parts of them that training sees, I32 [5 rows,1]; NULL: all */
     Value *mean, *std;  /* that device-side decoding takes off and divides by, once made */
     Value *labels;      /* I32 [rows,1] */
     Value *positions;   /* tokens: I32 [rows,1] */

@@ -44,6 +44,39 @@ static void check_normalisation(const Spec *spec) {
                        spec->model.image_channels == 1 ? "" : "s");
 }
 
+/* Half of what is cut off comes first; of an odd number, as torchvision's center_crop rounds. */
+static int64_t cut_before(int64_t cut) { return cut / 2 + (cut % 2 ? cut / 2 % 2 : 0); }
+
+CenterCrop spec_center_crop(const Spec *spec) {
+    int64_t height = spec->data.image_height, width = spec->data.image_width;
+    int64_t size = spec->model.image_size, shorter = spec->data.eval_resize_size;
+    if (!shorter)
+        return (CenterCrop){size, size, 0, 0};
+    CenterCrop crop = {height <= width ? shorter : shorter * height / width,
+                       height <= width ? shorter * width / height : shorter, 0, 0};
+    crop.top = cut_before(crop.height - size);
+    crop.left = cut_before(crop.width - size);
+    return crop;
+}
+
+static void check_range(const Spec *spec, Key key, Reals range) {
+    if (range.count != 2 || range.items[0] > range.items[1])
+        user_error(spec_pos(spec, key), "give the least and the largest, as [0.5, 1.0]",
+                   "%s is a range of two numbers, the smaller one first", key_name(key));
+}
+
+static void check_crops(const Spec *spec) {
+    int64_t shorter = spec->data.eval_resize_size, size = spec->model.image_size;
+    check_range(spec, KEY_data_crop_scale, spec->data.crop_scale);
+    check_range(spec, KEY_data_crop_ratio, spec->data.crop_ratio);
+    if (shorter && shorter < size)
+        user_error(spec_pos(spec, KEY_data_eval_resize_size),
+                   "set it to model.image_size or more; 0 resizes all of the image",
+                   "images whose shorter side is %lld are smaller than the %lld x %lld that are "
+                   "taken from them",
+                   (long long)shorter, (long long)size, (long long)size);
+}
+
 static void check_batch(const Spec *spec) {
     int64_t batch = spec->training.per_device_train_batch_size, size = spec->model.image_size;
     int64_t stored = spec->data.image_height * spec->data.image_width;
@@ -102,6 +135,7 @@ void check_images(Arena *arena, Spec *spec) {
     spec->training.seq_len = 1; /* a row of the loss is an image */
     check_channels(arena, spec);
     check_normalisation(spec);
+    check_crops(spec);
     check_batch(spec);
     check_statistics(spec);
     check_depth(arena, spec);

@@ -98,6 +98,8 @@
       "a language model and samples (any data.format but \"text\")")                               \
     C(RESIDENT, s->data.format == DATA_IDX && s->data.decode == DECODE_DEVICE,                     \
       "data.format = \"idx\" and data.decode = \"device\"")                                        \
+    C(RANDOM_CROP, !LANGUAGE_MODEL && s->data.random_resized_crop,                                 \
+      "data.random_resized_crop = true")                                                           \
     C(FOLDERS, s->data.format == DATA_IMAGE_FOLDER, "data.format = \"image_folder\"")              \
     C(SKIPPING, LANGUAGE_MODEL && s->compile.skip_ignored_rows,                                    \
       "a language model and compile.skip_ignored_rows = true")                                     \
@@ -274,8 +276,19 @@
       "Subtracted from pixels in [0, 1]: a number a channel of the model, or one for all.")        \
     K(data, image_std, REALS, "[1.0]", "(0, 1000]", IMAGES,                                        \
       "Pixels are divided by it, after image_mean is subtracted: a number a channel, or one.")     \
+    K(data, random_resized_crop, BOOL, "false", "", IMAGES,                                        \
+      "Whether training images are random parts of the stored ones, made model.image_size.")       \
+    K(data, crop_scale, REALS, "[0.08, 1.0]", "(0, 1]", RANDOM_CROP,                               \
+      "Least and largest area of such a part, as a share of the stored image's.")                  \
+    K(data, crop_ratio, REALS, "[0.75, 1.3333333333333333]", "[0.001, 1000]", RANDOM_CROP,         \
+      "Least and largest ratio of its width to its height.")                                       \
+    K(data, random_horizontal_flip, REAL, "0.0", "[0, 1]", IMAGES,                                 \
+      "Probability that a training image is mirrored.")                                            \
+    K(data, eval_resize_size, INT, "0", "[0, 16384]", IMAGES,                                      \
+      "What the shorter side of held-out images becomes before the central model.image_size is "   \
+      "taken; 0: all of the image is resized.")                                                    \
     K(data, decode, CHOICE(Decode), "device", "", IMAGES,                                          \
-      "Who resizes and normalises: the device, in the step, from bytes; or the host.")             \
+      "Who crops, resizes and normalises: the device, in the step, from bytes; or the host.")      \
     K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT,                               \
       "Whether the device keeps the whole set, and a batch is its places there; auto: where the "  \
       "files' headers can be read and the plan fits with the set.")                                \

@@ -105,6 +105,12 @@ bool spec_given(const Spec *spec, Key key);
 bool spec_effective(const Spec *spec, Key key);
 /* "model.hidden_size". */
 const char *key_name(Key key);
+/* What a stored image is resized to when it is held out, and where in that the model's square
+ * begins. */
+typedef struct {
+    int64_t height, width, top, left;
+} CenterCrop;
+CenterCrop spec_center_crop(const Spec *spec);
 /* How a spec spells a choice: choice_name(KEY_precision_dtype, PRECISION_BF16) is "bf16". */
 const char *choice_name(Key key, int value);
 

@@ -38,7 +38,7 @@ static void check_picture(const Picture *picture, const RtImages *shape, DataErr
     check(picture_fit(picture, shape, "fuzz", raw, error) == large_enough);
     if (!large_enough)
         return;
-    image_present(shape, raw, RT_F32, seen);
+    image_present(shape, raw, NULL, RT_F32, seen);
     for (int i = 0; i < 4 * 4 * 3; i++)
         check(seen[i] >= 0 && seen[i] <= 1);
 }

@@ -273,6 +273,7 @@ static void add_image_input(RandomGraph *g) {
     int64_t height = sizes[below(g, 4)], width = sizes[below(g, 4)], from = below(g, 2) ? 3 : 1;
     Attr attr = {.window = {.height = height, .width = width}, .out_height = sizes[below(g, 4)], .out_width = sizes[below(g, 4)]};
     attr.plane = g->plane ? attr.out_height * attr.out_width : 0;
+    attr.crop = (Crop){attr.out_height + (int64_t)below(g, 3), attr.out_width, 0, 0};
     Value *pixels = value_2d(g->program, name_of(g, "pixels"), ROLE_INPUT, DT_U8, 2 * height * width, from, (Pos){0});
     Value *in[] = {pixels, channels(g, "mean", ROLE_FROZEN, 3), channels(g, "std", ROLE_FROZEN, 3)};
     add_op(g, OP_image_input, in, 3, NULL, 0, attr);

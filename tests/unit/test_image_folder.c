@@ -284,7 +284,7 @@ static void the_host_resizes_what_the_device_would(void **state) {
     assert_true(fill(loader, LOADER_TRAIN, 0, &seen));
     float expected[2][27];
     for (int i = 0; i < 2; i++)
-        image_present(&images, raw.pixels + 12 * i, RT_F32, expected[i]);
+        image_present(&images, raw.pixels + 12 * i, NULL, RT_F32, expected[i]);
     assert_memory_equal(seen.pixels, expected, sizeof expected);
     loader_close(loader);
 }

@@ -315,7 +315,7 @@ static void assert_presented(int64_t height, int64_t width, int64_t channels, in
         [RT_F64] = 1e-14, [RT_F32] = 1e-7, [RT_F16] = 1e-3, [RT_BF16] = 8e-3};
     for (RtDtype dtype = RT_F64; dtype <= RT_BF16; dtype++) {
         double out[64];
-        image_present(&shape, raw, dtype, out);
+        image_present(&shape, raw, NULL, dtype, out);
         assert_int_equal(count, size * size * 3);
         for (int i = 0; i < count; i++)
             assert_true(fabs(rt_get(dtype, out, i) - expected[i]) <=
@@ -345,7 +345,7 @@ static void the_host_decodes_where_it_is_told_to(void **state) {
     fill(loader, LOADER_TRAIN, 0, &b);
     float expected[27];
     const uint8_t raw[] = {20, 21, 22, 23, 24, 25};
-    image_present(&images, raw, RT_F32, expected);
+    image_present(&images, raw, NULL, RT_F32, expected);
     assert_memory_equal(b.pixels.floats + 2 * 27, expected, sizeof expected);
     assert_int_equal(b.pixels.bytes[sizeof expected * BATCH], 0x55);
     loader_close(loader);

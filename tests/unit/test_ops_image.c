@@ -188,22 +188,47 @@ static void test_global_avg_pool(void **state) {
 enum { IMAGES = 2 };
 static const double mean_of[] = {0.4, 0.5, 0.1}, std_of[] = {0.2, 0.3, 0.5};
 
+/* Of image n its part, and how far an output place is along it. */
+typedef struct {
+    double top, left, height, width;
+    bool mirrored;
+} Box;
+static const Box boxes_of[IMAGES] = {{1, 0, 2, 3, true}, {0, 1, 1, 2, false}};
+
+/* Where output place i lies on an axis: of `size` places from `first` on, made `resized`. */
+static double place_at(double i, double first, double size, double resized) {
+    return first + fmin(fmax((i + 0.5) * size / resized - 0.5, 0), size - 1);
+}
+
 /* As torch.nn.functional.interpolate's documentation has it. */
 static double interpolated(const Setup *s, const Value *pixels, const Value *indices, const Attr *a, int64_t row, int64_t col) {
     int64_t height = a->window.height, width = a->window.width;
     int64_t n = row / (a->out_height * a->out_width), h = row / a->out_width % a->out_height, w = row % a->out_width;
+    double y = place_at((double)(h + a->crop.top), 0, (double)height, (double)a->crop.height);
+    double x = place_at((double)(w + a->crop.left), 0, (double)width, (double)a->crop.width);
+    if (a->boxed) {
+        const Box *box = &boxes_of[n];
+        y = place_at((double)h, box->top, box->height, (double)a->out_height);
+        x = place_at((double)(box->mirrored ? a->out_width - 1 - w : w), box->left, box->width, (double)a->out_width);
+    }
     if (indices)
         n = (int64_t)at(s, indices, n, 0);
-    double y = fmax(((double)h + 0.5) * (double)height / (double)a->out_height - 0.5, 0);
-    double x = fmax(((double)w + 0.5) * (double)width / (double)a->out_width - 0.5, 0);
     double sum = 0;
     for (int i = 0; i < 4; i++) {
-        int64_t line = (int64_t)fmin(floor(y) + i / 2, (double)height - 1);
-        int64_t place = (int64_t)fmin(floor(x) + i % 2, (double)width - 1);
+        double line = i / 2 ? ceil(y) : floor(y), place = i % 2 ? ceil(x) : floor(x);
         double share = (i / 2 ? y - floor(y) : 1 - (y - floor(y))) * (i % 2 ? x - floor(x) : 1 - (x - floor(x)));
-        sum += share * at(s, pixels, (n * height + line) * width + place, value_cols(pixels) > 1 ? col : 0);
+        sum += share * at(s, pixels, (n * height + (int64_t)line) * width + (int64_t)place, value_cols(pixels) > 1 ? col : 0);
     }
     return (sum / 255 - mean_of[col]) / std_of[col];
+}
+
+static void fill_boxes(Setup *s, const Value *boxes) {
+    for (int n = 0; n < IMAGES; n++) {
+        const Box *box = &boxes_of[n];
+        const double numbers[BOX_NUMBERS] = {box->top, box->left, box->height, box->width, box->mirrored};
+        for (int i = 0; i < BOX_NUMBERS; i++)
+            memory_set(&s->memory, boxes, n * BOX_NUMBERS + i, numbers[i]);
+    }
 }
 
 /* `kept`: the batch's two are chosen from as many images; 0: they are the batch. */
@@ -212,9 +237,10 @@ static void compare_image_input(int64_t from, int64_t kept, Attr attr) {
     start(&s);
     int64_t rows = (kept ? kept : IMAGES) * attr.window.height * attr.window.width;
     Value *indices = kept ? matrix(&s, "indices", ROLE_INPUT, DT_I32, IMAGES, 1) : NULL;
+    Value *boxes = attr.boxed ? matrix(&s, "boxes", ROLE_INPUT, DT_I32, BOX_NUMBERS * IMAGES, 1) : NULL;
     Value *in[] = {matrix(&s, "pixels", ROLE_INPUT, DT_U8, rows, from), channels(&s, "mean", ROLE_FROZEN, 3),
-                   channels(&s, "std", ROLE_FROZEN, 3), indices};
-    Value *y = add(&s, OP_image_input, in, kept ? 4 : 3, attr)->out[0];
+                   channels(&s, "std", ROLE_FROZEN, 3), indices ? indices : boxes, boxes};
+    Value *y = add(&s, OP_image_input, in, 3 + (indices != NULL) + (boxes != NULL), attr)->out[0];
     ready(&s);
     fill(&s, in[0], 0);
     for (int c = 0; c < 3; c++) {
@@ -223,6 +249,8 @@ static void compare_image_input(int64_t from, int64_t kept, Attr attr) {
     }
     for (int i = 0; kept && i < IMAGES; i++)
         memory_set(&s.memory, indices, i, (double)(kept - 1 - 2 * i));
+    if (boxes)
+        fill_boxes(&s, boxes);
     run(&s);
     for (int64_t i = 0; i < value_elements(y); i++)
         assert_close(at(&s, y, i / 3, i % 3), interpolated(&s, in[0], indices, &attr, i / 3, i % 3));
@@ -231,18 +259,35 @@ static void compare_image_input(int64_t from, int64_t kept, Attr attr) {
 
 static void test_image_input(void **state) {
     (void)state;
-    static const int64_t sizes[][4] = {{5, 4, 5, 4}, {5, 4, 9, 7}, {9, 8, 4, 5}, {1, 3, 4, 1}};
-    for (int i = 0; i < 4; i++)
+    /* Of a stored image, what it becomes, and the part of that which is seen: top, left, rows, columns. */
+    static const int64_t sizes[][8] = {{5, 4, 5, 4, 0, 0, 5, 4}, {5, 4, 9, 7, 0, 0, 9, 7}, {9, 8, 4, 5, 0, 0, 4, 5},
+                                       {1, 3, 4, 1, 0, 0, 4, 1}, {5, 4, 9, 7, 2, 1, 4, 5}, {5, 4, 5, 4, 1, 0, 3, 4}};
+    for (int i = 0; i < 6; i++)
         for (int64_t from = 1; from <= 3; from += 2)
-            for (int64_t kept = 0; kept <= 5; kept += 5)
-                compare_image_input(from, kept, (Attr){.window = {.height = sizes[i][0], .width = sizes[i][1]}, .out_height = sizes[i][2], .out_width = sizes[i][3]});
+            for (int64_t kept = 0; kept <= 5; kept += 5) {
+                const int64_t *n = sizes[i];
+                Attr attr = {.window = {.height = n[0], .width = n[1]}, .crop = {n[2], n[3], n[4], n[5]}, .out_height = n[6], .out_width = n[7]};
+                compare_image_input(from, kept, attr);
+            }
+}
+
+static void test_image_boxes(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{3, 3}, {5, 2}, {1, 7}};
+    for (int i = 0; i < 3; i++)
+        for (int64_t from = 1; from <= 3; from += 2)
+            for (int64_t kept = 0; kept <= 5; kept += 5) {
+                int64_t h = sizes[i][0], w = sizes[i][1];
+                Attr attr = {.window = {.height = 3, .width = 4}, .crop = {h, w, 0, 0}, .out_height = h, .out_width = w, .boxed = true};
+                compare_image_input(from, kept, attr);
+            }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch_norm_stats), cmocka_unit_test(test_batch_norm_eval),
         cmocka_unit_test(test_max_pool),         cmocka_unit_test(test_global_avg_pool),
-        cmocka_unit_test(test_image_input),
+        cmocka_unit_test(test_image_input),      cmocka_unit_test(test_image_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
