@@ -87,11 +87,14 @@ static Part all_of(Body *body, int64_t size, int64_t resized) {
     return (Part){-1, whole(body, size - 1), step_const(body, (double)size / (double)resized)};
 }
 
-/* One of the numbers of image n's box. */
-static int box_number(Body *body, const Op *op, int n, int which, const char *name) {
-    int first = step_binary(body, STEP_MUL, n, whole(body, BOX_NUMBERS));
-    int row = which ? step_binary(body, STEP_ADD, first, whole(body, which)) : first;
-    return step_called(body, step_load_mapped(body, boxes_of(op), row, COL_SAME, 0), "%s", name);
+static int offset(Body *body, int place, int64_t by) {
+    return by ? step_binary(body, STEP_ADD, place, whole(body, by)) : place;
+}
+
+/* One of the numbers of the box that begins at row `box`. */
+static int box_number(Body *body, const Op *op, int box, int which, const char *name) {
+    int load = step_load_mapped(body, boxes_of(op), offset(body, box, which), COL_SAME, 0);
+    return step_called(body, load, "box_%s", name);
 }
 
 /* `size` places from `first` on, made `outs`; both steps. */
@@ -135,10 +138,6 @@ static int mixed(Body *body, const Op *op, int image, Between h, Between w) {
     return mix(body, top, bottom, h.share);
 }
 
-static int offset(Body *body, int place, int64_t by) {
-    return by ? step_binary(body, STEP_ADD, place, whole(body, by)) : place;
-}
-
 static int resized(Body *body, const Op *op, Pixel out) {
     const Attr *a = &op->attr;
     int image = image_of(body, op, out.n);
@@ -158,11 +157,12 @@ static int mirrored(Body *body, int place, int64_t size, int flip) {
 static int boxed(Body *body, const Op *op, Pixel out) {
     const Attr *a = &op->attr;
     int image = image_of(body, op, out.n);
-    int top = box_number(body, op, out.n, 0, "box_top");
-    int left = box_number(body, op, out.n, 1, "box_left");
-    int height = box_number(body, op, out.n, 2, "box_height");
-    int width = box_number(body, op, out.n, 3, "box_width");
-    int flip = box_number(body, op, out.n, 4, "box_mirrored");
+    int box = step_binary(body, STEP_MUL, out.n, whole(body, BOX_NUMBERS));
+    int top = box_number(body, op, step_called(body, box, "box"), 0, "top");
+    int left = box_number(body, op, box, 1, "left");
+    int height = box_number(body, op, box, 2, "height");
+    int width = box_number(body, op, box, 3, "width");
+    int flip = box_number(body, op, box, 4, "mirrored");
     Part rows = part_of(body, top, height, a->out_height);
     Part cols = part_of(body, left, width, a->out_width);
     Between h = between(body, out.h, rows, "h");

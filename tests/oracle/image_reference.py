@@ -12,6 +12,7 @@ from torch.func import functional_call
 from torch.nn import functional
 from torchvision.models import resnet
 
+import crops
 from precision import COMPUTE_DTYPE, LOSS_SCALE, lr_factor, products, wide
 
 
@@ -103,14 +104,19 @@ def new_model(spec, state=None):
 
 # --- Images ----------------------------------------------------------------------------------
 
-def prepared(pixels, model, data, dtype):
-    """Images [N,C,H,W] as the model sees them, of bytes [N,rows,columns]."""
+def prepared(pixels, model, data, dtype, boxes=None):
+    """Images [N,C,H,W] as the model sees them, of bytes [N,rows,columns]: of each its box (crops.py),
+    or, without boxes, as held-out ones are seen."""
     shape = (1, -1, 1, 1)
     mean, std = (torch.tensor(data[key], dtype=dtype).view(shape)
                  for key in ("image_mean", "image_std"))
     x = (pixels[:, None].to(dtype) / 255).expand(-1, model["image_channels"], -1, -1)
-    size = (model["image_size"], model["image_size"])
-    return functional.interpolate((x - mean) / std, size, mode="bilinear", align_corners=False,
+    x, size, resize_size = (x - mean) / std, model["image_size"], data.get("eval_resize_size")
+    if boxes is not None:
+        return crops.cut_out(x, boxes, size)
+    if resize_size:
+        return crops.central(x, resize_size, size)
+    return functional.interpolate(x, (size, size), mode="bilinear", align_corners=False,
                                   antialias=False)
 
 
@@ -126,7 +132,8 @@ def new_optimizer(optimizer, weights):
 
 
 class Trainer:
-    """Trains a model of new_model() in one precision. A batch is (pixels, labels)."""
+    """Trains a model of new_model() in one precision. A batch is (pixels, labels), and to train on
+    the boxes, or None: all of the images."""
 
     def __init__(self, model, dtype, spec):
         self.spec, self.training = spec, spec["training"]
@@ -139,11 +146,11 @@ class Trainer:
                        if isinstance(module, (nn.Conv2d, nn.Linear)) for kind in ("weight", "bias")}
         self.optimizer = new_optimizer(spec["optimizer"], list(self.masters.values()))
 
-    def logits(self, pixels):
+    def logits(self, pixels, boxes=None):
         cast = {name: p.to(self.compute) if name in self.narrow else p
                 for name, p in self.masters.items()}
-        x = prepared(pixels, self.spec["model"], self.spec["data"], self.real).to(self.compute)
-        return functional_call(self.model, cast, (x,)).to(self.real)
+        x = prepared(pixels, self.spec["model"], self.spec["data"], self.real, boxes)
+        return functional_call(self.model, cast, (x.to(self.compute),)).to(self.real)
 
     def loss(self, logits, labels):
         return functional.cross_entropy(logits, labels, reduction="sum",
@@ -151,11 +158,11 @@ class Trainer:
 
     def step(self, t, micro_batches):
         """One optimizer step; returns its mean loss, first micro-batch's logits, raw gradients."""
-        images = sum(len(labels) for _, labels in micro_batches)
+        images = sum(len(labels) for _, labels, _ in micro_batches)
         self.optimizer.zero_grad()
         total, first = 0.0, None
-        for pixels, labels in micro_batches:
-            logits = self.logits(pixels)
+        for pixels, labels, boxes in micro_batches:
+            logits = self.logits(pixels, boxes)
             loss = self.loss(logits, labels) / images
             (loss * self.scale).backward()
             total += loss.item()

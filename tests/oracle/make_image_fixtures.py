@@ -16,12 +16,14 @@ import torch
 from safetensors.torch import save_file
 from torchvision.models import mobilenetv2, resnet
 
+import crops
 from fixtures import nudged, own_errors, relative_errors, report, spec_text, write_json
 from image_reference import new_model, train
 
 HERE = Path(__file__).resolve().parent
 STEPS = 10
 MEMBERS = 12     # starting points over which PyTorch's own error is taken
+SPEC_SEED = 0    # training.seed, which the specs leave as it is
 EPOCH_STEPS = 8  # distinct data, so that the losses' errors are independent; the rest goes round
 
 
@@ -41,6 +43,7 @@ class Case:
     mean: tuple = (0.45, 0.5, 0.55)
     std: tuple = (0.25, 0.2, 0.3)
     gzipped: bool = False
+    crops: dict = field(default_factory=dict)  # keys of [data] that say what is cut out
 
 
 def adamw(lr, eps):
@@ -71,6 +74,12 @@ CASES = [
          family("cnn", 33, 5, layers=["conv 5 5 2 2", "relu", "max_pool 3 2", "conv 9 3 1 1",
                                       "relu", "max_pool 3 1", "conv 4 1", "relu", "flatten"]),
          (33, 33), sgd(2e-2, momentum=0.0, nesterov=False), accumulate=3),
+    Case("cnn_crops", "random parts of images, mirrored or not, and central ones held out",
+         family("cnn", 17, 6, layers=["conv 6 3", "relu", "max_pool 2", "conv 8 3", "relu",
+                                      "flatten"]),
+         (24, 31), sgd(2e-2), batch=6, accumulate=2,
+         crops={"random_resized_crop": True, "crop_scale": [0.2, 0.9], "crop_ratio": [0.6, 1.8],
+                "random_horizontal_flip": 0.5, "eval_resize_size": 20}),
     Case("mobilenet", "torchvision's mobilenet_v2, narrow: depthwise convolutions, ReLU6",
          family("mobilenet_v2", 33, 6, width_mult=0.1, dropout=0.0), (28, 28), sgd(5e-4), batch=8,
          label_smoothing=0.1, schedule={"type": "cosine", "warmup_steps": 2, "min_lr_factor": 0.1}),
@@ -154,9 +163,20 @@ def split(case, pixels, labels):
     return list(zip(pixels.split(case.batch), labels.split(case.batch)))
 
 
+def boxes_of(case, epoch, batch):
+    """Of a batch's images, in this epoch; None: all of each."""
+    if not case.crops:
+        return None
+    rows = range(batch * case.batch, (batch + 1) * case.batch)
+    return [crops.box_of(case.crops, *case.stored, SPEC_SEED, epoch, row) for row in rows]
+
+
 def make_steps(case, batches):
     """[step][micro-batch], going round the batches."""
-    return [[batches[(step * case.accumulate + i) % len(batches)] for i in range(case.accumulate)]
+    def micro_batch(index):
+        epoch, batch = divmod(index, len(batches))
+        return (*batches[batch], boxes_of(case, epoch, batch))
+    return [[micro_batch(step * case.accumulate + i) for i in range(case.accumulate)]
             for step in range(STEPS)]
 
 
@@ -176,7 +196,7 @@ def case_tables(case, train_images, test_images):
         "data": {"format": "idx", "train": [train_images], "validation": [test_images],
                  "image_height": case.stored[0], "image_width": case.stored[1],
                  "image_mean": list(case.mean[:channels]), "image_std": list(case.std[:channels]),
-                 "eval_batches": -(-case.held_out // case.batch), "shuffle": False},
+                 "eval_batches": -(-case.held_out // case.batch), "shuffle": False, **case.crops},
     }
 
 
@@ -209,7 +229,7 @@ def make_case(case, seed):
               for dtype in ("tf32", "bf16", "fp16")}
     write_json(folder / "errors.json", errors)
     reference = run(0, "fp64", evaluated)
-    pixels, labels = steps[0][0]
+    pixels, labels, _ = steps[0][0]
     save_file(reference | {"pixels": pixels.flatten(1), "labels": labels.int()},
               folder / "expected.safetensors")
     fp32 = relative_errors(run(0, "fp32", evaluated), reference)

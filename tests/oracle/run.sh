@@ -44,6 +44,9 @@ cnn              fp64  default
 cnn              bf16  plain
 cnn_strides      fp64  sent
 cnn_strides      tf32  default
+cnn_crops        fp64  default
+cnn_crops        fp32  host
+cnn_crops        bf16  default
 mobilenet        fp64  default
 resnet18         fp64  plain
 TABLE
@@ -80,7 +83,7 @@ full_list() {
             done
         done
     done
-    for case in mlp cnn cnn_strides mobilenet; do
+    for case in mlp cnn cnn_strides cnn_crops mobilenet; do
         for variant in no_fusion no_graph no_overlap host sent; do
             echo "$case fp64 $variant"
         done

@@ -241,6 +241,7 @@ static void build_image_input(Setup *s) {
         for (int same = 0; same < 2; same++) {
             Attr attr = {.window = {.height = s->height, .width = s->width}, .out_height = same ? s->height : 7, .out_width = same ? s->width : 5};
             attr.plane = attr.out_height * attr.out_width;
+            attr.crop = (Crop){attr.out_height, attr.out_width, 0, 0};
             Value *pixels = value_2d(s->program, "pixels", ROLE_INPUT, DT_U8, s->images * s->height * s->width, from, (Pos){0});
             Pair in[] = {both(input(s, pixels)), both(channels(s, "mean")), both(channels(s, "std"))};
             add(s, OP_image_input, in, 3, attr);

@@ -1,0 +1,124 @@
+"""The boxes that training cuts out of images: torchvision's own code, fed the numbers that
+runtime/data_crop.c draws.
+
+    python3 crops.py     writes crop_boxes.csv
+"""
+
+import csv
+import math
+from pathlib import Path
+from unittest import mock
+
+import torch
+from torchvision import transforms
+from torchvision.transforms import functional
+
+WORD = (1 << 64) - 1
+BOX_KEY = 2  # what runtime/data_images.c keys boxes with
+
+
+def mix64(a, b):
+    """As runtime/data.c has it."""
+    x = (a * 0x9E3779B97F4A7C15 + b + 0x9E3779B97F4A7C15) & WORD
+    x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & WORD
+    x = ((x ^ x >> 27) * 0x94D049BB133111EB) & WORD
+    return x ^ x >> 31
+
+
+class Number(float):
+    def item(self):
+        return float(self)
+
+
+class Draws:
+    """Stands for torch where torchvision draws: the same calls in float64, numbers by a key."""
+
+    def __init__(self, key):
+        self.key, self.drawn = key, 0
+
+    def draw(self):
+        self.drawn += 1
+        return (mix64(self.key, self.drawn - 1) >> 11) * 2.0**-53
+
+    def empty(self, _):
+        return self
+
+    def uniform_(self, low, high):
+        return Number(low + self.draw() * (high - low))
+
+    def randint(self, low, high, size):
+        assert size == (1,)
+        return mock.Mock(item=lambda n=low + int(self.draw() * (high - low)): n)
+
+    def tensor(self, numbers):
+        return numbers
+
+    def log(self, numbers):
+        return [math.log(n) for n in numbers]
+
+    def exp(self, number):
+        return Number(math.exp(number))
+
+
+def draw_box(data, height, width, key):
+    """(top, left, height, width, mirrored) by a spec's [data] table."""
+    draws = Draws(key)
+    mirrored = draws.draw() < data.get("random_horizontal_flip", 0)
+    box = (0, 0, height, width)
+    if data.get("random_resized_crop"):
+        image = torch.empty(1, height, width)
+        with mock.patch.object(transforms.transforms, "torch", draws):
+            box = transforms.RandomResizedCrop.get_params(image, data["crop_scale"],
+                                                          data["crop_ratio"])
+    return (*box, int(mirrored))
+
+
+def box_of(data, height, width, seed, epoch, row):
+    return draw_box(data, height, width, mix64(mix64(mix64(seed, BOX_KEY), epoch), row))
+
+
+def cut_out(images, boxes, size):
+    """[N,C,size,size]: of each image its box."""
+    cut = []
+    for image, (top, left, height, width, mirrored) in zip(images, boxes):
+        part = functional.resized_crop(image, top, left, height, width, [size, size],
+                                       antialias=False)
+        cut.append(functional.hflip(part) if mirrored else part)
+    return torch.stack(cut)
+
+
+def central(images, resize_size, size):
+    return functional.center_crop(functional.resize(images, resize_size, antialias=False), size)
+
+
+# --- For the unit test -----------------------------------------------------------------------
+
+# Rows, columns, scale, ratio, probability of a flip. In the last four often nothing fits.
+DRAWN = [
+    (256, 256, (0.08, 1.0), (3 / 4, 4 / 3), 0.5),
+    (480, 640, (0.08, 1.0), (3 / 4, 4 / 3), 0.25),
+    (28, 28, (0.5, 0.5), (1.0, 1.0), 1.0),
+    (33, 17, (0.3, 0.9), (0.5, 2.0), 0.0),
+    (10, 200, (0.7, 1.0), (3 / 4, 4 / 3), 0.5),
+    (200, 10, (0.7, 1.0), (3 / 4, 4 / 3), 0.5),
+    (7, 7, (0.99, 1.0), (3 / 4, 4 / 3), 0.5),
+    (41, 40, (0.4, 1.0), (1.7, 1.9), 0.5),
+]
+KEYS = 12
+
+
+def main():
+    with open(Path(__file__).resolve().parent / "crop_boxes.csv", "w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["image_height", "image_width", "scale_low", "scale_high", "ratio_low",
+                      "ratio_high", "flip", "key", "top", "left", "height", "width", "mirrored"])
+        for height, width, scale, ratio, flip in DRAWN:
+            data = {"random_resized_crop": True, "crop_scale": scale, "crop_ratio": ratio,
+                    "random_horizontal_flip": flip}
+            for key in range(KEYS):
+                out.writerow([height, width, *(f"{n:.17g}" for n in (*scale, *ratio, flip)), key,
+                              *draw_box(data, height, width, key)])
+
+
+if __name__ == "__main__":
+    main()
