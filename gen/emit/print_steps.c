@@ -74,20 +74,25 @@ static bool inlined_in_row(Printer *p, int i) {
     return uses <= 1;
 }
 
+/* Of a row's threads, which several blocks may share. */
+static const char *first_of_row(const Printer *p) {
+    return p->kernel->column_blocks > 1 ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
+}
+
 /* One thread stores what all of them know; NULL: there is only one. */
 static const char *store_guard(const Printer *p, int i) {
     bool flat = p->kernel->skeleton == SKELETON_FLAT;
     if (p->body->rows * p->body->cols == 1)
         return NULL;
     if (step_level(p->body, i) == LEVEL_ROW)
-        return flat ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
+        return flat ? "col == 0" : first_of_row(p);
     if (flat)
         return "i == 0";
     if (p->kernel->skeleton == SKELETON_COLUMN)
         return "col == 0";
     if (p->body->rows == 1)
-        return arena_printf(p->arena, "%s == 0", p->lane);
-    return arena_printf(p->arena, "row == 0 && %s == 0", p->lane);
+        return first_of_row(p);
+    return arena_printf(p->arena, "row == 0 && %s", first_of_row(p));
 }
 
 static void print_row_store(Printer *p, int i) {

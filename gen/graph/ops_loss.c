@@ -1,7 +1,7 @@
 /* Losses.
  *
  * cross_entropy      (logits[T,V], labels[T,1], weight[1]) -> loss[T,1] = weight (lse - logit of
- *                    the label), 0 where the label is negative (ignored); lse[T,1]. with
+ *                    the label), 0 where the label is negative (ignored); lse[T,1]; with
  *                    attr.label_smoothing as torch has it
  * cross_entropy_grad (logits, labels, lse, weight, dloss) -> dlogits = weight dloss (softmax -
  *                    onehot); dloss is [1] or [T,1]

@@ -10,6 +10,7 @@
 
 #include "base/fileio.h"
 #include "graph/op_table.h"
+#include "graph/window.h"
 #include "interpret.h"
 
 /* ---- programs -------------------------------------------------------------------------------- */
