@@ -2,7 +2,8 @@
  *
  *     IDX files (data_idx.c) ------------------------------> raw images: bytes, all of one size
  *     JPEG, PNG (data_folder.c, data_decode.c) -> fitted --> raw images
- *                                       (data_resize.c)      -> what the model sees
+ *                                       (data_fit.c)         -> what the model sees
+ *                                                               (data_crop.c, data_resize.c)
  *
  * A raw image is what runtime.h's RtImages says it is. */
 #ifndef GPUOPT_DATA_IMAGES_H
@@ -78,10 +79,10 @@ typedef struct {
  * program asks for neither. */
 Box box_draw(const RtImages *shape, uint64_t key);
 
-/* ---- other sizes (data_resize.c) ------------------------------------------------------------- */
+/* ---- other sizes (data_fit.c, data_resize.c) ------------------------------------------------- */
 
-/* The raw image of a picture: its largest centred part of that shape, made smaller. A part that is
- * smaller than the raw image is an error. */
+/* The raw image of a picture: its largest centred part of that shape, made smaller with antialias. A
+ * part that is smaller than the raw image is an error. */
 bool picture_fit(const Picture *picture, const RtImages *shape, const char *path, uint8_t *raw,
                  DataError *error);
 

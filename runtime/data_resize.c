@@ -1,4 +1,4 @@
-/* Images in another size, and in the model's numbers.
+/* Raw images in another size, and in the model's numbers.
  *
  * Bilinear as PyTorch's interpolate with align_corners=False and antialias=False: pixel i of the new
  * axis lies at (i + 0.5) * old / new - 0.5 of the old one, held at its ends. */
@@ -51,47 +51,6 @@ static double between(const uint8_t *upper, const uint8_t *lower, Tap row, Tap c
     return above + row.share * (below - above);
 }
 
-/* ---- to a raw image -------------------------------------------------------------------------- */
-
-typedef struct {
-    int64_t top, left, height, width;
-} Part;
-
-static Part largest_part(const Picture *picture, const RtImages *shape) {
-    Part part = {.height = picture->height, .width = picture->width};
-    if (part.width * shape->height > part.height * shape->width)
-        part.width = part.height * shape->width / shape->height;
-    else
-        part.height = part.width * shape->height / shape->width;
-    part.top = (picture->height - part.height) / 2;
-    part.left = (picture->width - part.width) / 2;
-    return part;
-}
-
-bool picture_fit(const Picture *picture, const RtImages *shape, const char *path, uint8_t *raw,
-                 DataError *error) {
-    Part part = largest_part(picture, shape);
-    if (part.height < shape->height || part.width < shape->width)
-        return data_fail(error,
-                         "%s: is %lld x %lld, smaller than the %lld x %lld of data.image_height "
-                         "and data.image_width; lower these, or leave it out",
-                         path, (long long)picture->height, (long long)picture->width,
-                         (long long)shape->height, (long long)shape->width);
-    int64_t channels = picture->channels, stride = picture->width * channels;
-    Tap *rows = taps((Axis){part.top, part.height, shape->height, 0, shape->height, false});
-    Tap *cols = taps((Axis){part.left, part.width, shape->width, 0, shape->width, false});
-    for (int64_t y = 0; y < shape->height; y++) {
-        const uint8_t *upper = picture->pixels + rows[y].low * stride;
-        const uint8_t *lower = picture->pixels + rows[y].high * stride;
-        for (int64_t x = 0; x < shape->width; x++)
-            for (int64_t c = 0; c < channels; c++)
-                *raw++ = (uint8_t)(between(upper, lower, rows[y], cols[x], channels, c) + 0.5);
-    }
-    free(rows);
-    free(cols);
-    return true;
-}
-
 /* ---- to the model's numbers ------------------------------------------------------------------ */
 
 /* (value / 255 - mean) / std as one product and one sum. */
@@ -102,15 +61,6 @@ typedef struct {
 static void affines(const RtImages *shape, Affine *of) {
     for (int64_t c = 0; c < shape->out_channels; c++)
         of[c] = (Affine){1 / (255 * shape->std[c]), -shape->mean[c] / shape->std[c]};
-}
-
-static void put_row(RtDtype dtype, void *out, int64_t at, const double *values, int64_t count) {
-    if (dtype == RT_F32)
-        for (int64_t i = 0; i < count; i++)
-            ((float *)out)[at + i] = (float)values[i];
-    else
-        for (int64_t i = 0; i < count; i++)
-            rt_set(dtype, out, at + i, values[i]);
 }
 
 /* Rows and columns of what the model sees. */
@@ -146,7 +96,7 @@ void image_present(const RtImages *shape, const uint8_t *raw, const Box *box, Rt
                 double value = between(upper, lower, rows[y], cols[x], shape->channels, from);
                 *to++ = value * of[c].scale + of[c].shift;
             }
-        put_row(dtype, out, y * wide, row, wide);
+        rt_set_row(dtype, out, y * wide, row, wide);
     }
     free(row);
     free(rows);

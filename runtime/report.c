@@ -361,6 +361,8 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     line(out, "process, peak bytes", "%.0f",
          m->process_peak_bytes ? (double)m->process_peak_bytes : NAN,
          program->predicted.process_bytes ? (double)program->predicted.process_bytes : NAN);
+    if (loader_facts(rt->loader)->skipped > 0)
+        line(out, "images left out", "%.0f", (double)loader_facts(rt->loader)->skipped, NAN);
     line(out, "loss, first step", "%.6f", f->first_loss, NAN);
     line(out, "loss, last step", "%.6f", f->last_loss, NAN);
     if (program->loss_scale) {

@@ -192,3 +192,24 @@ void rt_set(RtDtype dtype, void *values, int64_t i, double value) {
     }
     rt_internal("no such dtype: %d", (int)dtype);
 }
+
+void rt_set_row(RtDtype dtype, void *values, int64_t first, const double *row, int64_t count) {
+    uint16_t *halves = (uint16_t *)values + first;
+    switch (dtype) { /* once, for the loops to be as short as they can */
+    case RT_F32:
+        for (int64_t i = 0; i < count; i++)
+            ((float *)values)[first + i] = (float)row[i];
+        return;
+    case RT_F16:
+        for (int64_t i = 0; i < count; i++)
+            halves[i] = small_float_bits(row[i], 5);
+        return;
+    case RT_BF16:
+        for (int64_t i = 0; i < count; i++)
+            halves[i] = small_float_bits(row[i], 8);
+        return;
+    default:
+        for (int64_t i = 0; i < count; i++)
+            rt_set(dtype, values, first + i, row[i]);
+    }
+}

@@ -1,7 +1,7 @@
 """The boxes that training cuts out of images: torchvision's own code, fed the numbers that
 runtime/data_crop.c draws.
 
-    python3 crops.py     writes crop_boxes.csv
+    python3 crops.py     writes crop_boxes.csv, and shrunk.csv: pictures as raw images
 """
 
 import csv
@@ -91,7 +91,7 @@ def central(images, resize_size, size):
     return functional.center_crop(functional.resize(images, resize_size, antialias=False), size)
 
 
-# --- For the unit test -----------------------------------------------------------------------
+# --- For the unit tests ----------------------------------------------------------------------
 
 # Rows, columns, scale, ratio, probability of a flip. In the last four often nothing fits.
 DRAWN = [
@@ -107,17 +107,41 @@ DRAWN = [
 KEYS = 12
 
 
+def write_boxes(out):
+    out.writerow(["image_height", "image_width", "scale_low", "scale_high", "ratio_low",
+                  "ratio_high", "flip", "key", "top", "left", "height", "width", "mirrored"])
+    for height, width, scale, ratio, flip in DRAWN:
+        data = {"random_resized_crop": True, "crop_scale": scale, "crop_ratio": ratio,
+                "random_horizontal_flip": flip}
+        for key in range(KEYS):
+            out.writerow([height, width, *(f"{n:.17g}" for n in (*scale, *ratio, flip)), key,
+                          *draw_box(data, height, width, key)])
+
+
+# Rows, columns and channels of a picture; rows and columns of its raw image.
+SHRUNK = [(9, 14, 3, 4, 4), (31, 23, 1, 5, 3), (12, 12, 3, 12, 12), (7, 5, 3, 6, 5), (40, 90, 1, 3, 2)]
+
+
+def write_shrunk(out):
+    """Byte i of a picture is 37 i modulo 256. Its raw image is its largest centred part of that
+    shape, resized by torch with antialias; what torch gives is not rounded here."""
+    out.writerow(["height", "width", "channels", "raw_height", "raw_width", "place", "value"])
+    for height, width, channels, *raw in SHRUNK:
+        pixels = torch.arange(height * width * channels, dtype=torch.float64) * 37 % 256
+        image = pixels.view(height, width, channels).permute(2, 0, 1)
+        part = [min(height, width * raw[0] // raw[1]), min(width, height * raw[1] // raw[0])]
+        top, left = (height - part[0]) // 2, (width - part[1]) // 2
+        cut = functional.crop(image, top, left, *part)
+        small = functional.resize(cut, raw, antialias=True).permute(1, 2, 0).flatten()
+        for place, value in enumerate(small.tolist()):
+            out.writerow([height, width, channels, *raw, place, f"{value:.10g}"])
+
+
 def main():
-    with open(Path(__file__).resolve().parent / "crop_boxes.csv", "w", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(["image_height", "image_width", "scale_low", "scale_high", "ratio_low",
-                      "ratio_high", "flip", "key", "top", "left", "height", "width", "mirrored"])
-        for height, width, scale, ratio, flip in DRAWN:
-            data = {"random_resized_crop": True, "crop_scale": scale, "crop_ratio": ratio,
-                    "random_horizontal_flip": flip}
-            for key in range(KEYS):
-                out.writerow([height, width, *(f"{n:.17g}" for n in (*scale, *ratio, flip)), key,
-                              *draw_box(data, height, width, key)])
+    for name, write in (("crop_boxes", write_boxes), ("shrunk", write_shrunk)):
+        path = Path(__file__).resolve().parent / f"{name}.csv"
+        with open(path, "w", newline="") as file:
+            write(csv.writer(file, lineterminator="\n"))
 
 
 if __name__ == "__main__":

@@ -14,38 +14,12 @@
 #include <unistd.h>
 
 #include "runtime/data_rows.h"
+#include "temp_folder.h"
 
-static char folder[64];
 static char message[1024];
 
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/test_data_XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
-
-/* Writes a file into the test's folder; the path stays valid until the fourth next call. */
-static const char *file_with(const char *name, const void *bytes, size_t size) {
-    static char paths[4][128];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    fclose(file);
-    return path;
-}
-
 static const char *text_file(const char *name, const char *text) {
-    return file_with(name, text, strlen(text));
+    return temp_file(name, text, strlen(text));
 }
 
 static RtData data_of(RtDataFormat format, const char *const *path) {
@@ -140,16 +114,11 @@ static void text_is_windows_of_bytes(void **state) {
 
 static void text_joins_files_in_sorted_order(void **state) {
     (void)state;
-    char sub[128];
-    snprintf(sub, sizeof sub, "%s/many", folder);
-    assert_int_equal(mkdir(sub, 0777), 0);
     text_file("many/b.txt", "BB");
     text_file("many/Z.txt", "z");
     text_file("many/.hidden", "hhhh");
     text_file("many/a.txt", "aa");
-    char pattern[160];
-    snprintf(pattern, sizeof pattern, "%s/*.txt", sub);
-    const char *both[] = {sub, pattern}; /* "zaaBB" twice */
+    const char *both[] = {temp_path("many"), temp_path("many/*.txt")}; /* "zaaBB" twice */
     RtData data = data_of(RT_DATA_TEXT, both);
     data.train_count = 2;
     Loader *loader = open_with(&data, 1, 9, 1, 0);
@@ -165,7 +134,7 @@ static void held_out_text_is_the_end(void **state) {
     char text[100];
     for (int i = 0; i < 100; i++)
         text[i] = (char)i;
-    const char *path = file_with("numbers", text, sizeof text);
+    const char *path = temp_file("numbers", text, sizeof text);
     RtData data = data_of(RT_DATA_TEXT, &path);
     data.eval_fraction = 0.3;
     data.shuffle = true;
@@ -195,7 +164,7 @@ static void every_epoch_is_another_permutation(void **state) {
     char text[4 * 11 + 1];
     for (int i = 0; i < (int)sizeof text; i++)
         text[i] = (char)(i / 4);
-    const char *path = file_with("rows", text, sizeof text);
+    const char *path = temp_file("rows", text, sizeof text);
     RtData data = data_of(RT_DATA_TEXT, &path);
     data.shuffle = true;
     Loader *loader = open_with(&data, 1, 4, 1, 3);
@@ -331,7 +300,7 @@ static const char *shard(const char *name, int version, const int32_t *tokens, i
     memcpy(bytes, header, sizeof header);
     for (int i = 0; i < count; i++)
         memcpy(bytes + 1024 + i * width, &tokens[i], (size_t)width);
-    return file_with(name, bytes, 1024 + (size_t)(count * width));
+    return temp_file(name, bytes, 1024 + (size_t)(count * width));
 }
 
 static void shards_are_one_stream(void **state) {
@@ -414,7 +383,7 @@ static void a_ring_changes_nothing(void **state) {
     char text[997];
     for (int i = 0; i < (int)sizeof text; i++)
         text[i] = (char)(i * 31);
-    const char *path = file_with("t.txt", text, sizeof text);
+    const char *path = temp_file("t.txt", text, sizeof text);
     RtData data = data_of(RT_DATA_TEXT, &path);
     data.shuffle = true;
     data.eval_fraction = 0.1;
@@ -529,10 +498,7 @@ static void unreadable_files_are_refused(void **state) {
     (void)state;
     const char *path = text_file("locked.txt", "abcdef");
     if (geteuid() == 0) { /* root may read anything: a folder stands in as what cannot be read */
-        char inside[128];
-        snprintf(inside, sizeof inside, "%s/empty_folder", folder);
-        assert_int_equal(mkdir(inside, 0777), 0);
-        path = inside;
+        path = temp_path("empty_folder/");
         RtData data = data_of(RT_DATA_JSONL, &path);
         assert_refused(&data, 4, "no *.jsonl file in this folder");
         return;
@@ -626,5 +592,5 @@ int main(void) {
         cmocka_unit_test(bad_lines_are_refused),
         cmocka_unit_test(a_validation_file_must_hold_a_row),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_temp_folder, remove_temp_folder);
 }

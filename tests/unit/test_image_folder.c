@@ -7,117 +7,49 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "draw_pictures.h"
 #include "runtime/data_images.h"
-#include "runtime/dynlib.h"
 #include "runtime/rt.h"
+#include "temp_folder.h"
 
-static char folder[64];
 static char message[1024];
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/test_folder_XXXXXX");
-    dynlib_need(LIB_TURBOJPEG);
-    dynlib_need(LIB_PNG);
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A path in the test's folder, valid until the eighth next call; the folders on the way are made. */
-static const char *path_of(const char *name) {
-    static char paths[8][256];
-    static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    for (char *at = path + strlen(folder) + 1; (at = strchr(at, '/')); at++) {
-        *at = '\0';
-        mkdir(path, 0777);
-        *at = '/';
-    }
-    return path;
+/* `keep` of a file's bytes are written, all with 0. */
+static void write_picture(const char *name, uint8_t *bytes, size_t size, size_t keep) {
+    temp_file(name, bytes, keep ? keep : size);
+    free(bytes);
 }
 
-static void write_file(const char *name, const void *bytes, size_t size) {
-    FILE *file = fopen(path_of(name), "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    fclose(file);
+static void write_jpeg(const char *name, Drawing drawing, size_t keep) {
+    size_t size;
+    uint8_t *bytes = jpeg_of(drawing, &size);
+    write_picture(name, bytes, size, keep);
 }
 
-/* A pointer to a function is no pointer to an object, so it is copied as bytes. */
-static void find(void *function, Library library, const char *name) {
-    void *address = dynlib_need_symbol(library, name);
-    memcpy(function, &address, sizeof address);
-}
-
-/* Samples a pixel: 1, 3, or 4 of inks. `keep` of the file's bytes are written, all with 0. */
-static void write_jpeg(const char *name, const uint8_t *pixels, int height, int width, int samples,
-                       size_t keep) {
-    static const int formats[] = {[1] = 6, [3] = 0, [4] = 11};
-    void *(*init)(void);
-    int (*compress)(void *, const uint8_t *, int, int, int, int, uint8_t **, unsigned long *, int,
-                    int, int);
-    int (*destroy)(void *);
-    void (*release)(uint8_t *);
-    find(&init, LIB_TURBOJPEG, "tjInitCompress");
-    find(&compress, LIB_TURBOJPEG, "tjCompress2");
-    find(&destroy, LIB_TURBOJPEG, "tjDestroy");
-    find(&release, LIB_TURBOJPEG, "tjFree");
-    void *handle = init();
-    uint8_t *bytes = NULL;
-    unsigned long size = 0;
-    assert_int_equal(compress(handle, pixels, width, 0, height, formats[samples], &bytes, &size,
-                              samples == 1 ? 3 : 0, 100, 0),
-                     0);
-    write_file(name, bytes, keep ? keep : size);
-    release(bytes);
-    destroy(handle);
-}
-
-typedef struct {
-    void *opaque;
-    uint32_t version, width, height, format, flags, colormap_entries, warning_or_error;
-    char message[64];
-} PngImage;
-
-/* Samples a pixel: gray, gray and alpha, RGB, RGBA. */
-static void write_png(const char *name, const uint8_t *pixels, int height, int width, int samples,
-                      size_t keep) {
-    int (*encode)(PngImage *, void *, size_t *, int, const void *, int32_t, const void *);
-    find(&encode, LIB_PNG, "png_image_write_to_memory");
-    PngImage image = {.version = 1,
-                      .width = (uint32_t)width,
-                      .height = (uint32_t)height,
-                      .format = (uint32_t)samples - 1};
-    static uint8_t bytes[1 << 16];
-    size_t size = sizeof bytes;
-    assert_int_equal(encode(&image, bytes, &size, 0, pixels, 0, NULL), 1);
-    write_file(name, bytes, keep ? keep : size);
+static void write_png(const char *name, Drawing drawing, size_t keep) {
+    size_t size;
+    uint8_t *bytes = png_of(drawing, &size);
+    write_picture(name, bytes, size, keep);
 }
 
 /* `height` x `width` of one colour. */
-static const uint8_t *flat(int height, int width, int samples, const uint8_t *colour) {
+static Drawing flat(int height, int width, int samples, const uint8_t *colour) {
     static uint8_t pixels[1 << 16];
     for (int i = 0; i < height * width; i++)
         memcpy(pixels + i * samples, colour, (size_t)samples);
-    return pixels;
+    return (Drawing){pixels, height, width, samples};
 }
 #define FLAT(height, width, samples, ...) \
-    flat(height, width, samples, (const uint8_t[]){__VA_ARGS__}), height, width, samples
+    flat(height, width, samples, (const uint8_t[]){__VA_ARGS__})
 
 /* ---- a program ------------------------------------------------------------------------------- */
 
@@ -152,8 +84,8 @@ static int fresh_program(void **state) {
 }
 
 static Loader *open_with(const char *train, const char *validation) {
-    train_path = train ? path_of(train) : NULL;
-    eval_path = validation ? path_of(validation) : NULL;
+    train_path = train ? temp_path(train) : NULL;
+    eval_path = validation ? temp_path(validation) : NULL;
     program.data.train = &train_path;
     program.data.train_count = 1;
     program.data.validation = &eval_path;
@@ -200,8 +132,8 @@ static void a_sub_folder_is_a_class(void **state) {
     write_png("c/zebra/deep/0.PNG", FLAT(2, 2, 3, 4, 5, 6), 0);
     write_jpeg("c/Ape/b.JPEG", FLAT(2, 2, 3, 200, 100, 50), 0);
     write_jpeg("c/Ape/a.jpg", FLAT(2, 2, 3, 20, 220, 120), 0);
-    write_file("c/Ape/notes.txt", "x", 1);
-    write_file("c/LICENSE", "x", 1);
+    temp_file("c/Ape/notes.txt", "x", 1);
+    temp_file("c/LICENSE", "x", 1);
     Loader *loader = open_well("c", "c");
     assert_int_equal(loader_facts(loader)->train_rows, 4);
     Batch b;
@@ -246,26 +178,51 @@ static void every_kind_of_file_gives_the_channels_wanted(void **state) {
     loader_close(loader);
 }
 
-/* Of 4 x 10 the columns 3..6, each pair of rows and columns averaged. */
-static void images_are_cut_to_shape_and_made_smaller(void **state) {
+/* Of 2 x 6 the columns 2 and 3, of 7 x 2 the rows 2 and 3, as they are. */
+static void images_are_cut_to_shape(void **state) {
     (void)state;
-    uint8_t pixels[4 * 10 * 3];
+    uint8_t pixels[2 * 7 * 3];
     for (int i = 0; i < (int)sizeof pixels; i++)
         pixels[i] = (uint8_t)(i * 53);
-    write_png("f/0/a.png", pixels, 4, 10, 3, 0);
-    write_png("f/1/b.png", pixels, 10, 4, 3, 0);
+    write_png("f/0/a.png", (Drawing){pixels, 2, 6, 3}, 0);
+    write_png("f/1/b.png", (Drawing){pixels, 7, 2, 3}, 0);
     Loader *loader = open_well("f", "f");
     Batch b;
     assert_true(fill(loader, LOADER_TRAIN, 0, &b));
-    const struct { int top, left, width; } parts[] = {{0, 3, 10}, {3, 0, 4}};
-    for (int image = 0; image < 2; image++)
-        for (int i = 0; i < 12; i++) {
-            int y = parts[image].top + i / 6 * 2, x = parts[image].left + i / 3 % 2 * 2, sum = 0;
-            for (int k = 0; k < 4; k++)
-                sum += pixels[((y + k / 2) * parts[image].width + x + k % 2) * 3 + i % 3];
-            assert_int_equal(b.pixels[image * 12 + i], (sum + 2) / 4);
-        }
+    assert_memory_equal(b.pixels, pixels + 2 * 3, 6);
+    assert_memory_equal(b.pixels + 6, pixels + 8 * 3, 6);
+    assert_memory_equal(b.pixels + 12, pixels + 2 * 2 * 3, 12);
     loader_close(loader);
+}
+
+/* Cut and made smaller: tests/oracle/shrunk.csv has what torch makes of each, not yet rounded. */
+static void pictures_are_shrunk_as_torch_does(void **state) {
+    (void)state;
+    FILE *file = fopen("tests/oracle/shrunk.csv", "r");
+    assert_non_null(file);
+    char line[256];
+    uint8_t pixels[1 << 14], raw[1 << 10];
+    int count = 0;
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(37 * i);
+    while (fgets(line, sizeof line, file)) {
+        long long height, width, channels, place;
+        long long raw_height, raw_width;
+        double value;
+        if (sscanf(line, "%lld,%lld,%lld,%lld,%lld,%lld,%lf", &height, &width, &channels,
+                   &raw_height, &raw_width, &place, &value) != 7)
+            continue;
+        Picture picture = {pixels, height, width, channels};
+        RtImages shape = {.height = raw_height, .width = raw_width, .channels = channels};
+        DataError error = {message, sizeof message};
+        if (place == 0)
+            assert_true(picture_fit(&picture, &shape, "drawn", raw, &error));
+        if (fabs(raw[place] - value) > 0.5001)
+            fail_msg("%d, but torch has %s", raw[place], line);
+        count++;
+    }
+    fclose(file);
+    assert_true(count > 500);
 }
 
 static void the_host_resizes_what_the_device_would(void **state) {
@@ -294,11 +251,11 @@ static void the_host_resizes_what_the_device_would(void **state) {
 static void bad_folders_are_refused(void **state) {
     (void)state;
     assert_refused("nowhere", NULL, "nowhere: cannot read the folder: No such file");
-    mkdir(path_of("empty"), 0777);
+    mkdir(temp_path("empty"), 0777);
     assert_refused("empty", NULL, "empty: has no sub-folder; images lie in one for each class");
     write_png("e/0/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
     assert_refused("e", NULL, "e: has 1 class folders, but model.num_classes is 2");
-    write_file("e/1/a.txt", "x", 1);
+    temp_file("e/1/a.txt", "x", 1);
     assert_refused("e", NULL, "e/1: this class has no image (*.jpg, *.jpeg, *.png)");
     write_png("e/1/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
     write_png("v/0/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
@@ -325,11 +282,11 @@ static void write_bad_files(void) {
     for (size_t i = 0; i < sizeof noise; i++)
         noise[i] = (uint8_t)(i * i * 31);
     write_jpeg("b/0/0.jpg", FLAT(2, 2, 3, 1, 2, 3), 0);
-    write_jpeg(bad[0].name, noise, 16, 16, 3, 900);
-    write_png(bad[1].name, noise, 16, 16, 3, 300);
-    write_file(bad[2].name, "GIF89a", 6);
-    write_file(bad[3].name, "", 0);
-    write_jpeg(bad[4].name, noise, 16, 16, 3, 20);
+    write_jpeg(bad[0].name, (Drawing){noise, 16, 16, 3}, 900);
+    write_png(bad[1].name, (Drawing){noise, 16, 16, 3}, 300);
+    temp_file(bad[2].name, "GIF89a", 6);
+    temp_file(bad[3].name, "", 0);
+    write_jpeg(bad[4].name, (Drawing){noise, 16, 16, 3}, 20);
     write_png(bad[5].name, FLAT(3, 1, 3, 1, 2, 3), 0);
     write_png("b/1/7.png", FLAT(2, 2, 3, 7, 7, 7), 0);
 }
@@ -338,10 +295,8 @@ static void bad_images_are_named(void **state) {
     (void)state;
     write_bad_files();
     for (int i = 0; i < BAD; i++) {
-        char path[256];
         uint8_t raw[12];
-        snprintf(path, sizeof path, "%s/%s", folder, bad[i].name);
-        ImageFile file = {path, 0};
+        ImageFile file = {(char *)temp_path(bad[i].name), 0};
         ImageFolder one = {.files = &file, .count = 1};
         DataError error = {message, sizeof message};
         assert_false(folder_read(&one, 0, &images, raw, &error));
@@ -385,11 +340,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_sub_folder_is_a_class),
         TEST(every_kind_of_file_gives_the_channels_wanted),
-        TEST(images_are_cut_to_shape_and_made_smaller),
+        TEST(images_are_cut_to_shape),
+        TEST(pictures_are_shrunk_as_torch_does),
         TEST(the_host_resizes_what_the_device_would),
         TEST(bad_folders_are_refused),
         TEST(bad_images_are_named),
         TEST(bad_images_are_left_out_where_told_to),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_temp_folder, remove_temp_folder);
 }

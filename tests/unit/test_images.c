@@ -16,22 +16,9 @@
 
 #include "runtime/data_images.h"
 #include "runtime/rt.h"
+#include "temp_folder.h"
 
-static char folder[64];
 static char message[1024];
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/test_images_XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 /* ---- a program with images ------------------------------------------------------------------- */
 
@@ -117,17 +104,8 @@ static void fill(const Loader *loader, LoaderSplit split, int64_t index, Batch *
 
 /* ---- IDX files ------------------------------------------------------------------------------- */
 
-/* A path in the test's folder, valid until the eighth next call. */
-static const char *path_of(const char *name) {
-    static char paths[8][128];
-    static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
 static const char *file_with(const char *name, const uint8_t *bytes, size_t size) {
-    const char *path = path_of(name);
+    const char *path = temp_path(name);
     bool compressed = strstr(name, ".gz") != NULL;
     gzFile file = gzopen(path, compressed ? "wb" : "wbT");
     assert_non_null(file);
@@ -513,5 +491,5 @@ int main(void) {
         TEST(a_ring_of_images_changes_nothing),     TEST(bad_idx_files_are_refused),
         TEST(bad_image_files_are_refused),          TEST(fashion_mnist_is_read),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_temp_folder, remove_temp_folder);
 }

@@ -1,0 +1,113 @@
+/* Pictures of any size as raw images: cut to shape, and made smaller with antialias, as PyTorch's
+ * interpolate and Pillow do it: a new place is the mean of the old ones around it, weighed by a triangle
+ * as wide as two of the new places. */
+#include "runtime/data_images.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/rt.h"
+
+typedef struct {
+    int64_t top, left, height, width;
+} Part;
+
+static Part largest_part(const Picture *picture, const RtImages *shape) {
+    Part part = {.height = picture->height, .width = picture->width};
+    if (part.width * shape->height > part.height * shape->width)
+        part.width = part.height * shape->width / shape->height;
+    else
+        part.height = part.width * shape->height / shape->width;
+    part.top = (picture->height - part.height) / 2;
+    part.left = (picture->width - part.width) / 2;
+    return part;
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/* The old places that a new one is made of, and their weights, which add up to 1. */
+typedef struct {
+    int64_t first, count;
+    float *weights;
+} Mean;
+
+typedef struct {
+    Mean *means; /* [new size] */
+    float *weights;
+} Filter;
+
+static void filter_free(Filter *filter) {
+    free(filter->means);
+    free(filter->weights);
+}
+
+/* new_size <= old_size */
+static Filter filter_new(int64_t old_size, int64_t new_size) {
+    double scale = (double)old_size / (double)new_size;
+    int64_t widest = (int64_t)ceil(2 * scale) + 1;
+    Filter filter = {rt_alloc(sizeof *filter.means * (size_t)new_size),
+                     rt_alloc(sizeof *filter.weights * (size_t)(widest * new_size))};
+    for (int64_t i = 0; i < new_size; i++) {
+        double center = scale * ((double)i + 0.5), sum = 0;
+        int64_t first = (int64_t)fmax(center - scale + 0.5, 0);
+        int64_t end = (int64_t)fmin(center + scale + 0.5, (double)old_size);
+        Mean mean = {first, end - first, filter.weights + widest * i};
+        for (int64_t k = first; k < end; k++)
+            sum += fmax(1 - fabs((double)k + 0.5 - center) / scale, 0);
+        for (int64_t k = first; k < end; k++)
+            mean.weights[k - first] =
+                (float)(fmax(1 - fabs((double)k + 0.5 - center) / scale, 0) / sum);
+        filter.means[i] = mean;
+    }
+    return filter;
+}
+
+/* ---- one line -------------------------------------------------------------------------------- */
+
+/* Rows of bytes into one. */
+static void mean_of_rows(const Mean *mean, const uint8_t *rows, int64_t stride, int64_t wide,
+                         float *line) {
+    memset(line, 0, sizeof *line * (size_t)wide);
+    for (int64_t k = 0; k < mean->count; k++) {
+        const uint8_t *row = rows + (mean->first + k) * stride;
+        float weight = mean->weights[k];
+        for (int64_t i = 0; i < wide; i++)
+            line[i] += weight * row[i];
+    }
+}
+
+static void mean_of_places(const Mean *mean, const float *line, int64_t channels, uint8_t *to) {
+    for (int64_t c = 0; c < channels; c++) {
+        float sum = 0.5f;
+        for (int64_t k = 0; k < mean->count; k++)
+            sum += mean->weights[k] * line[(mean->first + k) * channels + c];
+        to[c] = (uint8_t)fminf(sum, 255);
+    }
+}
+
+bool picture_fit(const Picture *picture, const RtImages *shape, const char *path, uint8_t *raw,
+                 DataError *error) {
+    Part part = largest_part(picture, shape);
+    if (part.height < shape->height || part.width < shape->width)
+        return data_fail(error,
+                         "%s: is %lld x %lld, smaller than the %lld x %lld of data.image_height "
+                         "and data.image_width; lower these, or leave it out",
+                         path, (long long)picture->height, (long long)picture->width,
+                         (long long)shape->height, (long long)shape->width);
+    int64_t channels = picture->channels, stride = picture->width * channels;
+    int64_t wide = part.width * channels;
+    const uint8_t *first = picture->pixels + part.top * stride + part.left * channels;
+    Filter rows = filter_new(part.height, shape->height);
+    Filter cols = filter_new(part.width, shape->width);
+    float *line = rt_alloc(sizeof *line * (size_t)wide);
+    for (int64_t y = 0; y < shape->height; y++) {
+        mean_of_rows(&rows.means[y], first, stride, wide, line);
+        for (int64_t x = 0; x < shape->width; x++, raw += channels)
+            mean_of_places(&cols.means[x], line, channels, raw);
+    }
+    free(line);
+    filter_free(&rows);
+    filter_free(&cols);
+    return true;
+}
