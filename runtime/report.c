@@ -154,10 +154,12 @@ static json_t *window_json(const Profile *profile) {
 
 static json_t *data_json(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "train_samples", (json_int_t)facts->train_samples,
-                     "eval_samples", (json_int_t)facts->eval_samples, "truncated",
-                     (json_int_t)facts->truncated, "skipped", (json_int_t)facts->skipped,
-                     "train_rows", (json_int_t)facts->train_rows);
+    const RtDataset *kept = rt->program->data.dataset;
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I}", "train_samples", (json_int_t)facts->train_samples,
+        "eval_samples", (json_int_t)facts->eval_samples, "truncated", (json_int_t)facts->truncated,
+        "skipped", (json_int_t)facts->skipped, "train_rows", (json_int_t)facts->train_rows,
+        "device_samples", (json_int_t)(kept ? kept->samples : 0));
 }
 
 static json_t *versions_json(const Rt *rt) {

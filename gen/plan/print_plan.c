@@ -275,11 +275,11 @@ static json_t *step_json(const Plan *plan) {
 
 void plan_print_json(const Plan *plan, StrBuf *out) {
     json_t *root =
-        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "experiment", plan->spec->name,
+        json_pack("{s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o}", "experiment", plan->spec->name,
                   "spec_sha256", plan->spec->sha256, "device", plan->device->name, "precision",
-                  choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype), "memory",
-                  memory_json(plan), "entries", entries_json(plan), "step", step_json(plan),
-                  "step_launches", shares_json(plan));
+                  choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype), "data",
+                  plan->program->feeding, "memory", memory_json(plan), "entries",
+                  entries_json(plan), "step", step_json(plan), "step_launches", shares_json(plan));
     ENSURE(root, "the plan does not fit into JSON");
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     ENSURE(text, "the plan does not print as JSON");
