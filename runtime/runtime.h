@@ -238,8 +238,8 @@ typedef struct {
     bool decode_on_host;      /* `pixels` is what the model sees; else raw images */
     bool skip_broken;         /* images that cannot be decoded are left out; else an error */
     bool random_resized_crop; /* training sees a random part, of these shares of the area and */
-    double crop_scale[2], crop_ratio[2]; /* these ratios of width to height; least and largest */
-    double random_horizontal_flip;       /* probability that it is mirrored */
+    const double *crop_scale, *crop_ratio; /* [2] ratios of width to height; least and largest */
+    double random_horizontal_flip;         /* probability that it is mirrored */
     /* Held-out images are resized to this, of which the model sees what begins at top, left; 0: to
      * out_size x out_size. */
     int64_t eval_height, eval_width, eval_top, eval_left;

@@ -177,65 +177,41 @@ static void put_files(const Emit *e, const char *field, Strings files) {
     sb_printf(e->out, "},\n        .%s_count = %d,\n", field, files.count);
 }
 
-/* One number a channel of what the model sees. */
-static void put_channels(const Emit *e, const char *field, Reals list) {
-    sb_printf(e->out, "            .%s = (const double[]){", field);
-    for (int64_t c = 0; c < e->spec->model.image_channels; c++) {
-        if (c > 0)
-            sb_puts(e->out, ", ");
-        sb_put_real(e->out, list.items[list.count == 1 ? 0 : c]);
+static void put_reals(const Emit *e, const double *reals, int count) {
+    sb_puts(e->out, "(const double[]){");
+    for (int i = 0; i < count; i++) {
+        sb_puts(e->out, i ? ", " : "");
+        sb_put_real(e->out, reals[i]);
     }
-    sb_puts(e->out, "},\n");
+    sb_puts(e->out, "}");
 }
 
-static void put_range(const Emit *e, const char *field, Reals range) {
-    sb_printf(e->out, "            .%s = {", field);
-    sb_put_real(e->out, range.items[0]);
-    sb_puts(e->out, ", ");
-    sb_put_real(e->out, range.items[1]);
-    sb_puts(e->out, "},\n");
+static void put_setting(const Emit *e, const LoaderSetting *setting) {
+    sb_printf(e->out, "            .%s = ", setting->field);
+    switch (setting->kind) {
+    case SETTING_INT:
+        sb_printf(e->out, "%lld", (long long)setting->integer);
+        break;
+    case SETTING_BOOL:
+        sb_puts(e->out, bool_text(setting->integer));
+        break;
+    case SETTING_REAL:
+        sb_put_real(e->out, setting->real);
+        break;
+    case SETTING_REALS:
+        put_reals(e, setting->reals, setting->count);
+        break;
+    }
+    sb_puts(e->out, ",\n");
 }
 
-/* What of a stored image the model sees, where that is not all of it. */
-static void put_crops(const Emit *e) {
-    const Spec *s = e->spec;
-    CenterCrop c = spec_center_crop(s);
-    if (s->data.random_resized_crop) {
-        sb_puts(e->out, "            .random_resized_crop = true,\n");
-        put_range(e, "crop_scale", s->data.crop_scale);
-        put_range(e, "crop_ratio", s->data.crop_ratio);
-    }
-    if (s->data.random_horizontal_flip > 0) {
-        sb_puts(e->out, "            .random_horizontal_flip = ");
-        sb_put_real(e->out, s->data.random_horizontal_flip);
-        sb_puts(e->out, ",\n");
-    }
-    if (s->data.eval_resize_size)
-        sb_printf(e->out,
-                  "            .eval_height = %lld,\n            .eval_width = %lld,\n"
-                  "            .eval_top = %lld,\n            .eval_left = %lld,\n",
-                  (long long)c.height, (long long)c.width, (long long)c.top, (long long)c.left);
-}
-
-static void put_images(const Emit *e) {
-    const Spec *s = e->spec;
-    const struct {
-        const char *field;
-        int64_t value;
-    } sizes[] = {{"height", s->data.image_height},          {"width", s->data.image_width},
-                 {"channels", s->data.image_channels},      {"out_size", s->model.image_size},
-                 {"out_channels", s->model.image_channels}, {"classes", s->model.num_classes}};
-    if (!s->data.image_height) /* the data is tokens */
+static void put_loader_settings(const Emit *e) {
+    const LoaderSettings *loader = &e->plan->program->loader;
+    if (loader->count == 0)
         return;
-    sb_puts(e->out, "        .images = &(const RtImages){\n");
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        sb_printf(e->out, "            .%s = %lld,\n", sizes[i].field, (long long)sizes[i].value);
-    put_channels(e, "mean", s->data.image_mean);
-    put_channels(e, "std", s->data.image_std);
-    sb_printf(e->out, "            .decode_on_host = %s,\n",
-              bool_text(s->data.decode == DECODE_HOST));
-    sb_printf(e->out, "            .skip_broken = %s,\n", bool_text(s->data.skip_broken));
-    put_crops(e);
+    sb_printf(e->out, "        .%s = &(const %s){\n", loader->field, loader->type);
+    for (int i = 0; i < loader->count; i++)
+        put_setting(e, &loader->items[i]);
     sb_puts(e->out, "        },\n");
 }
 
@@ -270,7 +246,7 @@ static void put_data(const Emit *e) {
     put_bool(e, "shuffle", s->data.shuffle);
     put_bool(e, "pin_memory", s->data.pin_memory);
     put_bool(e, "numa_bind", s->data.numa_bind);
-    put_images(e);
+    put_loader_settings(e);
     put_dataset(e);
     sb_puts(e->out, "    },\n");
 }

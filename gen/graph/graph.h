@@ -207,6 +207,22 @@ typedef struct {
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
 } TrainState;
 
+/* A field of what the runtime's loader must know of a kind of data. */
+typedef struct {
+    const char *field;
+    enum { SETTING_INT, SETTING_BOOL, SETTING_REAL, SETTING_REALS } kind;
+    int64_t integer;
+    double real;
+    const double *reals; /* [count] */
+    int count;
+} LoaderSetting;
+
+typedef struct {
+    const char *field, *type; /* "images", "RtImages": of RtData in runtime.h */
+    LoaderSetting *items;
+    int count, capacity; /* 0: there is nothing of the kind */
+} LoaderSettings;
+
 typedef struct Program {
     Arena *arena;
     DType real;               /* F64 in an fp64 experiment, else F32: losses, norms, optimizer */
@@ -222,6 +238,7 @@ typedef struct Program {
     Counters counters;
     TrainState train;
     Value *dataset;            /* what the host writes once, before load; NULL: nothing */
+    LoaderSettings loader;
     const char *feeding;       /* how a batch reaches the device, and why; NULL: there is one way */
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
     Value *loss_gradient;      /* what backward starts from: the constant 1 */

@@ -63,6 +63,7 @@ static Batch image_batch(Program *p, const Spec *spec) {
     Pos none = {0};
     Batch batch = {0};
     p->unit = "images";
+    image_settings(p, spec);
     image_input(p, spec, &batch);
     batch.labels = value_2d(p, "labels", ROLE_INPUT, DT_I32, p->tokens, 1, none);
     batch.loss_weight = value_1d(p, "loss_weight", ROLE_INPUT, p->real, 1, none);

@@ -15,6 +15,8 @@ typedef struct {
  * dtype, as the model sees them. With data.device_resident "indices" instead, and the dataset. Where
  * the device crops or mirrors at random, "boxes" beside them. */
 void image_input(Program *, const Spec *, Batch *);
+/* Fills program->loader. */
+void image_settings(Program *, const Spec *);
 /* The batch's images as the model sees them. */
 Images image_pixels(Builder *);
 

@@ -23,13 +23,13 @@ static void boxes_are_torchvisions(void **state) {
     char line[512];
     int rows = 0;
     while (fgets(line, sizeof line, file)) {
-        RtImages shape = {.random_resized_crop = true};
+        double scale[2], ratio[2];
+        RtImages shape = {.random_resized_crop = true, .crop_scale = scale, .crop_ratio = ratio};
         long long height, width, key;
         Box box;
         if (sscanf(line, "%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lld,%d,%d,%d,%d,%d", &height, &width,
-                   &shape.crop_scale[0], &shape.crop_scale[1], &shape.crop_ratio[0],
-                   &shape.crop_ratio[1], &shape.random_horizontal_flip, &key, &box.top, &box.left,
-                   &box.height, &box.width, &box.mirrored) != 13)
+                   &scale[0], &scale[1], &ratio[0], &ratio[1], &shape.random_horizontal_flip, &key,
+                   &box.top, &box.left, &box.height, &box.width, &box.mirrored) != 13)
             continue;
         shape.height = height, shape.width = width;
         Box drawn = box_draw(&shape, (uint64_t)key);
@@ -45,8 +45,8 @@ static void boxes_are_torchvisions(void **state) {
 static const RtImages imagenet = {.height = 200,
                                   .width = 150,
                                   .random_resized_crop = true,
-                                  .crop_scale = {0.08, 1},
-                                  .crop_ratio = {0.75, 4.0 / 3},
+                                  .crop_scale = (const double[]){0.08, 1},
+                                  .crop_ratio = (const double[]){0.75, 4.0 / 3},
                                   .random_horizontal_flip = 0.25};
 
 static void boxes_keep_to_their_limits(void **state) {
@@ -102,7 +102,7 @@ typedef struct {
 } Batch;
 
 static const RtInput inputs[] = {
-    {"pixels", RT_U8, MOST * HEIGHT * WIDTH, offsetof(Batch, pixels)},
+    {"pixels", RT_U8, MOST *HEIGHT *WIDTH, offsetof(Batch, pixels)},
     {"labels", RT_I32, MOST, offsetof(Batch, labels)},
     {"boxes", RT_I32, 5 * MOST, offsetof(Batch, boxes)},
 };

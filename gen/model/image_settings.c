@@ -1,0 +1,61 @@
+/* What the runtime's loader of images must know: the fields of its RtImages, in its order. */
+#include "model/image.h"
+
+static void put(Program *p, LoaderSetting setting) {
+    LoaderSettings *all = &p->loader;
+    all->items = arena_grow(p->arena, all->items, all->count, &all->capacity, sizeof *all->items);
+    all->items[all->count++] = setting;
+}
+
+static void put_int(Program *p, const char *field, int64_t value) {
+    put(p, (LoaderSetting){.field = field, .kind = SETTING_INT, .integer = value});
+}
+
+static void put_bool(Program *p, const char *field, bool value) {
+    put(p, (LoaderSetting){.field = field, .kind = SETTING_BOOL, .integer = value});
+}
+
+/* `count` numbers, of a list that may have one for all of them. */
+static void put_reals(Program *p, const char *field, Reals list, int64_t count) {
+    double *reals = arena_array(p->arena, (size_t)count, sizeof *reals);
+    for (int64_t i = 0; i < count; i++)
+        reals[i] = list.items[list.count > 1 ? i : 0];
+    put(p, (LoaderSetting){
+               .field = field, .kind = SETTING_REALS, .reals = reals, .count = (int)count});
+}
+
+/* What of a stored image the model sees, where that is not all of it. */
+static void put_crops(Program *p, const Spec *s) {
+    CenterCrop c = spec_center_crop(s);
+    if (s->data.random_resized_crop) {
+        put_bool(p, "random_resized_crop", true);
+        put_reals(p, "crop_scale", s->data.crop_scale, 2);
+        put_reals(p, "crop_ratio", s->data.crop_ratio, 2);
+    }
+    if (s->data.random_horizontal_flip > 0)
+        put(p, (LoaderSetting){.field = "random_horizontal_flip",
+                               .kind = SETTING_REAL,
+                               .real = s->data.random_horizontal_flip});
+    if (s->data.eval_resize_size) {
+        put_int(p, "eval_height", c.height);
+        put_int(p, "eval_width", c.width);
+        put_int(p, "eval_top", c.top);
+        put_int(p, "eval_left", c.left);
+    }
+}
+
+void image_settings(Program *p, const Spec *s) {
+    p->loader.field = "images";
+    p->loader.type = "RtImages";
+    put_int(p, "height", s->data.image_height);
+    put_int(p, "width", s->data.image_width);
+    put_int(p, "channels", s->data.image_channels);
+    put_int(p, "out_size", s->model.image_size);
+    put_int(p, "out_channels", s->model.image_channels);
+    put_int(p, "classes", s->model.num_classes);
+    put_reals(p, "mean", s->data.image_mean, s->model.image_channels);
+    put_reals(p, "std", s->data.image_std, s->model.image_channels);
+    put_bool(p, "decode_on_host", s->data.decode == DECODE_HOST);
+    put_bool(p, "skip_broken", s->data.skip_broken);
+    put_crops(p, s);
+}
