@@ -77,4 +77,41 @@ mutant moment_not_saved runtime/checkpoint.c \
 mutant rounding_lost_in_fusion gen/plan/fuse.c \
     'int rounded = step_round(body, load->value->dtype, store.arg[0]);' \
     'int rounded = step_round(body, DT_F64, store.arg[0]);' build/unit/test_fusion
+# ---- what image models alone use ----
+
+mutant conv_weight_grad_tap gen/templates/conv2d_fma.cu \
+    'axis.source(place % CONV_WIDTH, tap % KERNEL)' 'axis.source(place % CONV_WIDTH, tap / KERNEL)' $oracle cnn
+mutant conv_weight_grad_tap_mma gen/templates/conv2d_mma.cu \
+    'tap % KERNEL);' 'tap / KERNEL);' $oracle cnn_strides
+mutant conv_part_not_added gen/templates/conv2d_parts.cu \
+    'for (int part = 0; part < PARTS; part++)' 'for (int part = 1; part < PARTS; part++)' $oracle resnet18
+mutant conv_phase_of_a_stride runtime/kernel.cuh \
+    'first_tap(BACKWARD ? (this->phase + PADDING) % STRIDE : 0)' \
+    'first_tap(BACKWARD ? this->phase % STRIDE : 0)' $oracle resnet18
+mutant depthwise_gradient_of_forward_windows gen/graph/ops_depthwise.c \
+    'int count = window_taps_back(' 'int count = window_taps(' build/unit/test_ops
+mutant depthwise_taps_swapped gen/graph/ops_depthwise.c \
+    'step_col_sum_at(body, op->out[0], i,' 'step_col_sum_at(body, op->out[0], count - 1 - i,' build/unit/test_ops
+mutant padding_not_zero gen/graph/window_steps.c \
+    'if (tap->inside < 0)' 'if (tap->inside >= 0)' build/unit/test_ops
+mutant pool_windows_not_added gen/graph/ops_pool.c \
+    'sum = sum < 0 ? part : step_binary(body, STEP_ADD, sum, part);' 'sum = part;' build/unit/test_ops
+mutant pool_loses_nan gen/graph/ops_pool.c \
+    'step_const_bool(body, true));' 'step_const_bool(body, false));' build/unit/test_ops_image
+mutant batch_norm_variance_biased gen/graph/ops_batch_norm.c \
+    'n > 1 ? n / (n - 1) : 1' '1' build/unit/test_ops_image
+mutant batch_norm_gradient_without_variance gen/graph/ops_batch_norm.c \
+    'sub(body, sub(body, step_load(body, op->in[6]), mean), along)' \
+    'sub(body, step_load(body, op->in[6]), mean); (void)along' build/unit/test_ops
+mutant smoothing_without_gradient gen/graph/ops_loss.c \
+    'double share = op->attr.label_smoothing;' 'double share = 0;' build/unit/test_ops
+mutant relu6_without_six gen/graph/ops_pointwise.c \
+    'int below = step_binary(body, STEP_LT, y, step_const(body, 6));' \
+    'int below = step_const_bool(body, true);' build/unit/test_ops
+mutant nesterov_left_out gen/graph/ops_optimizer.c \
+    'if (!op->attr.nesterov)' 'if (true)' build/unit/test_optimizer
+mutant sgd_decay_left_out gen/graph/ops_optimizer.c \
+    'g = step_binary(body, STEP_ADD, g, decay);' '(void)decay;' build/unit/test_optimizer
+mutant pixels_not_at_their_centres gen/graph/ops_image.c \
+    'int half = step_const(body, 0.5)' 'int half = step_const(body, 0)' build/unit/test_ops_image
 exit $missed
