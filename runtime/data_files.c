@@ -20,6 +20,11 @@ bool data_fail(DataError *error, const char *format, ...) {
     return false;
 }
 
+void data_add(DataError *error, const char *more) {
+    size_t length = strlen(error->text);
+    snprintf(error->text + length, error->size - length, "%s", more);
+}
+
 static void files_add(FileList *files, const char *path) {
     char **paths = realloc(files->paths, sizeof *paths * ((size_t)files->count + 1));
     char *copy = strdup(path);
@@ -86,7 +91,10 @@ bool subfolder_list(const char *folder, FileList *folders, DataError *error) {
     *folders = (FileList){0};
     DIR *dir = opendir(folder);
     if (!dir)
-        return data_fail(error, "%s: cannot read the folder: %s", folder, strerror(errno));
+        return data_fail(error,
+                         "%s: cannot read the folder: %s; data paths are relative to the working "
+                         "directory",
+                         folder, strerror(errno));
     for (struct dirent *entry; (entry = readdir(dir));) {
         char path[RT_MAX_PATH];
         struct stat info;

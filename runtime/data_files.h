@@ -14,6 +14,9 @@ typedef struct {
 /* Leaves the sentence and returns false, so that callers can return it. */
 bool data_fail(DataError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Puts more behind the sentence. */
+void data_add(DataError *error, const char *more);
+
 typedef struct {
     char **paths;
     int count;

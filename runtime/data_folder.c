@@ -84,8 +84,10 @@ static bool check_class_count(const char *root, const FileList *classes, const R
                               DataError *error) {
     if (classes->count == shape->classes)
         return true;
-    return data_fail(error, "%s: has %d class folders, but model.num_classes is %lld", root,
-                     classes->count, (long long)shape->classes);
+    return data_fail(error,
+                     "%s: has %d class folders, but model.num_classes is %lld; give each class "
+                     "its folder, or set model.num_classes",
+                     root, classes->count, (long long)shape->classes);
 }
 
 static bool add_root(ImageFolder *folder, const char *root, const FileList *classes,

@@ -178,7 +178,10 @@ static const uint8_t *raw_image(const ImageSet *set, LoaderSplit split, int64_t 
     const Source *source = source_of(set, split, row, &at);
     if (set->data->format == RT_DATA_IDX)
         return source->idx.pixels + (size_t)at * raw_bytes(set->shape);
-    return folder_read(&source->folder, at, set->shape, room, error) ? room : NULL;
+    if (folder_read(&source->folder, at, set->shape, room, error))
+        return room;
+    data_add(error, "; data.skip_broken = true leaves out such images");
+    return NULL;
 }
 
 static bool put_raw(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *to,

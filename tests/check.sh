@@ -23,6 +23,7 @@ generated  tests/sim/generated.sh | --all
 emit       tests/emit/run.sh
 study      tests/study/run.sh
 repeat     tests/runtime/repeat.sh
+images     tests/images/run.sh
 shapes     tests/runtime/shapes.sh | --all
 runtime    tests/runtime/run.sh
 unit       tests/unit/run.sh

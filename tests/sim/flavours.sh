@@ -42,7 +42,7 @@ full_list() {
             echo "$case $dtype plain"
         done
         echo "packed $dtype few_targets"
-        for case in mobilenet resnet18 cnn_strides; do
+        for case in mobilenet resnet18 cnn_strides cnn_crops; do
             echo "$case $dtype default"
         done
         echo "cnn_strides $dtype sent"

@@ -1,0 +1,64 @@
+/* A folder of small pictures that tests train on: a sub-folder a class, of which each has a colour.
+ *
+ *     draw_folder FOLDER CLASSES PICTURES SMALLEST LARGEST
+ *
+ * JPEG and PNG in turn, some gray, some with transparency, of so many pixels a side. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "draw_pictures.h"
+
+enum { LARGEST = 64 };
+
+static unsigned below(unsigned n) {
+    static unsigned long long state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % n;
+}
+
+/* Noise around the class's colour; of a gray picture, around its brightness. */
+static Drawing draw(int class, int samples, int smallest, int largest) {
+    static uint8_t pixels[LARGEST * LARGEST * 4];
+    static const uint8_t colours[][3] = {{40, 60, 150}, {180, 80, 60}, {120, 200, 190}};
+    unsigned sizes = (unsigned)(largest - smallest + 1);
+    Drawing d = {pixels, smallest + (int)below(sizes), smallest + (int)below(sizes), samples};
+    for (int i = 0; i < d.height * d.width; i++)
+        for (int s = 0; s < samples; s++)
+            pixels[i * samples + s] = (uint8_t)(colours[class % 3][s % 3] + below(50));
+    return d;
+}
+
+static void write_bytes(const char *path, uint8_t *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) {
+        perror(path);
+        exit(1);
+    }
+    free(bytes);
+}
+
+static void write_picture(const char *folder, int class, int number, int smallest, int largest) {
+    static const int samples_of[] = {3, 3, 3, 4, 1, 3}; /* of JPEG and PNG in turn */
+    char path[512];
+    size_t size;
+    int kind = number % 6, jpeg = kind % 2 == 0;
+    Drawing d = draw(class, samples_of[kind], smallest, largest);
+    uint8_t *bytes = jpeg ? jpeg_of(d, &size) : png_of(d, &size);
+    snprintf(path, sizeof path, "%s/class_%d/%03d.%s", folder, class, number, jpeg ? "jpg" : "png");
+    write_bytes(path, bytes, size);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 6 || atoi(argv[5]) > LARGEST)
+        return 2;
+    mkdir(argv[1], 0777);
+    for (int class = 0; class < atoi(argv[2]); class++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/class_%d", argv[1], class);
+        mkdir(path, 0777);
+        for (int i = 0; i < atoi(argv[3]); i++)
+            write_picture(argv[1], class, i, atoi(argv[4]), atoi(argv[5]));
+    }
+    return 0;
+}

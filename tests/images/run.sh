@@ -1,0 +1,256 @@
+#!/bin/bash
+# Whole programs on files of images, on the simulated device: a folder of JPEG and PNG files and IDX
+# files, the same whoever decodes and however it is fed, and what is said of bad ones.
+# Prints `ok images NAME` or `FAIL images NAME`; exit code 1 when any failed.
+#
+#     tests/images/run.sh [NAME]...       from the root of the tree; all tests without a NAME
+#
+# RT, RTLIB and SIM_OUT name a runtime and a simulated device that are built. Works under build/images.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=$PWD/build/images
+export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
+export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID GPUOPT_JIT
+rm -rf "$work"
+mkdir -p "$work"
+
+# ---- building ------------------------------------------------------------------------------------
+
+# Paths of data are relative to where a program runs, so each runs on many folders.
+cat >"$work/spec.toml" <<'SPEC'
+[model]
+family = "cnn"
+num_classes = 3
+image_size = 12
+image_channels = 3
+layers = ["conv 6 3", "relu", "max_pool 2", "flatten"]
+[training]
+task = "classify"
+per_device_train_batch_size = 8
+steps = 16
+seed = 3
+[precision]
+dtype = "fp64"
+[optimizer]
+name = "sgd"
+lr = 0.05
+[data]
+format = "image_folder"
+train = ["train"]
+validation = ["test"]
+image_height = 16
+image_width = 17
+image_mean = 0.5
+image_std = 0.25
+random_resized_crop = true
+crop_scale = [0.3, 1.0]
+random_horizontal_flip = 0.5
+eval_resize_size = 14
+num_workers = 2
+SPEC
+
+# program NAME [KEY=VALUE]...
+program() {
+    local dir=$work/$1 sets=()
+    shift
+    for setting in "$@"; do sets+=(--set "$setting"); done
+    ./gpuopt-gen "$work/spec.toml" "${sets[@]}" -o "$dir" >"$dir.log" 2>&1 &&
+        make -s -C "$dir" DEVICE=sim >>"$dir.log" 2>&1 || { cat "$dir.log"; exit 1; }
+}
+
+# ---- running -------------------------------------------------------------------------------------
+
+# run PROGRAM FOLDER OUT [OPTION]...: on the data of a folder, output in OUT.log; its exit code.
+run() {
+    local program=$work/$1/run folder=$work/$2 out=$work/$3
+    shift 3
+    (cd "$folder" && "$program" --out "$out" "$@" >"$out.log" 2>&1)
+}
+
+# refused PROGRAM FOLDER WORDS: ends with 1 and one line that begins with `error:` and has the words.
+refused() {
+    run "$1" "$2" refused
+    local code=$?
+    [ $code -eq 1 ] && [ "$(grep -c '^error: ' "$work/refused.log")" -eq 1 ] &&
+        grep '^error: ' "$work/refused.log" | grep -qF -- "$3" && return
+    echo "exit code $code, no \"$3\" in:" && cat "$work/refused.log"
+    return 1
+}
+
+# near A B: the same numbers in two CSV files, but for rounding.
+near() {
+    paste -d, "$work/$1" "$work/$2" | awk -F, '
+        NR == 1 { next }
+        { for (i = 1; i <= NF / 2; i++) {
+              d = $i - $(i + NF / 2); if (d < 0) d = -d
+              if (d > 1e-9 * (1 + $i * $i)) { print FILENAME ": " $0; bad = 1 }
+          }
+          rows++ }
+        END { exit bad || rows == 0 }'
+}
+
+figure() { sed -n "s/.*\"$2\": \\([0-9.e-]*\\).*/\\1/p" "$work/$1/report.json" | head -n 1; }
+less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
+
+# with NAME: a copy of the good pictures, to be spoilt.
+with() { rm -rf "${work:?}/$1" && cp -r "$work/good" "$work/$1"; }
+
+# ---- a folder of pictures ------------------------------------------------------------------------
+
+test_trains_and_evaluates() {
+    local before after
+    before=$(sed -n 2p "$work/device_out/eval.csv" | cut -d, -f2)
+    after=$(tail -n 1 "$work/device_out/eval.csv" | cut -d, -f2)
+    less "$after" "$(awk -v b="$before" 'BEGIN { print b / 2 }')" &&
+        [ "$(tail -n 1 "$work/device_out/eval.csv" | cut -d, -f3)" = 1 ] &&
+        [ "$(figure device_out train_samples)" = 36 ] && [ "$(figure device_out eval_samples)" = 12 ]
+}
+
+test_host_and_device_decode_agree() {
+    run host good host_out && near device_out/loss.csv host_out/loss.csv &&
+        near device_out/eval.csv host_out/eval.csv
+}
+
+test_threads_change_nothing() {
+    run alone good alone_out && cmp "$work/device_out/loss.csv" "$work/alone_out/loss.csv"
+}
+
+test_micro_batches_change_nothing() {
+    run micro good micro_out && near device_out/loss.csv micro_out/loss.csv
+}
+
+test_stopped_and_resumed() {
+    run device good stopped --steps 7 && run device good stopped --resume &&
+        cmp "$work/device_out/loss.csv" "$work/stopped/loss.csv"
+}
+
+test_other_seed_differs() {
+    run device good seeded --seed 4 && ! cmp -s "$work/device_out/loss.csv" "$work/seeded/loss.csv"
+}
+
+test_crops_matter() {
+    run whole good whole_out && ! cmp -s "$work/device_out/loss.csv" "$work/whole_out/loss.csv"
+}
+
+# ---- bad pictures --------------------------------------------------------------------------------
+
+test_broken_picture() {
+    with broken && truncate -s 200 "$work/broken/train/class_1/002.jpg" &&
+        refused device broken "train/class_1/002.jpg: broken JPEG: " &&
+        grep -q 'data.skip_broken = true leaves out such images$' "$work/refused.log" &&
+        with broken && truncate -s 200 "$work/broken/test/class_0/001.png" &&
+        refused host broken "test/class_0/001.png: broken PNG: "
+}
+
+test_broken_picture_left_out() {
+    with skipped && truncate -s 200 "$work/skipped/train/class_1/002.jpg" &&
+        : >"$work/skipped/train/class_2/003.png" &&
+        cp "$work/small/class_0/001.png" "$work/skipped/test/class_0/tiny.png" &&
+        run skipping skipped skipped_out &&
+        [ "$(figure skipped_out train_samples)" = 34 ] && [ "$(figure skipped_out skipped)" = 3 ] &&
+        grep -q '^images left out  *3 ' "$work/skipped_out/report.txt" &&
+        grep -q '3 of 49 images could not be used and were left out' "$work/skipped_out.log" &&
+        grep -q 'class_1/002.jpg: broken JPEG.*; left out' "$work/skipped_out.log"
+}
+
+test_nothing_left() {
+    with none && find "$work/none/train" -type f -exec truncate -s 10 {} + &&
+        refused skipping none "train: no image is left that can be used"
+}
+
+test_small_picture() {
+    with tiny && cp "$work/small/class_0/001.png" "$work/tiny/train/class_0/000.png" &&
+        refused device tiny \
+            "train/class_0/000.png: is 15 x 15, smaller than the 16 x 17 of data.image_height"
+}
+
+test_empty_class() {
+    with empty && rm "$work"/empty/train/class_1/* &&
+        refused device empty "train/class_1: this class has no image"
+}
+
+test_missing_class() {
+    with missing && rm -r "$work/missing/test/class_1" &&
+        refused device missing "test: has 2 class folders, but model.num_classes is 3"
+}
+
+test_missing_folder() {
+    mkdir -p "$work/nothing" && refused device nothing "train: cannot read the folder"
+}
+
+# ---- IDX -----------------------------------------------------------------------------------------
+
+word() { printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($1 >> 24)) $(($1 >> 16 & 255)) \
+    $(($1 >> 8 & 255)) $(($1 & 255)))"; }
+bytes() { awk -v n="$1" -v m="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%c", 65 + i % m }'; }
+
+# idx FOLDER COUNT: images of 16 x 17 and their labels, 0 to 2.
+idx() {
+    mkdir -p "$work/$1"
+    { word 2051; word "$2"; word 16; word 17; bytes $(($2 * 272)) 23; } >"$work/$1/images-idx3-ubyte"
+    { word 2049; word "$2"; bytes "$2" 3 | tr ABC '\000\001\002'; } >"$work/$1/labels-idx1-ubyte"
+}
+
+test_idx_trains() { idx idx_good 30 && run idx idx_good idx_out && [ "$(figure idx_out train_samples)" = 28 ]; }
+
+test_idx_truncated() {
+    idx cut 30 && truncate -s -1 "$work/cut/images-idx3-ubyte" &&
+        refused idx cut "images-idx3-ubyte: its header promises 30 images (8160 bytes after it), but 8159" &&
+        idx cut 30 && truncate -s -1 "$work/cut/labels-idx1-ubyte" &&
+        refused idx cut "labels-idx1-ubyte: its header promises 30 labels" &&
+        idx cut 30 && truncate -s 3 "$work/cut/images-idx3-ubyte" &&
+        refused idx cut "images-idx3-ubyte: has 3 bytes, fewer than its header" &&
+        idx cut 30 && gzip "$work/cut/images-idx3-ubyte" &&
+        mv "$work/cut/images-idx3-ubyte.gz" "$work/cut/images-idx3-ubyte" &&
+        truncate -s -9 "$work/cut/images-idx3-ubyte" &&
+        refused idx cut "images-idx3-ubyte: cannot be decompressed: "
+}
+
+test_idx_inconsistent() {
+    idx odd 30 && { word 2049; word 29; bytes 29 1 | tr A '\001'; } >"$work/odd/labels-idx1-ubyte" &&
+        refused idx odd "labels-idx1-ubyte: 29 labels, but images-idx3-ubyte has 30 images" &&
+        idx odd 30 && cp "$work/odd/labels-idx1-ubyte" "$work/odd/images-idx3-ubyte" &&
+        refused idx odd "images-idx3-ubyte: holds no IDX images: it begins with 2049, not with 2051" &&
+        idx odd 30 && rm "$work/odd/labels-idx1-ubyte" &&
+        refused idx odd "images-idx3-ubyte: its label file labels-idx1-ubyte is not there" &&
+        idx odd 30 && sed -i 's/\x00\x00\x00\x11/\x00\x00\x00\x10/' "$work/odd/images-idx3-ubyte" &&
+        refused idx odd "images-idx3-ubyte: its images are 16 x 16, but the program was made for 16 x 17"
+}
+
+test_idx_label_out_of_range() {
+    idx wild 30 && { word 2049; word 30; bytes 30 4 | tr ABCD '\000\001\002\003'; } \
+        >"$work/wild/labels-idx1-ubyte" &&
+        refused idx wild "labels-idx1-ubyte: label 3 (byte 11) is 3, but model.num_classes is 3"
+}
+
+# ---- all -----------------------------------------------------------------------------------------
+
+${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -Itests/unit -o "$work/draw_folder" \
+    tests/images/draw_folder.c tests/unit/draw_pictures.c "$RTLIB" -ljansson -lz -ldl -lm -lpthread ||
+    exit 1
+mkdir -p "$work/good"
+"$work/draw_folder" "$work/good/train" 3 12 18 45 && "$work/draw_folder" "$work/good/test" 3 4 18 45 &&
+    "$work/draw_folder" "$work/small" 1 2 15 15 || exit 1
+program device
+program host data.decode=host
+program alone data.num_workers=0
+program micro training.per_device_train_batch_size=4 training.gradient_accumulation_steps=2
+program whole data.crop_scale=[1.0,1.0] data.crop_ratio=[1.0625,1.0625] \
+    data.random_horizontal_flip=0.0
+program skipping data.skip_broken=true
+program idx data.format=idx 'data.train=["images-idx3-ubyte"]' 'data.validation=[]' \
+    data.eval_fraction=0.07
+run device good device_out || { cat "$work/device_out.log"; exit 1; }
+
+status=0
+names=${*:-$(sed -n 's/^test_\([a-z_]*\)() .*/\1/p' "$0")}
+for name in $names; do
+    if output=$("test_$name" 2>&1); then
+        echo "ok images $name"
+    else
+        printf 'FAIL images %s\n%s\n' "$name" "$(echo "$output" | sed 's/^/    /')"
+        status=1
+    fi
+done
+exit $status
