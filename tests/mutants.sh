@@ -1,9 +1,11 @@
 #!/bin/sh
 # mutants.sh [NAME...]
+# mutants.sh --places
 #
 # Breaks the code on purpose, one place at a time, and runs the test that ought to notice. Prints
 # `caught NAME by TEST` or `MISSED NAME by TEST`; exit 1 when one was missed. Each mutant is built in
-# a copy of the working tree under build/mutants.
+# a copy of the working tree under build/mutants. With --places nothing is built: it only says where a
+# mutant's place is no longer there, or no longer the only one.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
@@ -18,11 +20,14 @@ mutant() {
     name=$1 file=$2 old=$3 new=$4
     shift 4
     [ -z "$wanted" ] || case " $wanted " in *" $name "*) ;; *) return ;; esac
-    cp "$top/$file" "$copy/$file"
-    if ! OLD=$old NEW=$new perl -0pi -e '$n = s/\Q$ENV{OLD}\E/$ENV{NEW}/g; END { exit($n != 1) }' "$copy/$file"; then
+    if ! OLD=$old perl -0ne '$n = () = /\Q$ENV{OLD}\E/g; exit($n != 1)' "$top/$file"; then
         echo "MISSED $name: $file has not exactly one place to break"
         missed=1
-    elif (cd "$copy" && make -s -j2 gpuopt-gen build/libruntime.a sim $(unit "$1") && "$@") \
+        return
+    fi
+    [ -z "$places_only" ] || return
+    OLD=$old NEW=$new perl -0pe 's/\Q$ENV{OLD}\E/$ENV{NEW}/' "$top/$file" >"$copy/$file"
+    if (cd "$copy" && make -s -j2 gpuopt-gen build/libruntime.a sim $(unit "$1") && "$@") \
         >"$copy/../$name.log" 2>&1; then
         echo "MISSED $name by $*"
         missed=1
@@ -35,11 +40,15 @@ mutant() {
     cp "$top/$file" "$copy/$file"
 }
 
+places_only=
+[ "${1-}" != --places ] || { places_only=1; shift; }
 wanted=$*
 export RT="$copy" RTLIB="$copy/build/libruntime.a" SIM_OUT="$copy/build/sim" DEVICE=sim GPUOPT_DEVICE=sim
-mkdir -p "$copy" || exit 1
-git ls-files -z | xargs -0 cp --parents -p -t "$copy" || exit 1
-if [ ! -d "$copy/build" ]; then # what is built already need not be built again
+if [ -z "$places_only" ]; then
+    mkdir -p "$copy" || exit 1
+    git ls-files -z | xargs -0 cp --parents -p -t "$copy" || exit 1
+fi
+if [ -z "$places_only" ] && [ ! -d "$copy/build" ]; then # what is built already need not be built again
     mkdir -p "$copy/build"
     cp -a build/obj build/sim build/compiler.ok "$copy/build/" 2>/dev/null
 fi
@@ -53,7 +62,8 @@ mutant ignored_target_counted gen/graph/ops_loss.c \
 mutant adam_bias_correction gen/graph/ops_optimizer.c \
     'int rate = step_binary(body, STEP_DIV, lr, bias1);' 'int rate = lr; (void)bias1;' $oracle demo
 mutant clip_left_out gen/graph/ops_optimizer.c \
-    'g = step_binary(body, STEP_MUL, g, factor);' '' $oracle sched
+    'g = step_binary(body, STEP_MUL, g, factor);
+    int to_g' 'int to_g' $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
 mutant attention_mask gen/templates/attention_fma.cu \
@@ -77,6 +87,7 @@ mutant moment_not_saved runtime/checkpoint.c \
 mutant rounding_lost_in_fusion gen/plan/fuse.c \
     'int rounded = step_round(body, load->value->dtype, store.arg[0]);' \
     'int rounded = step_round(body, DT_F64, store.arg[0]);' build/unit/test_fusion
+
 # ---- what image models alone use ----
 
 mutant conv_weight_grad_tap gen/templates/conv2d_fma.cu \

@@ -84,6 +84,10 @@ awk 'FNR == 1 { start = 0 }
     }
     { previous = $0 }' $c_files | verdict "function length"
 
+# ---- mutants: each has the one place that it breaks ---------------------------------------------
+
+tests/mutants.sh --places | verdict "places of mutants"
+
 # ---- static analysis ----------------------------------------------------------------------------
 
 if command -v cppcheck >/dev/null; then
