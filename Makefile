@@ -7,6 +7,7 @@ SPEC     ?=
 DEVICE   ?= auto
 JIT      ?= 0
 ARGS     ?=
+NP       ?=
 
 # Messages are cut where they are too long, and meant to be.
 STRICT := -Wall -Wextra -Wpedantic -Werror -Wno-format-truncation
@@ -79,7 +80,7 @@ demo-installed: $(GEN)
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/demo.sh
 
 run: $(GEN)
-	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
+	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP=$(NP) runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------
 
@@ -87,6 +88,11 @@ run: $(GEN)
 sim:
 	@runtime/scripts/deps.sh check sim cuda
 	@$(MAKE) --no-print-directory -s -f runtime/sim/Makefile.inc RT=runtime SIM_OUT=build/sim sim
+
+.PHONY: sim-ranks
+sim-ranks: sim
+	@runtime/scripts/deps.sh check mpi
+	@$(MAKE) --no-print-directory -s -f runtime/sim/Makefile.inc RT=runtime SIM_OUT=build/sim sim_ranks
 
 # ---- tests -----------------------------------------------------------------------------------
 
@@ -138,11 +144,11 @@ build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 unit-tests: $(unit_tests)
 
 check check-all:
-	@runtime/scripts/deps.sh install compiler sim text images test cuda
+	@runtime/scripts/deps.sh install compiler sim mpi text images test cuda
 	@$(MAKE) --no-print-directory -s -j2 tests-built
 	@$(MAKE) --no-print-directory tests-run ALL=$(if $(filter check-all,$@),--all)
 
-tests-built: $(GEN) $(RT_LIB) sim unit-tests
+tests-built: $(GEN) $(RT_LIB) sim-ranks unit-tests
 tests-run:
 	@tests/check.sh $(ALL)
 
@@ -184,7 +190,7 @@ bench: build/gpu/ready
 
 .PHONY: deps
 deps:
-	@runtime/scripts/deps.sh install compiler sim text images test fuzz cuda
+	@runtime/scripts/deps.sh install compiler sim mpi text images test fuzz cuda
 
 # ---- the rest ---------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 /* A micro-step, a step's last micro-step with its update, and an evaluation, each captured once a
  * slot, so that running one costs the host a single call. Where the program asks for no graphs,
  * the same functions enqueue launch by launch. */
+#include "runtime/comm.h"
 #include "runtime/driver.h"
 #include "runtime/rt.h"
 
@@ -18,6 +19,8 @@ static void add_work(RtWork *sum, RtWork more) {
     sum->memsets += more.memsets;
     sum->copies += more.copies;
     sum->copy_bytes += more.copy_bytes;
+    sum->collectives += more.collectives;
+    sum->collective_bytes += more.collective_bytes;
 }
 
 static RtWork enqueue(Rt *rt, GraphKind kind, int slot) {
@@ -69,11 +72,15 @@ void graphs_close(Rt *rt) {
 /* Gives what was enqueued; `graph` tells whether by one graph launch. */
 static RtWork run(Rt *rt, GraphKind kind, int slot, bool *graph) {
     CUgraphExec exec = rt->graphs->execs[kind][slot];
+    RtWork work = rt->graphs->work[kind];
     *graph = exec != NULL;
-    if (!exec)
-        return enqueue(rt, kind, slot);
-    CU(GraphLaunch, exec, rt->streams[RT_STREAM_COMPUTE]);
-    return rt->graphs->work[kind];
+    watch_enter_device(rt); /* a full queue makes the host wait */
+    if (exec)
+        CU(GraphLaunch, exec, rt->streams[RT_STREAM_COMPUTE]);
+    else
+        work = enqueue(rt, kind, slot);
+    watch_leave(rt);
+    return work;
 }
 
 void rt_run_micro_step(Rt *rt, int slot, bool last) {
@@ -87,6 +94,8 @@ void rt_run_micro_step(Rt *rt, int slot, bool last) {
     m->graph_launches += graph;
     m->copies[RT_D2D].count += work.copies;
     m->copies[RT_D2D].bytes += work.copy_bytes;
+    m->collectives += work.collectives;
+    m->collective_bytes += work.collective_bytes;
 }
 
 void rt_run_evaluate(Rt *rt, int slot) {

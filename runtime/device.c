@@ -4,6 +4,7 @@
  * default) a CUDA device where the driver reports one and else the simulated device, saying so.
  * Nobody should find out after a day that a batch job ran on a CPU, so "auto" refuses the simulated
  * device inside batch jobs and for plans of more than 2 GiB. */
+#include "runtime/comm.h"
 #include "runtime/driver.h"
 #include "runtime/dynlib.h"
 #include "runtime/rt.h"
@@ -87,14 +88,15 @@ static void choose_automatically(Rt *rt) {
         rt_fail("%s; the plan needs %.1f GiB, so the simulated device is not used unasked: run "
                 "with DEVICE=sim if you want it",
                 problem, (double)bytes / (1 << 30));
-    fprintf(stderr, "no CUDA device (%s): running on the simulated device, a CPU\n", problem);
+    if (comm_launched_rank() == 0)
+        fprintf(stderr, "no CUDA device (%s): running on the simulated device, a CPU\n", problem);
     char error[16];
     if (dynlib_open(LIB_CUDA, error, sizeof error))
         restart_simulated(rt->options.argv);
     use_simulator(rt);
 }
 
-static void choose(Rt *rt) {
+void device_choose(Rt *rt) {
     const char *wanted = getenv("GPUOPT_DEVICE");
     if (!wanted || !*wanted || strcmp(wanted, "auto") == 0) {
         choose_automatically(rt);
@@ -128,10 +130,20 @@ static void read_facts(RtDevice *facts, CUdevice device) {
     CU(DeviceGetPCIBusId, facts->pci_bus_id, sizeof facts->pci_bus_id, device);
 }
 
+/* Rank 0 compiles, and the others find it compiled. */
+static void jit_once(Rt *rt, char *path, size_t size) {
+    static const char what[] = "the compilation of kernels.cu";
+    if (rt->rank > 0)
+        comm_barrier(rt, what);
+    jit_module(rt, path, size);
+    if (rt->rank == 0)
+        comm_barrier(rt, what);
+}
+
 static void find_module(Rt *rt, char *path, size_t size) {
     const char *file = rt->device.simulated ? "kernels.sim" : "kernels.cubin";
     if (rt->options.jit)
-        jit_module(rt, path, size);
+        jit_once(rt, path, size);
     else
         snprintf(path, size, "%s/%s", rt->options.exe_dir, file);
     if (access(path, R_OK) != 0)
@@ -215,10 +227,25 @@ static Numa bind_host(const Rt *rt) {
     return numa_bind("", rt->device.pci_bus_id, data->num_workers + 1);
 }
 
-void device_open(Rt *rt) {
-    choose(rt);
+/* A device a rank. Where a launcher shows each rank its own, that is the first one; ranks on the
+ * simulated device have a process full of them each. */
+static CUdevice device_of_rank(const Rt *rt) {
+    int count = 0, index = rt->local_rank;
     CUdevice device;
-    CU(DeviceGet, &device, 0);
+    CU(DeviceGetCount, &count);
+    bool own = dynlib_symbol(LIB_CUDA, "gpuopt_simulated") || getenv("CUDA_VISIBLE_DEVICES");
+    if (index >= count && own && count == 1)
+        index = 0;
+    if (index >= count)
+        rt_fail(
+            "this machine has %d GPU%s and %d ranks were started on it: start at most one a GPU",
+            count, count == 1 ? "" : "s", rt->local_ranks);
+    CU(DeviceGet, &device, index);
+    return device;
+}
+
+void device_open(Rt *rt) {
+    CUdevice device = rt->device.handle = device_of_rank(rt);
     read_facts(&rt->device, device);
     rt->numa = bind_host(rt);
     process_memory_open(rt);
@@ -237,9 +264,7 @@ void device_close(Rt *rt) {
         CU(MemFree, rt->arenas[i]);
     CU(ModuleUnload, rt->module);
     free(rt->kernels);
-    CUdevice device;
-    CU(DeviceGet, &device, 0);
-    CU(DevicePrimaryCtxRelease, device);
+    CU(DevicePrimaryCtxRelease, rt->device.handle);
 }
 
 /* ---- addresses, waiting, reading and writing ------------------------------------------------- */
@@ -254,9 +279,15 @@ void rt_select_slot(Rt *rt, int slot) {
     rt->input = rt->arenas[RT_INPUT] + (size_t)slot * slot_bytes(rt->program);
 }
 
+static void stream_done(const Rt *rt, RtStream stream) {
+    watch_enter_device(rt);
+    CU(StreamSynchronize, rt->streams[stream]);
+    watch_leave(rt);
+}
+
 void rt_sync(Rt *rt, RtStream stream) {
     double start = rt_now_ms();
-    CU(StreamSynchronize, rt->streams[stream]);
+    stream_done(rt, stream);
     rt->measured.syncs++;
     rt->measured.sync_ms += rt_now_ms() - start;
 }
@@ -269,19 +300,21 @@ void rt_wait(Rt *rt, CUevent event) {
     if (result != CUDA_ERROR_NOT_READY)
         driver_check(result, "cuEventQuery");
     double start = rt_now_ms();
+    watch_enter_device(rt);
     CU(EventSynchronize, event);
+    watch_leave(rt);
     rt->measured.waits++;
     rt->measured.wait_ms += rt_now_ms() - start;
 }
 
 /* Synchronous copies do not wait for a non-blocking stream, so these do. */
 void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
-    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    stream_done(rt, RT_STREAM_COMPUTE);
     CU(MemcpyDtoH, host, rt_state(rt, offset), bytes);
 }
 
 void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host) {
-    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    stream_done(rt, RT_STREAM_COMPUTE);
     CU(MemcpyHtoD, rt_state(rt, offset), host, bytes);
     /* From pageable memory the call may return before the device has the bytes. */
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");

@@ -247,7 +247,8 @@ void dump_first_step(Rt *rt) {
     add_updated(rt, &dump);
     rt->measured = training;
     rt->step = 1;
-    write_dump(&dump, rt->options.dump_file);
+    if (rt->rank == 0)
+        write_dump(&dump, rt->options.dump_file);
     for (int i = 0; i < dump.count; i++)
         free(dump.entries[i].data);
     free(dump.entries);

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *names[3];                             /* file names, best first */
-    enum { OF_DRIVER, OF_TOOLKIT, OF_SYSTEM } origin; /* what it is installed with */
+    const char *names[3];                                         /* file names, best first */
+    enum { OF_DRIVER, OF_TOOLKIT, OF_SYSTEM, OF_PROGRAM } origin; /* what it is installed with */
     const char *beside; /* pattern of what it opens itself, by a name that only a system finds */
-    const char *remedy; /* OF_SYSTEM: what to install */
+    const char *remedy; /* where the origin does not say it: what to install */
 } LibraryRow;
 
 static const LibraryRow rows[LIBRARIES] = {
@@ -28,6 +28,14 @@ static const LibraryRow rows[LIBRARIES] = {
                        OF_SYSTEM,
                        .remedy = "libjpeg-turbo (Debian: libturbojpeg0)"},
     [LIB_PNG] = {{"libpng16.so.16"}, OF_SYSTEM, .remedy = "libpng (Debian: libpng16-16)"},
+    [LIB_NCCL] = {{"libnccl.so.2"},
+                  OF_TOOLKIT,
+                  .remedy =
+                      "NCCL (Python's wheel: nvidia-nccl-cu13), or name its folder in NCCL_HOME"},
+    [LIB_MPI] = {{"libgpuopt_mpi.so"},
+                 OF_PROGRAM,
+                 .remedy =
+                     "MPI (Debian: openmpi-bin libopenmpi-dev) and build the program with make"},
 };
 
 /* Toolkits: the value of the variable (of PATH, each of its folders), then the pattern. A folder of
@@ -35,6 +43,7 @@ static const LibraryRow rows[LIBRARIES] = {
 static const struct {
     const char *variable, *pattern;
 } toolkits[] = {
+    {"NCCL_HOME", ""},
     {"CUDA_HOME", ""},
     {"PATH", "/.."},
     {NULL, "/usr/local/cuda"},
@@ -46,7 +55,10 @@ static const struct {
     {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*"},
     {NULL, "/usr/lib/python3*/*-packages/nvidia/*"},
 };
-enum { TOOLKITS = sizeof toolkits / sizeof *toolkits, NAMED_TOOLKITS = 1 /* by CUDA_HOME */ };
+enum {
+    TOOLKITS = sizeof toolkits / sizeof *toolkits,
+    NAMED_TOOLKITS = 2 /* by a variable of their own */
+};
 
 static const char *const library_folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
                                               "extras/CUPTI/lib64", NULL};
@@ -56,10 +68,11 @@ static const char *const header_folders[] = {"include", "targets/x86_64-linux/in
 static const char driver_folders[] =
     "/usr/local/nvidia/lib64:/usr/local/nvidia/lib:/usr/lib/wsl/lib";
 
-static const char *only_dir;
+static const char *only_dir, *program_dir;
 static void *handles[LIBRARIES];
 
 void dynlib_only_in(const char *dir) { only_dir = dir; }
+void dynlib_program_in(const char *dir) { program_dir = dir; }
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
@@ -146,7 +159,9 @@ static bool open_in(const char *folder, void *context) {
             continue;
         if (*folder && wanted->row->beside)
             open_beside(folder, wanted->row->beside);
-        wanted->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        /* MPI opens parts of itself, which look for the rest of it among all symbols. */
+        wanted->handle =
+            dlopen(path, RTLD_NOW | (wanted->row->origin == OF_PROGRAM ? RTLD_GLOBAL : RTLD_LOCAL));
         if (wanted->handle)
             return true;
         const char *reason = dlerror();
@@ -159,6 +174,8 @@ static bool open_in(const char *folder, void *context) {
 static bool search(WantedLibrary *wanted) {
     const char *list = getenv("LD_LIBRARY_PATH");
     int origin = wanted->row->origin;
+    if (origin == OF_PROGRAM)
+        return open_in(program_dir, wanted);
     if (only_dir && origin != OF_SYSTEM)
         return open_in(only_dir, wanted);
     if (list && look_in_list(list, NULL, NULL, open_in, wanted))
@@ -182,12 +199,13 @@ void *dynlib_open(Library library, char *error, size_t error_size) {
     if (search(&wanted))
         return handles[library] = wanted.handle;
     if (*wanted.why)
-        snprintf(error, error_size, "%s cannot be loaded: %s", row->names[0], wanted.why);
-    else if (row->origin == OF_SYSTEM)
+        snprintf(error, error_size, "%s cannot be loaded: %s%s%s", row->names[0], wanted.why,
+                 row->remedy ? "; install " : "", row->remedy ? row->remedy : "");
+    else if (row->remedy && (row->origin != OF_TOOLKIT || !only_dir))
         snprintf(error, error_size, "%s not found; install %s", row->names[0], row->remedy);
     else if (only_dir)
-        snprintf(error, error_size, "no %s in %s; build the simulated device first (make sim)",
-                 row->names[0], only_dir);
+        snprintf(error, error_size, "no %s in %s; build the simulated device first (make sim%s)",
+                 row->names[0], only_dir, library == LIB_NCCL ? "-ranks" : "");
     else if (row->origin == OF_DRIVER)
         snprintf(error, error_size, "%s not found; install the NVIDIA driver", row->names[0]);
     else

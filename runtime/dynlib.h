@@ -15,12 +15,17 @@ typedef enum {
     LIB_NVML,
     LIB_TURBOJPEG,
     LIB_PNG,
+    LIB_NCCL,
+    LIB_MPI,
     LIBRARIES
 } Library;
 
 /* From now on every library of CUDA comes from this folder alone (the simulated device's). Call it before
  * the first dynlib_open(). The string must outlive the process's use of libraries. */
 void dynlib_only_in(const char *dir);
+
+/* The program's own folder, where what is built for it lies. The same holds for the string. */
+void dynlib_program_in(const char *dir);
 
 /* A dlopen handle; a second call gives the same one. NULL where the library is not found or cannot
  * be loaded: then error[error_size] holds one line with its name, the places and the remedy. */

@@ -106,7 +106,7 @@ RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
         return rt->work;
     rt_select_slot(rt, slot);
     entry->enqueue(rt);
-    int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies;
+    int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies + rt->work.collectives;
     if (done != entry->launches)
         rt_internal("an entry of %s enqueued %lld launches, its plan has %d", rt->program->name,
                     (long long)done, entry->launches);

@@ -1,5 +1,6 @@
 /* A run of an emitted program, from the command line to the exit code. */
 #include "runtime/checkpoint.h"
+#include "runtime/comm.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/profile.h"
@@ -50,15 +51,33 @@ static void fill_state(Rt *rt) {
     rt_enqueue(rt, &rt->program->load, 0);
 }
 
+static void agree_on_data(Rt *rt) {
+    char text[32];
+    snprintf(text, sizeof text, "fingerprint %016llx",
+             (unsigned long long)loader_facts(rt->loader)->fingerprint);
+    comm_agree(rt, "the data", text, "give all ranks the same files");
+}
+
+static void agree_on_step(Rt *rt) {
+    char text[32];
+    snprintf(text, sizeof text, "step %lld", (long long)rt->step);
+    comm_agree(rt, "where to go on", text, "let all ranks see the same checkpoints");
+}
+
 static void open_all(Rt *rt) {
+    device_choose(rt);
+    comm_open(rt);
     open_loader(rt);
+    agree_on_data(rt);
     device_open(rt);
+    comm_connect(rt);
     inputs_open(rt);
     history_open(rt);
     clock_open(rt);
     gemms_open(rt);
     show_start(rt);
     fill_state(rt);
+    agree_on_step(rt);
     graphs_open(rt);
     rt->profile = profile_open(rt);
 }
@@ -70,6 +89,7 @@ static void close_all(Rt *rt) {
     clock_close(rt);
     history_close(rt);
     inputs_close(rt);
+    comm_close(rt);
     device_close(rt);
     loader_close(rt->loader);
     free(rt->evaluations);

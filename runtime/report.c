@@ -87,7 +87,8 @@ static Figures work_out(const Rt *rt) {
     work_out_times(&rt->measured, &figures);
     work_out_feeding(&rt->measured, &figures);
     figures.host_memory = program->data.pin_memory ? "pinned" : "pageable";
-    double units = (double)(training->batch * training->seq_len * training->micro_steps);
+    double units =
+        (double)(rt->ranks * training->batch * training->seq_len * training->micro_steps);
     figures.units_per_s = 1e3 * units / figures.median;
     figures.first_loss = history(rt, rt->losses, 0);
     figures.last_loss = history(rt, rt->losses, rt->known_steps - 1);
@@ -186,6 +187,16 @@ static json_t *numa_json(const Numa *numa) {
                      "not_bound", bound ? json_null() : json_string(numa->why));
 }
 
+/* What the cards exchanged; a program for one exchanges nothing. */
+static json_t *collectives_json(const RtMeasured *m) {
+    json_t *kinds = json_object();
+    if (m->collectives > 0)
+        json_object_set_new(kinds, "all_reduce",
+                            json_pack("{s:I, s:I, s:n}", "count", (json_int_t)m->collectives,
+                                      "bytes", (json_int_t)m->collective_bytes, "ms"));
+    return kinds;
+}
+
 static void set_times(json_t *report, const Rt *rt, const Figures *f) {
     const RtMeasured *m = &rt->measured;
     json_object_set_new(report, "iteration_ms",
@@ -212,7 +223,7 @@ static void set_times(json_t *report, const Rt *rt, const Figures *f) {
         json_pack("{s:I, s:o}", "count", (json_int_t)m->waits, "ms", number(m->wait_ms)));
     json_object_set_new(report, "feeding", feeding_json(f));
     json_object_set_new(report, "numa", numa_json(&rt->numa));
-    json_object_set_new(report, "collectives", json_object());
+    json_object_set_new(report, "collectives", collectives_json(m));
 }
 
 /* Empty where there was no such evaluation. */
@@ -243,11 +254,11 @@ static void set_evaluations(json_t *report, const Rt *rt) {
 static json_t *report_json(const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
-    json_t *report =
-        json_pack("{s:s, s:s, s:{s:s, s:b}, s:s, s:I, s:I}", "experiment", program->name,
-                  "spec_sha256", program->spec_sha256, "device", "name", rt->device.name,
-                  "simulated", rt->device.simulated, "precision", program->precision, "steps",
-                  (json_int_t)m->steps, "first_step", (json_int_t)rt->step_at_start);
+    json_t *report = json_pack("{s:s, s:s, s:{s:s, s:b}, s:i, s:s, s:I, s:I}", "experiment",
+                               program->name, "spec_sha256", program->spec_sha256, "device", "name",
+                               rt->device.name, "simulated", rt->device.simulated, "ranks",
+                               rt->ranks, "precision", program->precision, "steps",
+                               (json_int_t)m->steps, "first_step", (json_int_t)rt->step_at_start);
     if (!report)
         rt_internal("the report's head cannot be built");
     set_times(report, rt, f);
@@ -323,6 +334,8 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "host to device a step, bytes", "%.0f", (double)m->copies[RT_H2D].bytes / steps,
          p->h2d_bytes);
     line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
+    if (m->collectives > 0)
+        line(out, "collectives a step, bytes", "%.0f", (double)m->collective_bytes / steps, NAN);
     line(out, "synchronisations a step", "%.2f", (double)m->syncs / steps, NAN);
     line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
 }

@@ -9,14 +9,29 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
+static int named_rank = -1; /* -1: there is only one */
+
+void rt_name_rank(int rank) { named_rank = rank; }
+
+/* Whole, so that lines of several ranks do not mix. */
 static void say(const char *prefix, const char *format, va_list arguments) {
+    char text[8192], rank[32] = "";
     fflush(stdout);
-    fputs(prefix, stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    if (named_rank >= 0)
+        snprintf(rank, sizeof rank, "rank %d: ", named_rank);
+    vsnprintf(text, sizeof text, format, arguments);
+    fprintf(stderr, "%s%s%s\n", prefix, rank, text);
+}
+
+void rt_say_error(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say("error: ", format, arguments);
+    va_end(arguments);
 }
 
 _Noreturn void rt_fail(const char *format, ...) {
@@ -24,6 +39,8 @@ _Noreturn void rt_fail(const char *format, ...) {
     va_start(arguments, format);
     say("error: ", format, arguments);
     va_end(arguments);
+    if (named_rank >= 0)
+        _exit(1);
     exit(1);
 }
 
@@ -37,6 +54,8 @@ _Noreturn void rt_internal(const char *format, ...) {
 
 void rt_warn(const char *format, ...) {
     va_list arguments;
+    if (named_rank > 0)
+        return;
     va_start(arguments, format);
     say("warning: ", format, arguments);
     va_end(arguments);

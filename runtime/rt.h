@@ -19,6 +19,11 @@
 _Noreturn void rt_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A fault of ours: says "internal" and aborts. */
 _Noreturn void rt_internal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints what rt_fail() prints, and returns. */
+void rt_say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Of several ranks: errors name it, warnings are rank 0's, and rt_fail() leaves without the exit
+ * handlers of libraries, which may wait for other ranks. */
+void rt_name_rank(int rank);
 /* One line on stderr. */
 void rt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -88,6 +93,7 @@ typedef struct {
     double wait_ms;
     double data_wait_ms;        /* the loop's wait for batches that were not prepared yet */
     double copy_ms, compute_ms; /* of a step, on the device: its copies in, its work; 0: unknown */
+    int64_t collectives, collective_bytes;
     RtEvaluation before, after; /* of training; loss NAN where not measured */
     double loss_scale;          /* at the end; 0 without one */
     int64_t skipped_steps;      /* that applied no update, those before a resume too */
@@ -98,6 +104,7 @@ typedef struct {
 /* ---- device (device.c) ----------------------------------------------------------------------- */
 
 typedef struct {
+    CUdevice handle;
     char name[256];
     bool simulated;
     int driver_version; /* as cuDriverGetVersion: 13000 */
@@ -115,6 +122,7 @@ typedef struct {
 typedef struct {
     int64_t launches; /* kernels and GEMMs */
     int64_t memsets, copies, copy_bytes;
+    int64_t collectives, collective_bytes;
 } RtWork;
 
 typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COPY, RT_STREAMS } RtStream;
@@ -129,6 +137,7 @@ typedef struct {
     bool used;      /* both were recorded at least once */
 } RtSlot;
 
+struct RtComm;    /* comm.c */
 struct RtGemms;   /* gemm.c */
 struct RtGraphs;  /* capture.c */
 struct RtInputs;  /* input.c */
@@ -142,6 +151,10 @@ struct Profile;   /* profile.h */
 struct Rt {
     const RtProgram *program;
     RtOptions options;
+    int rank, ranks;             /* this process, and how many train together */
+    int local_rank, local_ranks; /* of those on this machine */
+    struct RtComm *comm;         /* NULL with one rank */
+    const char *collective;      /* the last one enqueued or captured; NULL: none */
     RtDevice device;
     Numa numa;
     CUcontext context;
@@ -171,7 +184,9 @@ struct Rt {
     RtMeasured measured;
 };
 
-/* Ends with the driver's own error where no device can be had (see device.c for the choice). */
+/* CUDA's driver or the simulated device's (see device.c for the choice); ends with the driver's own
+ * error where there is none. May start the process anew: before anything else. */
+void device_choose(Rt *rt);
 void device_open(Rt *rt);
 void device_close(Rt *rt);
 /* Makes rt_input() give addresses in this slot. */

@@ -72,6 +72,9 @@ void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
 void rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
 void rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
+/* In place: the sum over all ranks of each of `count` elements, the same bits on every rank. All ranks
+ * enqueue their collectives in the same order. */
+void rt_all_reduce(Rt *rt, RtPtr at, int64_t count, RtDtype dtype);
 
 /* Does nothing unless this step is dumped: then the rows of a [rows, cols] matrix (row_stride
  * elements apart) are copied out under `name`, after those of earlier calls of the same name. */
@@ -139,7 +142,7 @@ typedef struct {
 } RtInput;
 
 /* An output of one launch of an entry, so that a bad value can be named: `launch` counts the
- * rt_launch/rt_gemm/rt_zero/rt_copy calls of that entry from 0. Sorted by launch. */
+ * rt_launch/rt_gemm/rt_zero/rt_copy/rt_all_reduce calls of that entry from 0. Sorted by launch. */
 typedef struct {
     int launch;
     const char *name;
@@ -153,7 +156,7 @@ typedef struct {
     void (*enqueue)(Rt *rt); /* NULL where the program has no such entry */
     const RtOutput *outputs;
     int output_count;
-    int launches; /* kernels, GEMMs, memsets and copies it enqueues */
+    int launches; /* kernels, GEMMs, memsets, copies and collectives it enqueues */
 } RtEntry;
 
 /* ---- the training state that host and device share ----------------------------------------- */
@@ -299,6 +302,8 @@ struct RtProgram {
     const char *name; /* of the experiment */
     const char *spec_sha256;
     const char *generator;         /* name and version */
+    int ranks;                     /* processes that train it together; 0 is one */
+    double comm_timeout_s;         /* that one waits for another; 0: 600 */
     RtDtype real;                  /* F64 or F32: the dtype of losses, norms and tables */
     const char *precision;         /* as in the spec: "bf16", ... */
     size_t arena_bytes[RT_ARENAS]; /* INPUT: of one slot */

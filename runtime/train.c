@@ -5,6 +5,7 @@
  * A step is enqueued and left alone: the host goes on to the next batch while the device works, and
  * is held back only where it would overtake the two input slots. */
 #include "runtime/checkpoint.h"
+#include "runtime/comm.h"
 #include "runtime/driver.h"
 #include "runtime/export.h"
 #include "runtime/profile.h"
@@ -79,7 +80,8 @@ static void save(Rt *rt) {
     settle(rt);
     progress_end();
     profile_range_push("checkpoint");
-    checkpoint_save(rt);
+    if (rt->rank == 0)
+        checkpoint_save(rt);
     profile_range_pop();
     clock_restart(rt);
     progress_start(rt);
@@ -145,12 +147,13 @@ static bool was_evaluated(const Rt *rt) {
 /* Gives the signal that ended it, or 0. */
 static int run_steps(Rt *rt) {
     Window window = window_of(rt);
+    int signal = 0;
     double start = rt_now_ms();
     clock_restart(rt);
     progress_start(rt);
     if (is_due(rt, rt->program->training.eval_every) && rt->step > 0 && !was_evaluated(rt))
         evaluate_between(rt);
-    while (rt->step < rt->options.steps && !signals_caught()) {
+    while (rt->step < rt->options.steps && !(signal = comm_first_signal(rt))) {
         window_begin(rt, &window);
         run_step(rt);
         clock_step(rt, window.open);
@@ -168,7 +171,7 @@ static int run_steps(Rt *rt) {
     settle(rt);
     progress_end();
     rt->measured.train_ms += rt_now_ms() - start;
-    return signals_caught();
+    return signal ? signal : comm_first_signal(rt);
 }
 
 static void measure_loss_scale(Rt *rt) {
@@ -183,13 +186,18 @@ static void measure_loss_scale(Rt *rt) {
     rt->measured.skipped_steps = skipped;
 }
 
-/* The checkpoint first: nothing after it can lose what was trained. */
+/* The checkpoint first: nothing after it can lose what was trained. Of several ranks the first one
+ * writes. */
 static void finish(Rt *rt) {
-    if (rt->step > rt->step_at_start) {
+    bool trained = rt->step > rt->step_at_start;
+    if (trained && rt->rank == 0)
         checkpoint_save(rt);
+    if (trained)
         rt->measured.after = evaluate(rt, "after");
+    if (rt->rank > 0)
+        return;
+    if (trained)
         export_run(rt);
-    }
     process_memory_measure(rt);
     measure_loss_scale(rt);
     report_write(rt);
@@ -212,7 +220,8 @@ static void take_out_folder(const Rt *rt) {
 }
 
 int train(Rt *rt) {
-    take_out_folder(rt);
+    if (rt->rank == 0)
+        take_out_folder(rt);
     rt->measured.before = rt->measured.after = (RtEvaluation){.loss = NAN};
     if (rt->step == 0)
         rt->measured.before = evaluate(rt, "before");
@@ -223,6 +232,8 @@ int train(Rt *rt) {
         finish(rt);
         return 0;
     }
+    if (rt->rank > 0)
+        return EXIT_RESUMABLE;
     checkpoint_save(rt);
     fprintf(stderr,
             "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume\n",

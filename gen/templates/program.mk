@@ -2,6 +2,9 @@
 DEVICE  ?= auto
 JIT     ?= 0
 ARGS    ?=
+# What it was generated for, and what it is started as: a process a rank.
+RANKS   ?= 1
+NP      ?= $(RANKS)
 # Paths of data in the experiment are relative to this folder.
 FROM    ?= .
 # The folder that holds runtime/, or a library made of the runtime's sources.
@@ -12,6 +15,7 @@ CFLAGS  ?= -O2 -g
 STRICT  ?= -Wall -Wextra
 
 include $(RT)/runtime/toolkit.mk
+include $(RT)/runtime/mpi/mpi.mk
 NVCC    ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
 
 ifneq ($(word 2,$(CURDIR)),)
@@ -29,14 +33,21 @@ module_sim    := kernels.sim
 module_cuda   := $(if $(filter 1,$(JIT)),,kernels.cubin)
 simulator_sim := $(SIM_OUT)/simcc
 
+# Several ranks need MPI, and of the simulated device its NCCL.
+mpi := $(filter-out 1,$(RANKS))
+ifneq ($(mpi),)
+simulator_sim += $(SIM_OUT)/libnccl.so.2
+endif
+launch = $(if $(filter-out 1,$(NP)),$(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP))
+
 .DELETE_ON_ERROR:
 .PHONY: all run clean need_host need_nvcc
 .DEFAULT_GOAL := all
-all: $(CURDIR)/run $(module_$(target)) $(simulator_$(target))
+all: $(CURDIR)/run $(if $(mpi),libgpuopt_mpi.so) $(module_$(target)) $(simulator_$(target))
 
-run: all
+run: all $(if $(filter-out 1,$(NP)),need_mpi)
 	cd $(FROM) && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) \
-	    CUDA_HOME=$(CUDA_HOME) $(CURDIR)/run $(ARGS)
+	    CUDA_HOME=$(CUDA_HOME) $(launch) $(CURDIR)/run $(ARGS)
 
 # ---- the program -------------------------------------------------------------------------------
 
@@ -60,6 +71,9 @@ obj/%.o: %.c | need_host
 obj/runtime/%.o: $(RT)/runtime/%.c | need_host
 	@mkdir -p $(@D)
 	$(CC) $(warnings) $(CFLAGS) $(defines) $(includes) -MMD -MP -c -o $@ $<
+
+libgpuopt_mpi.so: $(RT)/runtime/mpi/mpi_shim.c $(RT)/runtime/mpi/mpi_shim.h | need_mpi
+	$(MPICC) -std=c17 $(STRICT) $(CFLAGS) -shared -fPIC -o $@ $<
 
 -include $(wildcard obj/*.d obj/runtime/*.d)
 
@@ -92,8 +106,12 @@ need_nvcc:
 kernels.sim: kernels.cu $(RT)/runtime/kernel.cuh $(SIM_OUT)/simcc | need_host
 	CUDA_HOME=$(CUDA_HOME) $(SIM_OUT)/simcc -I $(RT) $< -o $@
 
+sim_make = $(MAKE) -f $(RT)/runtime/sim/Makefile.inc RT=$(RT)/runtime SIM_OUT=$(SIM_OUT) CUDA_HOME=$(CUDA_HOME)
 $(SIM_OUT)/simcc: | need_host
-	$(MAKE) -f $(RT)/runtime/sim/Makefile.inc RT=$(RT)/runtime SIM_OUT=$(SIM_OUT) CUDA_HOME=$(CUDA_HOME) sim
+	$(sim_make) sim
+
+$(SIM_OUT)/libnccl.so.2: $(SIM_OUT)/simcc | need_mpi
+	$(sim_make) sim_ranks
 
 clean:
-	rm -rf run obj kernels.cubin kernels.sim kernels.nvrtc.* sim
+	rm -rf run libgpuopt_mpi.so obj kernels.cubin kernels.sim kernels.nvrtc.* sim

@@ -4,11 +4,13 @@
 #     runtime/scripts/deps.sh check GROUP...     names what is missing in one line; exit 1 then
 #     runtime/scripts/deps.sh install GROUP...   as root installs it; otherwise the same line
 #
-# Groups: compiler, sim, text, images, test, fuzz, and cuda (the toolkit: nvcc, headers and libraries, from
+# Groups: compiler, sim, mpi, text, images, test, fuzz, and cuda (the toolkit: nvcc, headers and libraries, from
 # CUDA_HOME or, where there is none, from Python wheels of one version under build/deps).
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+
+[ -z "${MPI_HOME:-}" ] || PATH=$MPI_HOME/bin:$PATH
 
 # group, package, how to see that it is there
 needs() {
@@ -19,6 +21,8 @@ compiler  libjansson-dev       c:jansson.h
 compiler  zlib1g-dev           c:zlib.h
 sim       g++                  command:g++
 sim       libopenblas-dev      c:cblas.h
+mpi       openmpi-bin          command:mpirun
+mpi       libopenmpi-dev       command:mpicc
 text      perl-doc             file:/usr/share/perl/*/pod/perlfunc.pod
 images    dataset-fashion-mnist file:/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz
 images    libturbojpeg0        file:/usr/lib/*/libturbojpeg.so.0

@@ -5,7 +5,7 @@
 #
 #     runtime/scripts/run.sh [--spec FILE | --program FOLDER] [--] [OPTION OF THE PROGRAM]...
 #
-# GEN is the compiler; DEVICE and JIT go to the program's Makefile.
+# GEN is the compiler; DEVICE, JIT and NP (how many processes) go to the program's Makefile.
 
 set -eu
 GEN=${GEN:-./gpuopt-gen}
@@ -31,7 +31,7 @@ esac
 # run_program FOLDER OPTIONS
 run_program() {
     make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
-        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" ARGS="$2"
+        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" ${NP:+NP="$NP"} ARGS="$2"
 }
 
 # The value of a variable of the program's Makefile.

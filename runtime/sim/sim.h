@@ -136,10 +136,11 @@ struct Op {
             void *data;
         } host;
         struct {
-            void (*run)(const void *argument);
-            void *argument; /* owned copy */
+            int (*run)(const void *argument); /* as in sim_enqueue.h */
+            void *argument;                   /* owned copy */
             size_t bytes;
             const char *name;
+            uint64_t began; /* when it ran first and had to wait; 0: it does not */
         } custom;
         Mark *mark;
         struct {
@@ -155,8 +156,13 @@ void **op_copy_arguments(const SimKernel *kernel, void *const *from);
 /* A copy that may run as well as its original (a graph's replays). */
 Op *op_clone(const Op *op);
 void op_free(Op *op);
-/* Runs an operation; false where a graph has nodes left to run. */
-bool op_run(Op *op, CUstream stream);
+typedef enum {
+    RUN_DONE,
+    RUN_MORE,   /* a graph has nodes left */
+    RUN_BLOCKED /* nothing ran: it waits for another process */
+} OpRun;
+
+OpRun op_run(Op *op, CUstream stream);
 
 Mark *mark_new(CUstream stream);
 void mark_release(Mark *mark);
@@ -218,8 +224,8 @@ CUresult capture_wait(CUstream stream, CUevent event);
 CUresult capture_forbids(CUstream stream);
 CUresult capture_forbids_unsafe(void);
 CUresult capture_forbids_legacy(void);
-/* Runs one node of a launched graph; true when none is left. */
-bool graph_run_step(Op *op, CUstream stream);
+/* Runs one node of a launched graph. */
+OpRun graph_run_step(Op *op, CUstream stream);
 void graph_exec_release(CUgraphExec exec);
 void graph_run_free(GraphRun *run);
 

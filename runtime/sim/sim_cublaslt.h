@@ -33,6 +33,6 @@ typedef struct Gemm {
 size_t type_bytes(cudaDataType_t type); /* 0 for a type we do not have */
 
 /* A stream operation over a Gemm. */
-void gemm_run(const void *gemm);
+int gemm_run(const void *gemm);
 
 #endif

@@ -154,7 +154,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
 
 /* ---- Other libraries --------------------------------------------------------------------- */
 
-CUresult sim_enqueue(CUstream stream, void (*run)(const void *argument), const void *argument,
+CUresult sim_enqueue(CUstream stream, int (*run)(const void *argument), const void *argument,
                      size_t bytes, const char *name) {
     CALL(name);
     NEED_CONTEXT();

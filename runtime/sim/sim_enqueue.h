@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 /* Queues (or captures) one operation. `run` gets a copy of the `bytes` at `argument` when the
- * stream's turn comes, and again at each replay of a graph. `name` must live for ever; counts and
- * traces show it. */
-CUresult sim_enqueue(CUstream stream, void (*run)(const void *argument), const void *argument,
+ * stream's turn comes, and again at each replay of a graph. Where it waits for another process it
+ * gives 0, and is called again after whatever else can run; else 1, or -1 for a failure that is
+ * the device's from then on. `name` must live for ever; counts and traces show it. */
+CUresult sim_enqueue(CUstream stream, int (*run)(const void *argument), const void *argument,
                      size_t bytes, const char *name);
 
 /* Whether [p, p + bytes) lies in one device allocation and no byte of it is guarded. */

@@ -3,6 +3,7 @@
  * with NaN, so that a program that keeps something there sees it.
  */
 #include "sim_cublaslt.h"
+#include "sim_scalar.h"
 #include <cblas.h>
 #include <math.h>
 #include <stdbool.h>
@@ -26,40 +27,6 @@ size_t type_bytes(cudaDataType_t type) {
 
 /* ---- Scalars ----------------------------------------------------------------------------- */
 
-static float float_of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint32_t bits_of_float(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-__extension__ typedef _Float16 Half;
-
-static float from_half(uint16_t h) {
-    Half x;
-    memcpy(&x, &h, sizeof x);
-    return (float)x;
-}
-
-static uint16_t to_half(float x) {
-    const Half h = (Half)x;
-    uint16_t bits;
-    memcpy(&bits, &h, sizeof bits);
-    return bits;
-}
-
-static uint16_t to_bfloat16(float x) {
-    const uint32_t bits = bits_of_float(x);
-    if ((bits & 0x7fffffffu) > 0x7f800000u)
-        return 0x7fff;
-    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
-}
-
 /* 10 mantissa bits, ties away from zero, as cvt.rna.tf32 rounds. */
 static float round_tf32(float x) {
     const uint32_t bits = bits_of_float(x);
@@ -71,7 +38,7 @@ static void load_row(float *to, const void *from, int64_t count, cudaDataType_t 
     const uint16_t *narrow = from;
     const float *wide = from;
     for (int64_t i = 0; i < count; i++)
-        to[i] = type == CUDA_R_16BF  ? float_of_bits((uint32_t)narrow[i] << 16)
+        to[i] = type == CUDA_R_16BF  ? from_bfloat16(narrow[i])
                 : type == CUDA_R_16F ? from_half(narrow[i])
                 : tf32               ? round_tf32(wide[i])
                                      : wide[i];
@@ -239,7 +206,7 @@ static void choose_threads(void) {
     chosen = true;
 }
 
-void gemm_run(const void *gemm) {
+int gemm_run(const void *gemm) {
     const Gemm *g = gemm;
     choose_threads();
     if (g->workspace_bytes)
@@ -250,4 +217,5 @@ void gemm_run(const void *gemm) {
         else
             gemm_float(g, batch);
     }
+    return 1;
 }

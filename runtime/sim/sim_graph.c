@@ -395,21 +395,30 @@ static size_t choose(const GraphRun *run) {
     return best;
 }
 
-bool graph_run_step(Op *op, CUstream stream) {
+/* Runs the node in that place of those that are ready, and makes ready what waited for it alone. */
+static bool run_node(GraphRun *run, const struct CUgraph_st *graph, size_t at, const Op *launch,
+                     CUstream stream) {
+    const size_t index = run->ready[at];
+    graph->nodes[index]->op->correlation = launch->correlation;
+    if (op_run(graph->nodes[index]->op, stream) != RUN_DONE)
+        return false;
+    run->ready[at] = run->ready[--run->ready_count];
+    for (size_t i = run->after_start[index]; i < run->after_start[index + 1]; i++)
+        if (--run->waiting[run->after[i]] == 0)
+            run->ready[run->ready_count++] = run->after[i];
+    run->left--;
+    return true;
+}
+
+OpRun graph_run_step(Op *op, CUstream stream) {
     const CUgraph graph = op->graph.exec->graph;
     if (!op->graph.run)
         op->graph.run = graph_run_new(graph);
     GraphRun *run = op->graph.run;
-    if (run->left && !sim_sticky) {
-        const size_t at = choose(run), index = run->ready[at];
-        graph->nodes[index]->op->correlation = op->correlation;
-        if (!op_run(graph->nodes[index]->op, stream))
-            return false;
-        run->ready[at] = run->ready[--run->ready_count];
-        for (size_t i = run->after_start[index]; i < run->after_start[index + 1]; i++)
-            if (--run->waiting[run->after[i]] == 0)
-                run->ready[run->ready_count++] = run->after[i];
-        run->left--;
-    }
-    return run->left == 0;
+    if (!run->left || sim_sticky)
+        return run->left ? RUN_MORE : RUN_DONE;
+    bool ran = run_node(run, graph, choose(run), op, stream);
+    for (size_t i = run->ready_count; i-- > 0 && !ran;)
+        ran = run_node(run, graph, i, op, stream);
+    return !ran ? RUN_BLOCKED : run->left ? RUN_MORE : RUN_DONE;
 }

@@ -117,13 +117,22 @@ static void run_set(const Op *op, SimRecord *record) {
     counts_set(record->bytes);
 }
 
-static void run_custom(const Op *op, SimRecord *record) {
-    op->custom.run(op->custom.argument);
+static bool run_custom(Op *op, SimRecord *record, uint64_t *start) {
+    const int outcome = op->custom.run(op->custom.argument);
+    if (!outcome) {
+        op->custom.began = op->custom.began ? op->custom.began : *start;
+        return false;
+    }
+    if (outcome < 0 && !sim_sticky)
+        sim_sticky = CUDA_ERROR_LAUNCH_FAILED;
+    *start = op->custom.began ? op->custom.began : *start;
+    op->custom.began = 0;
     counts_custom(op->custom.name);
     record->kind = TRACE_KERNEL;
     record->name = op->custom.name;
     for (int i = 0; i < 3; i++)
         record->grid[i] = record->block[i] = 1;
+    return true;
 }
 
 static void trace(SimRecord *record, const Op *op, CUstream stream, uint64_t start) {
@@ -135,9 +144,9 @@ static void trace(SimRecord *record, const Op *op, CUstream stream, uint64_t sta
     sim_tracer(record);
 }
 
-bool op_run(Op *op, CUstream stream) {
+OpRun op_run(Op *op, CUstream stream) {
     SimRecord record = {.kind = TRACE_CALL};
-    const uint64_t start = sim_tracer ? sim_now() : 0;
+    uint64_t start = sim_tracer ? sim_now() : 0;
     switch (op->kind) {
     case OP_KERNEL:
         run_kernel(op, &record);
@@ -149,7 +158,8 @@ bool op_run(Op *op, CUstream stream) {
         run_set(op, &record);
         break;
     case OP_CUSTOM:
-        run_custom(op, &record);
+        if (!run_custom(op, &record, &start))
+            return RUN_BLOCKED;
         break;
     case OP_GRAPH:
         return graph_run_step(op, stream);
@@ -162,11 +172,11 @@ bool op_run(Op *op, CUstream stream) {
         op->mark->time = sim_now();
         break;
     case OP_WAIT:
-        return op->mark->done;
+        return op->mark->done ? RUN_DONE : RUN_BLOCKED;
     case OP_EMPTY:
         break;
     }
     if (sim_tracer && start && record.kind != TRACE_CALL)
         trace(&record, op, stream, start);
-    return true;
+    return RUN_DONE;
 }

@@ -6,6 +6,7 @@
  * may do so, in an order that the seed decides.
  */
 #include "sim.h"
+#include <sched.h>
 #include <stdlib.h>
 
 static CUstream streams; /* all of the process */
@@ -108,15 +109,31 @@ static bool can_run(CUstream stream) {
     return op && !(op->kind == OP_WAIT && !op->mark->done);
 }
 
-/* A graph stays first until all of its nodes have run, one a visit. */
-static void run_first(CUstream stream) {
+/* A graph stays first until all of its nodes have run, one a visit. False where nothing ran. */
+static bool run_first(CUstream stream) {
     Op *op = stream->first;
-    if (!op_run(op, stream))
-        return;
+    const OpRun outcome = op_run(op, stream);
+    if (outcome != RUN_DONE)
+        return outcome == RUN_MORE;
     stream->first = op->next;
     if (!stream->first)
         stream->last = &stream->first;
     op_free(op);
+    return true;
+}
+
+/* After a stream could not go on for another process's sake. That process may be waiting for what
+ * another stream here has to send, so these run too, but late: what runs early hides a missing wait.
+ */
+static void run_blocked(CUstream stream) {
+    enum { PATIENCE = 1000 };
+    static unsigned times;
+    sched_yield();
+    if (++times % PATIENCE)
+        return;
+    for (CUstream s = streams; s; s = s->next)
+        if (s != stream && can_run(s) && run_first(s))
+            return;
 }
 
 /* The stream that must move for `stream` to get on. */
@@ -137,8 +154,8 @@ static CUstream any_that_can_run(void) {
 
 void stream_progress(CUstream stream) {
     CUstream next = sim_settings.queue == QUEUE_SEEDED ? any_that_can_run() : blocker(stream);
-    if (next && next->first)
-        run_first(next);
+    if (next && next->first && !run_first(next))
+        run_blocked(next);
 }
 
 CUresult drain_stream(CUstream stream) {

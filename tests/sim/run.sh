@@ -48,4 +48,21 @@ for queue in eager lazy lazy:1 lazy:2; do
     run "gemm $queue" env SIM_QUEUE=$queue "$out/test_sim_gemm"
 done
 run libraries "$out/test_sim_libraries"
+
+# NCCL's stand-in, as many ranks as there are.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+mpicc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
+    "$root/tests/sim/test_sim_nccl.c" -o "$out/test_sim_nccl" -L"$sim" -Wl,-rpath,"$sim" \
+    -lcuda -l:libnccl.so.2 -lcmocka || exit 1
+for ranks in 1 2 3 4; do
+    run "nccl $ranks ranks" timeout 100 mpirun -np $ranks "$out/test_sim_nccl"
+done
+for queue in eager lazy:1; do
+    run "nccl $queue" env SIM_QUEUE=$queue timeout 100 mpirun -np 3 "$out/test_sim_nccl"
+done
+run "nccl mismatch" timeout 100 mpirun -np 2 "$out/test_sim_nccl" mismatch
+if echo '#include <nccl.h>' | $cc -isystem "$cuda/include" -E -o /dev/null - 2>/dev/null; then
+    run "nccl interface" $cc -std=c17 -fsyntax-only -Wall -Wextra -Werror -I"$root" \
+        -isystem "$cuda/include" "$root/tests/sim/test_nccl_abi.c"
+fi
 exit $failed

@@ -17,6 +17,15 @@
 #ifndef EVAL_EVERY
 #define EVAL_EVERY 0
 #endif
+#ifndef RANKS
+#define RANKS 1
+#endif
+#ifndef COMM_TIMEOUT_S
+#define COMM_TIMEOUT_S 0
+#endif
+#ifndef SPEC
+#define SPEC "0000000000000000000000000000000000000000000000000000000000000000"
+#endif
 #ifndef ADAPTER
 #define ADAPTER false
 #endif
@@ -117,6 +126,11 @@ static void update(Rt *rt) {
     RtPtr norms = rt_state(rt, S(grad_norm)), losses = rt_state(rt, S(loss));
     RtPtr loss = rt_state(rt, S(step_loss));
     rt_zero(rt, norm, sizeof(float[4]));
+    if (RANKS > 1) {
+        rt_all_reduce(rt, a, VOCAB * HIDDEN, RT_F32);
+        rt_all_reduce(rt, b, VOCAB * HIDDEN, RT_F32);
+        rt_all_reduce(rt, loss, 1, RT_F32);
+    }
     RT_LAUNCH(rt, GRAD_NORM, RT_GRID(1, 1, 1), &norm, &bad, &step, &a, &b);
     adam(rt, S(head), S(head_grad), S(head_m), S(head_v), 0);
     adam(rt, S(embed_master), S(embed_grad), S(embed_m), S(embed_v), rt_state(rt, S(embed)));
@@ -201,8 +215,10 @@ static const char *const train_files[] = {"train.txt"};
 
 static const RtProgram program = {
     .name = "bigram",
-    .spec_sha256 = "0000000000000000000000000000000000000000000000000000000000000000",
+    .spec_sha256 = SPEC,
     .generator = "by hand",
+    .ranks = RANKS,
+    .comm_timeout_s = COMM_TIMEOUT_S,
     .real = RT_F32,
     .precision = "fp32",
     .arena_bytes = {sizeof(State), sizeof(Scratch), sizeof(Input)},
@@ -225,7 +241,7 @@ static const RtProgram program = {
     .load = {load, NULL, 0, 2},
     .micro_step = {micro_step, micro_step_outputs,
                    sizeof micro_step_outputs / sizeof *micro_step_outputs, 8},
-    .update = {update, NULL, 0, 5},
+    .update = {update, NULL, 0, RANKS > 1 ? 8 : 5},
     .evaluate = {evaluate, NULL, 0, 5},
     .training = {.batch = BATCH,
                  .seq_len = SEQ,

@@ -1,0 +1,228 @@
+/* Ranks find each other over MPI, compare what must be the same, and agree on when to end. */
+#include "runtime/comm.h"
+#include "runtime/checksum.h"
+#include "runtime/dynlib.h"
+#include "runtime/mpi/mpi_shim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT_SIZE = 128 };
+
+#define SHIM_FUNCTIONS(X) \
+    X(open) X(close) X(barrier) X(sum) X(max) X(gather) X(broadcast) X(begin_max) X(end_max)
+
+struct RtComm {
+#define X(name) __typeof__(&shim_##name) name;
+    SHIM_FUNCTIONS(X)
+#undef X
+    bool asking; /* an exchange of signals is under way */
+};
+
+static void load_shim(struct RtComm *comm) {
+    static const char *const names[] = {
+#define X(name) "shim_" #name,
+        SHIM_FUNCTIONS(X)
+#undef X
+    };
+    unsigned char *table = (unsigned char *)comm;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *address = dynlib_need_symbol(LIB_MPI, names[i]);
+        memcpy(table + i * sizeof address, &address, sizeof address);
+    }
+}
+
+/* ---- how the process was started --------------------------------------------------------------- */
+
+static const struct {
+    const char *rank, *ranks;
+} launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}};
+
+/* Of the launcher that started this process; `otherwise` without one. */
+static int launched(bool ranks, int otherwise) {
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *value = getenv(ranks ? launchers[i].ranks : launchers[i].rank);
+        if (value)
+            return (int)strtol(value, NULL, 10);
+    }
+    return otherwise;
+}
+
+int comm_launched_rank(void) { return launched(false, 0); }
+
+static void check_ranks(const Rt *rt, int started) {
+    enum { LATER_S = 5 };
+    if (started == rt->ranks)
+        return;
+    /* One line is enough; the launcher ends the others when rank 0 is gone. */
+    if (rt->rank > 0) {
+        sleep(LATER_S);
+        _exit(1);
+    }
+    if (rt->ranks == 1)
+        rt_fail("this program was generated for one rank and was started as %d: start it without "
+                "mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree)",
+                started, started);
+    rt_fail("this program was generated for %d ranks and was started as %d: start it with make run "
+            "NP=%d or mpirun -np %d, or generate it for %d "
+            "(parallelism.data_parallel_replicate_degree)",
+            rt->ranks, started, rt->ranks, rt->ranks, started);
+}
+
+/* ---- waiting for all ------------------------------------------------------------------------- */
+
+/* A call of the shim, watched; its failure is the end. */
+#define WAIT_FOR_ALL(rt, what, call)                                                          \
+    do {                                                                                      \
+        watch_enter(rt, what);                                                                \
+        if ((rt)->comm->call != 0)                                                            \
+            rt_fail("%s of step %lld: MPI lost another rank; go on from the last checkpoint " \
+                    "with --resume",                                                          \
+                    what, (long long)(rt)->step + 1);                                         \
+        watch_leave(rt);                                                                      \
+    } while (0)
+
+void comm_barrier(Rt *rt, const char *what) {
+    if (rt->comm)
+        WAIT_FOR_ALL(rt, what, barrier());
+}
+
+void comm_sum_i64(Rt *rt, int64_t *values, int count, const char *what) {
+    if (rt->comm)
+        WAIT_FOR_ALL(rt, what, sum(values, count));
+}
+
+void comm_max_i64(Rt *rt, int64_t *values, int count, const char *what) {
+    if (rt->comm)
+        WAIT_FOR_ALL(rt, what, max(values, count));
+}
+
+void comm_broadcast(Rt *rt, void *values, int bytes, const char *what) {
+    if (rt->comm)
+        WAIT_FOR_ALL(rt, what, broadcast(values, bytes));
+}
+
+int comm_first_signal(Rt *rt) {
+    int64_t agreed = 0;
+    if (!rt->comm)
+        return signals_caught();
+    if (rt->comm->asking)
+        WAIT_FOR_ALL(rt, "the exchange of signals", end_max(&agreed));
+    WAIT_FOR_ALL(rt, "the exchange of signals", begin_max(signals_caught()));
+    rt->comm->asking = true;
+    return (int)agreed;
+}
+
+/* ---- agreement ------------------------------------------------------------------------------- */
+
+/* Rank 0 has said why. */
+static _Noreturn void leave_together(Rt *rt) {
+    comm_barrier(rt, "the end");
+    rt->comm->close();
+    _exit(1);
+}
+
+void comm_agree(Rt *rt, const char *what, const char *text, const char *remedy) {
+    char mine[TEXT_SIZE] = "";
+    if (!rt->comm)
+        return;
+    snprintf(mine, sizeof mine, "%s", text);
+    char(*all)[TEXT_SIZE] = rt_alloc((size_t)rt->ranks * sizeof *all);
+    WAIT_FOR_ALL(rt, what, gather(mine, all, TEXT_SIZE));
+    for (int i = 1; i < rt->ranks; i++) {
+        if (strcmp(all[i], all[0]) == 0)
+            continue;
+        if (rt->rank == 0)
+            rt_say_error("ranks differ in %s: rank 0 has %s, rank %d has %s; %s", what, all[0], i,
+                         all[i], remedy);
+        leave_together(rt);
+    }
+    free(all);
+}
+
+/* Names, shapes and places of all tensors. */
+static uint32_t tensors_crc32(const RtProgram *program) {
+    uint32_t crc = 0;
+    for (int i = 0; i < program->param_count; i++) {
+        const RtParam *p = &program->params[i];
+        const size_t places[] = {p->weight, p->master, p->gradient, p->exp_avg, p->exp_avg_sq};
+        crc = crc32_add(crc, p->name, strlen(p->name));
+        crc = crc32_add(crc, p->shape, sizeof p->shape);
+        crc = crc32_add(crc, places, sizeof places);
+    }
+    return crc;
+}
+
+static void agree_on_program(Rt *rt) {
+    static const char build[] = "start all ranks from the same build of the same experiment";
+    static const char line[] = "start all ranks with the same command line";
+    char text[TEXT_SIZE];
+    comm_agree(rt, "the experiment's spec", rt->program->spec_sha256, build);
+    comm_agree(rt, "the program's generator", rt->program->generator, build);
+    snprintf(text, sizeof text, "checksum %08x", (unsigned)tensors_crc32(rt->program));
+    comm_agree(rt, "the table of tensors", text, build);
+    snprintf(text, sizeof text, "%lld", (long long)rt->options.steps);
+    comm_agree(rt, "--steps", text, line);
+    snprintf(text, sizeof text, "%lld", (long long)rt->options.seed);
+    comm_agree(rt, "--seed", text, line);
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------- */
+
+static void find_place(Rt *rt) {
+    MpiPlace place;
+    if (rt->comm->open(&place) != 0)
+        rt_fail("MPI cannot be initialized; start the program with the mpirun of the MPI that it "
+                "was built with");
+    check_ranks(rt, place.ranks);
+    rt->rank = place.rank;
+    rt->local_rank = place.local_rank;
+    rt->local_ranks = place.local_ranks;
+    rt_name_rank(rt->rank);
+}
+
+/* What a run prints it prints once; errors are on stderr. */
+static void be_silent(const Rt *rt) {
+    if (rt->rank > 0 && !freopen("/dev/null", "w", stdout))
+        rt_fail("/dev/null cannot be written");
+}
+
+void comm_open(Rt *rt) {
+    rt->ranks = rt->program->ranks > 1 ? rt->program->ranks : 1;
+    rt->local_ranks = 1;
+    rt->rank = comm_launched_rank();
+    check_ranks(rt, launched(true, 1));
+    if (rt->ranks == 1)
+        return;
+    dynlib_program_in(rt->options.exe_dir);
+    struct RtComm *comm = rt_alloc(sizeof *comm);
+    load_shim(comm);
+    rt->comm = comm;
+    find_place(rt);
+    be_silent(rt);
+    watch_start(rt);
+    agree_on_program(rt);
+}
+
+void comm_connect(Rt *rt) {
+    if (rt->comm)
+        nccl_open(rt);
+}
+
+/* Rank 0 may still be writing: who leaves early with an exit code ends the others. */
+void comm_close(Rt *rt) {
+    int64_t ignored;
+    if (!rt->comm)
+        return;
+    if (rt->comm->asking)
+        WAIT_FOR_ALL(rt, "the exchange of signals", end_max(&ignored));
+    comm_barrier(rt, "the end");
+    nccl_close(rt);
+    watch_stop();
+    if (rt->comm->close() != 0)
+        rt_fail("MPI does not end well");
+    free(rt->comm);
+    rt->comm = NULL;
+}

@@ -1,0 +1,155 @@
+/* The watchdog: a thread that ends a rank which waits for another one for too long.
+ *
+ * It leaves by _exit, without MPI and without NCCL: both may be what hangs, and when the process is gone
+ * its device, its connections and its launcher notice. It is one for the process, as signals are. */
+#include "runtime/comm.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 50, DEFAULT_LIMIT_S = 600 };
+
+static struct {
+    bool on;
+    int rank, depth;
+    double limit_ms;
+    _Atomic double since_ms; /* the wait under way began; 0: there is none */
+    _Atomic(const char *) what;
+    _Atomic long long step; /* from 1 */
+    pthread_t thread;
+    atomic_bool stop;
+} watch;
+
+/* ---- what the rank is at ----------------------------------------------------------------------- */
+
+void watch_enter(const Rt *rt, const char *what) {
+    if (!watch.on || watch.depth++ > 0)
+        return;
+    watch.what = what;
+    watch.step = rt->step + 1;
+    watch.since_ms = rt_now_ms();
+}
+
+void watch_enter_device(const Rt *rt) {
+    watch_enter(rt, rt->collective ? rt->collective : "the device's work");
+}
+
+void watch_leave(const Rt *rt) {
+    if (watch.on && --watch.depth == 0)
+        watch.since_ms = 0;
+    watch.step = rt->step + 1;
+}
+
+/* ---- the thread -------------------------------------------------------------------------------- */
+
+static _Noreturn void end(const char *why) {
+    char line[512];
+    const char *what = watch.since_ms > 0 ? watch.what : "the work";
+    int length = snprintf(line, sizeof line,
+                          "error: rank %d: %s of step %lld %s; go on from the last checkpoint with "
+                          "--resume\n",
+                          watch.rank, what, watch.step, why);
+    if (length > (int)sizeof line - 1)
+        length = (int)sizeof line - 1;
+    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+        _exit(2); /* nobody listens */
+    _exit(1);
+}
+
+static void look(void) {
+    char why[320];
+    double since = watch.since_ms;
+    const char *error = nccl_async_error();
+    if (error) {
+        snprintf(why, sizeof why, "failed: NCCL says %s", error);
+        end(why);
+    }
+    if (since > 0 && rt_now_ms() - since > watch.limit_ms) {
+        snprintf(
+            why, sizeof why,
+            "has not ended for %g s (parallelism.comm_timeout_s): another rank has stopped, was "
+            "lost or is far behind",
+            watch.limit_ms * 1e-3);
+        end(why);
+    }
+}
+
+static void *run(void *unused) {
+    (void)unused;
+    while (!watch.stop) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+        look();
+    }
+    return NULL;
+}
+
+/* The thread takes no signals: they are the loop's. */
+void watch_start(const Rt *rt) {
+    sigset_t all, before;
+    double limit = rt->program->comm_timeout_s;
+    watch.rank = rt->rank;
+    watch.limit_ms = 1e3 * (limit > 0 ? limit : DEFAULT_LIMIT_S);
+    watch.what = "the start";
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int error = pthread_create(&watch.thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        rt_fail("no thread can be started: %s", strerror(error));
+    watch.on = true;
+}
+
+void watch_stop(void) {
+    watch.on = false;
+    watch.stop = true;
+    pthread_join(watch.thread, NULL);
+}
+
+/* ---- signals ----------------------------------------------------------------------------------- */
+
+/* What a handler may do: no stdio, no locale, no allocation. */
+typedef struct {
+    char text[256];
+    size_t length;
+} Line;
+
+static void put(Line *line, const char *text) {
+    size_t length = strlen(text), room = sizeof line->text - line->length;
+    memcpy(line->text + line->length, text, length < room ? length : room);
+    line->length += length < room ? length : room;
+}
+
+static void put_number(Line *line, long long value) {
+    char digits[24] = "";
+    size_t at = sizeof digits - 1;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    put(line, digits + at);
+}
+
+void watch_tell_signal(int number) {
+    Line line = {.length = 0};
+    int error = errno;
+    if (!watch.on)
+        return;
+    put(&line, "rank ");
+    put_number(&line, watch.rank);
+    put(&line, number == SIGTERM ? ": SIGTERM" : number == SIGINT ? ": SIGINT" : ": SIGUSR1");
+    put(&line, watch.since_ms > 0 ? " while it waits for " : " in the work of step ");
+    if (watch.since_ms > 0) {
+        put(&line, watch.what);
+        put(&line, " of step ");
+    }
+    put_number(&line, watch.step);
+    put(&line, ": asks all ranks for a checkpoint\n");
+    if (write(STDERR_FILENO, line.text, line.length) < 0)
+        error = errno;
+    errno = error;
+}

@@ -1,0 +1,27 @@
+/* What the runtime needs of MPI, free of any MPI's own types: libgpuopt_mpi.so, which the machine's own
+ * mpicc builds beside a program for several ranks, has these functions. They wait for all ranks where
+ * they say nothing else, and give 0 for success. Call them from one thread. */
+#ifndef GPUOPT_MPI_SHIM_H
+#define GPUOPT_MPI_SHIM_H
+
+#include <stdint.h>
+
+typedef struct {
+    int rank, ranks;
+    int local_rank, local_ranks; /* of those on this machine */
+} MpiPlace;
+
+int shim_open(MpiPlace *place);
+int shim_close(void);
+int shim_barrier(void);
+/* In place: the sum, or the maximum, over ranks. */
+int shim_sum(int64_t *values, int count);
+int shim_max(int64_t *values, int count);
+/* Each rank's bytes, in the order of ranks, to all; rank 0's bytes to all. */
+int shim_gather(const void *mine, void *all, int bytes);
+int shim_broadcast(void *values, int bytes);
+/* A maximum that does not wait: begun, and waited for later. One may be under way. */
+int shim_begin_max(int64_t value);
+int shim_end_max(int64_t *value);
+
+#endif

@@ -1,0 +1,192 @@
+#!/bin/bash
+# Tests of several ranks of the hand-written program on the simulated device: how they start, stop and
+# fail. Prints `ok ranks NAME` or `FAIL ranks NAME`; exit code 1 when any failed.
+#
+#     tests/runtime/ranks.sh [NAME]...        from the root of the tree; all tests without a NAME
+#
+# RTLIB may name a built runtime library. Signals go to ranks: mpirun passes on those that it gets, and a
+# second later kills.
+set -u
+WORK=${WORK:-build/tests/ranks}
+. tests/runtime/lib.sh
+LIMIT_S=5 # comm_timeout_s of the program that must notice a rank that stands still
+failures=0
+
+# What `make run` passes to mpirun as options.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+
+# ranked NAME [-DMACRO=VALUE]...: a program and the MPI it opens.
+ranked() {
+    program "$@"
+    cp "$WORK/libgpuopt_mpi.so" "$WORK/$1"
+}
+
+# ranks NP PROGRAM OUT [OPTION]...: as run, by so many processes.
+ranks() {
+    local np=$1 dir=$WORK/$2 out=$WORK/$3
+    shift 3
+    (cd "$dir" && timeout 60 mpirun -np "$np" ./run --out "$out" "$@") > "$out.log" 2>&1
+}
+
+# The process of a rank of the run that writes to OUT.
+pid_of() {
+    local out=$1 rank=$2 process
+    for process in /proc/[0-9]*; do
+        tr '\0' '\n' < "$process/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$rank" &&
+            tr '\0' ' ' < "$process/cmdline" | grep -q -e "^./run --out $WORK/$out " &&
+            echo "${process#/proc/}"
+    done 2> /dev/null
+}
+
+# interrupt PROGRAM OUT RANK SIGNAL: starts 3 ranks, sends one the signal after the second checkpoint,
+# and gives the exit code of all; `waited` is how long they took from then on.
+interrupt() {
+    local out=$2 began job
+    : > "$WORK/$out.log"
+    ranks 3 "$1" "$out" &
+    job=$!
+    until [ -e "$WORK/$out/checkpoints/step_20" ] || ! kill -0 $job 2> /dev/null; do sleep 0.02; done
+    began=$(date +%s)
+    kill -"$4" "$(pid_of "$out" "$3")"
+    wait $job
+    local code=$?
+    waited=$(($(date +%s) - began))
+    return $code
+}
+
+# ---- tests: each gives success or not ----------------------------------------------------------------
+
+test_sums() {
+    run one one_out && ranks 3 three three_out && says three_out "step 40/40" || return 1
+    [ "$(sed -n 2p "$WORK/one_out/loss.csv")" != "$(sed -n 2p "$WORK/three_out/loss.csv")" ] &&
+        grep -q '"count": 120,' "$WORK/three_out/report.json" &&
+        grep -q '"ranks": 3' "$WORK/three_out/report.json"
+}
+
+# What is printed is printed once.
+test_one_voice() {
+    [ "$(grep -c "held-out loss before" "$WORK/three_out.log")" = 1 ] &&
+        [ "$(grep -c "bigram on" "$WORK/three_out.log")" = 1 ]
+}
+
+test_repeats() { ranks 3 three repeats && same_results three_out repeats; }
+
+test_without_graphs() { ranks 3 uncaptured uncaptured_out && same_results three_out uncaptured_out; }
+
+test_queues() {
+    local queue
+    for queue in eager lazy:1 lazy:2; do
+        SIM_QUEUE=$queue ranks 3 three "$queue" && same_results three_out "$queue" || return 1
+    done
+}
+
+test_compiles_at_start() { GPUOPT_JIT=1 ranks 3 uncaptured jit && same_results three_out jit; }
+
+test_resume_is_exact() {
+    ranks 3 three resumed --steps 20 && ranks 3 three resumed --resume &&
+        same_results three_out resumed
+}
+
+# A signal to one rank suffices, and all go on from the same step.
+test_signal_then_resume() {
+    local signal
+    ranks 3 long long_whole || return 1
+    for signal in TERM USR1; do
+        interrupt long "sig$signal" 1 $signal
+        [ $? = 75 ] && says "sig$signal" "go on with --resume" &&
+            says "sig$signal" "^rank 1: SIG$signal .*step [0-9]*: asks all ranks" || return 1
+        ranks 3 long "sig$signal" --resume && same_results long_whole "sig$signal" || return 1
+    done
+}
+
+test_killed_rank() {
+    interrupt long killed 1 KILL
+    [ $? != 0 ] && [ $waited -le 10 ] && says killed "rank 1" &&
+        ranks 3 long killed --resume && same_results long_whole killed
+}
+
+# Nobody but the watchdogs of the others notices.
+test_stopped_rank() {
+    local rank
+    for rank in 0 2; do
+        interrupt watched "stopped$rank" $rank STOP
+        [ $? = 1 ] && [ $waited -le $((LIMIT_S + 7)) ] &&
+            says "stopped$rank" "error: rank [0-9]: .* of step [0-9]* has not ended for $LIMIT_S s" ||
+            return 1
+    done
+    ranks 3 watched stopped2 --resume && same_results long_whole stopped2
+}
+
+test_bad_step() {
+    local where
+    for where in $(seq 1000 500 30000); do
+        printf '\377' | dd of="$WORK/bad/train.txt" bs=1 seek="$where" conv=notrunc status=none
+    done
+    ranks 3 bad bad_out
+    [ $? = 1 ] && says bad_out "error: rank [0-9]: step [0-9]* is not finite"
+}
+
+test_number_of_ranks() {
+    ranks 2 three fewer
+    [ $? = 1 ] && says fewer "error: this program was generated for 3 ranks and was started as 2:" &&
+        [ "$(grep -c error: "$WORK/fewer.log")" = 1 ] || return 1
+    run three alone
+    [ $? = 1 ] && says alone "error: .*for 3 ranks and was started as 1: .*mpirun -np 3" || return 1
+    ranks 2 one more
+    [ $? = 1 ] && says more "error: .*for one rank and was started as 2:"
+}
+
+# The same command line but for one rank's program, or one rank's seed.
+test_ranks_that_differ() {
+    local out=$WORK/differ
+    (cd "$WORK/three" && timeout 60 mpirun -np 2 ./run --out "$out" : -np 1 ../other/run --out "$out") \
+        > "$out.log" 2>&1
+    [ $? = 1 ] && says differ "error: rank 0: ranks differ in the experiment's spec: rank 0 has 0000.*, rank 2 has 1111" ||
+        return 1
+    (cd "$WORK/three" && timeout 60 mpirun -np 1 ./run --seed 7 : -np 2 ./run --seed 8) > "$out.log" 2>&1
+    [ $? = 1 ] && says differ "ranks differ in --seed: rank 0 has 7, rank 1 has 8"
+}
+
+test_missing_libraries() {
+    mv "$WORK/three/libgpuopt_mpi.so" "$WORK/three/away"
+    ranks 3 three no_mpi
+    local code=$?
+    mv "$WORK/three/away" "$WORK/three/libgpuopt_mpi.so"
+    [ $code = 1 ] && says no_mpi "error: .*libgpuopt_mpi.so not found; install MPI" || return 1
+    mkdir -p "$WORK/no_nccl_sim"
+    ln -sf "$SIM"/lib* "$SIM/simcc" "$WORK/no_nccl_sim" && rm "$WORK/no_nccl_sim/libnccl.so.2"
+    GPUOPT_SIM_DIR=$WORK/no_nccl_sim ranks 3 three no_nccl
+    [ $? = 1 ] && says no_nccl "error: rank [0-9]: no libnccl.so.2 in .*make sim-ranks"
+}
+
+test_more_ranks_than_devices() {
+    SIM_DEVICES=2 ranks 3 three crowded
+    [ $? = 1 ] && says crowded "error: rank 2: this machine has 2 GPUs and 3 ranks were started on it"
+}
+
+tests="sums one_voice repeats without_graphs queues compiles_at_start resume_is_exact
+signal_then_resume killed_rank stopped_rank bad_step number_of_ranks ranks_that_differ
+missing_libraries more_ranks_than_devices"
+
+if [ -n "${RTLIB:-}" ]; then cp "$RTLIB" "$WORK/libruntime.a"; else build_runtime; fi
+mpicc -std=c17 -Wall -Wextra -Wpedantic -Werror -shared -fPIC runtime/mpi/mpi_shim.c \
+    -o "$WORK/libgpuopt_mpi.so" || exit 1
+other=1111111111111111111111111111111111111111111111111111111111111111
+ranked one
+ranked three -DRANKS=3
+ranked uncaptured -DRANKS=3 -DCUDA_GRAPH=false
+ranked long -DRANKS=3 -DSTEPS=800
+ranked watched -DRANKS=3 -DSTEPS=800 -DCOMM_TIMEOUT_S=$LIMIT_S
+ranked other -DRANKS=3 "-DSPEC=\"$other\""
+cp -r "$WORK/three" "$WORK/bad"
+[ $# = 0 ] || tests="sums $*"
+for name in $tests; do
+    if "test_$name"; then
+        echo "ok ranks $name"
+    else
+        echo "FAIL ranks $name (see $WORK)"
+        failures=$((failures + 1))
+    fi
+done
+[ $failures = 0 ]
