@@ -207,7 +207,7 @@ static int setup(void **state) {
         .real = RT_F32,
         .precision = "fp32",
         .arena_bytes = {1000, 200, 30},
-        .training = {.batch = 2, .seq_len = 10, .micro_steps = 3},
+        .training = {.batch = 1, .seq_len = 10, .micro_steps = 3},
         .profiling = {.enabled = true, .trace = true},
         .predicted = {.device = "h100-sxm",
                       .iteration_ms = 1.5,
@@ -218,6 +218,7 @@ static int setup(void **state) {
                       .kernel_launches = 10},
     };
     rt = (Rt){.program = &program,
+              .ranks = 2,
               .options = {.out_dir = out_dir},
               .device = {.name = "an H100", .driver_version = 13000},
               .numa = {.node = 1},
@@ -232,6 +233,8 @@ static int setup(void **state) {
                                .launch_ms = 0.25,
                                .copies = {{.count = 21, .bytes = 448, .pinned = 21}},
                                .syncs = 1,
+                               .collectives = 14,
+                               .collective_bytes = 3500,
                                .data_wait_ms = 14,
                                .copy_ms = 0.5,
                                .compute_ms = 2.75,
@@ -332,6 +335,9 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "iteration_ms.p90", 4.6);
     assert_number(r, "iteration_ms.first", 90);
     assert_number(r, "tokens_per_s", 20000);
+    assert_number(r, "ranks", 2);
+    assert_number(r, "collectives.all_reduce.count", 14);
+    assert_number(r, "collectives.all_reduce.bytes", 3500);
     assert_number(r, "kernels.launches", 70);
     assert_number(r, "graphs.launches", 21);
     assert_number(r, "copies.h2d.bytes", 448);
