@@ -1,6 +1,7 @@
 /* The loader: which rows make which batch, and what a batch says besides its rows. */
 #include "runtime/data_kind.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +49,42 @@ void loader_close(Loader *loader) {
 
 const LoaderFacts *loader_facts(const Loader *loader) { return &loader->facts; }
 
-size_t loader_dataset(const Loader *loader, LoaderSplit part, const uint8_t **samples) {
-    return loader->program->data.dataset ? loader->kind->dataset(loader->set, part, samples) : 0;
+/* ---- all samples ----------------------------------------------------------------------------- */
+
+typedef struct {
+    const Loader *loader;
+    int64_t first, failed; /* the first one that failed, or behind the last */
+    uint8_t *to;
+    DataError error; /* its */
+    pthread_mutex_t lock;
+} Samples;
+
+static void write_sample(int64_t i, void *context) {
+    Samples *samples = context;
+    const Loader *loader = samples->loader;
+    size_t bytes = (size_t)loader->program->data.dataset->sample_bytes;
+    char text[1024] = "";
+    if (loader->kind->sample(loader->set, samples->first + i, samples->to + (size_t)i * bytes,
+                             &(DataError){text, sizeof text}))
+        return;
+    pthread_mutex_lock(&samples->lock);
+    if (i < samples->failed) {
+        samples->failed = i;
+        data_fail(&samples->error, "%s", text);
+    }
+    pthread_mutex_unlock(&samples->lock);
+}
+
+bool loader_samples(const Loader *loader, int64_t first, int64_t count, uint8_t *to, char *error,
+                    size_t error_size) {
+    Samples samples = {.loader = loader,
+                       .first = first,
+                       .failed = count,
+                       .to = to,
+                       .error = {error, error_size},
+                       .lock = PTHREAD_MUTEX_INITIALIZER};
+    each_in_parallel(count, loader->program->data.num_workers, write_sample, &samples);
+    return samples.failed == count;
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */

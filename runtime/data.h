@@ -65,9 +65,10 @@ void loader_stop(Loader *loader);
 void *loader_take(Loader *loader, LoaderBatch which, int64_t *targets, char *error,
                   size_t error_size);
 
-/* One part of data.dataset: the training samples, or the held-out ones where they have files of
- * their own. Gives its bytes; 0 where there is none, or each batch is sent. */
-size_t loader_dataset(const Loader *loader, LoaderSplit part, const uint8_t **samples);
+/* Writes `count` samples of data.dataset, the first one first, as they lie there; data.num_workers
+ * threads read and decode them. There are as many as the loader found. */
+bool loader_samples(const Loader *loader, int64_t first, int64_t count, uint8_t *to, char *error,
+                    size_t error_size);
 
 /* The program's input of that name, or NULL. */
 const RtInput *program_input(const RtProgram *program, const char *name);

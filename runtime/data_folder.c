@@ -4,9 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,44 +139,23 @@ bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, u
 typedef struct {
     const ImageFolder *folder;
     const RtImages *shape;
-    atomic_llong next;
     char **problems; /* [count] a sentence; NULL: the image is good */
 } Check;
 
-static void *check_images(void *argument) {
-    Check *check = argument;
+static void check_image(int64_t i, void *context) {
+    Check *check = context;
+    char text[1024] = "";
     uint8_t *raw = rt_alloc(raw_bytes(check->shape));
-    for (int64_t i; (i = atomic_fetch_add(&check->next, 1)) < check->folder->count;) {
-        char text[1024] = "";
-        if (!folder_read(check->folder, i, check->shape, raw, &(DataError){text, sizeof text}))
-            check->problems[i] = strdup(text);
-    }
+    if (!folder_read(check->folder, i, check->shape, raw, &(DataError){text, sizeof text}))
+        check->problems[i] = strdup(text);
     free(raw);
-    return NULL;
-}
-
-/* Threads take no signals: they are the main one's, which works along with them. */
-static void check_all(Check *check, int64_t threads) {
-    sigset_t all, before;
-    pthread_t *others = rt_alloc(sizeof *others * (size_t)(threads + 1));
-    int64_t started = 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (started + 1 < threads &&
-           pthread_create(&others[started], NULL, check_images, check) == 0)
-        started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    check_images(check);
-    for (int64_t i = 0; i < started; i++)
-        pthread_join(others[i], NULL);
-    free(others);
 }
 
 int64_t folder_skip_broken(ImageFolder *folder, const RtImages *shape, int64_t threads) {
     enum { TOLD = 5 };
     Check check = {.folder = folder, .shape = shape};
     check.problems = rt_alloc(sizeof *check.problems * (size_t)(folder->count + 1));
-    check_all(&check, threads);
+    each_in_parallel(folder->count, threads, check_image, &check);
     int64_t kept = 0, skipped = 0;
     for (int64_t i = 0; i < folder->count; i++) {
         if (!check.problems[i]) {

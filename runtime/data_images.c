@@ -80,7 +80,8 @@ static bool files_open(ImageSet *set, DataError *error) {
 /* Whether the files hold what the device has room for. */
 static bool check_dataset(const ImageSet *set, DataError *error) {
     const RtDataset *dataset = set->data->dataset;
-    int64_t count = set->sources[LOADER_TRAIN].count + set->sources[LOADER_EVAL].count;
+    const Source *train = &set->sources[LOADER_TRAIN], *eval = &set->sources[LOADER_EVAL];
+    int64_t count = train->count + train->skipped + eval->count + eval->skipped;
     if (!dataset || count == dataset->samples)
         return true;
     return data_fail(error,
@@ -167,15 +168,9 @@ static int32_t label_of(const ImageSet *set, LoaderSplit split, int64_t row) {
                                             : source->folder.files[at].label;
 }
 
-/* Where the row's raw image lies in memory, or `room` where it was put; NULL where that fails. */
-static const uint8_t *raw_image(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *room,
-                                DataError *error) {
-    int64_t at;
-    if (set->data->format == RT_DATA_SYNTHETIC) {
-        random_image(set, random_of(set, split, row) + 1, room);
-        return room;
-    }
-    const Source *source = source_of(set, split, row, &at);
+/* Where an image lies in memory, raw, or `room` where it was put; NULL where that fails. */
+static const uint8_t *stored_image(const ImageSet *set, const Source *source, int64_t at,
+                                   uint8_t *room, DataError *error) {
     if (set->data->format == RT_DATA_IDX)
         return source->idx.pixels + (size_t)at * raw_bytes(set->shape);
     if (folder_read(&source->folder, at, set->shape, room, error))
@@ -184,9 +179,20 @@ static const uint8_t *raw_image(const ImageSet *set, LoaderSplit split, int64_t 
     return NULL;
 }
 
-static bool put_raw(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *to,
-                    DataError *error) {
-    const uint8_t *raw = raw_image(set, split, row, to, error);
+/* The same of a row's. */
+static const uint8_t *raw_image(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *room,
+                                DataError *error) {
+    int64_t at;
+    if (set->data->format == RT_DATA_SYNTHETIC) {
+        random_image(set, random_of(set, split, row) + 1, room);
+        return room;
+    }
+    const Source *source = source_of(set, split, row, &at);
+    return stored_image(set, source, at, room, error);
+}
+
+/* `raw` may be there already, or NULL. */
+static bool copy_raw(const ImageSet *set, const uint8_t *raw, uint8_t *to) {
     if (raw && raw != to)
         memcpy(to, raw, raw_bytes(set->shape));
     return raw != NULL;
@@ -215,13 +221,13 @@ static bool put_pixels(const ImageSet *set, DataRow at, int64_t entry, void *slo
     int64_t seen = shape->out_size * shape->out_size * shape->out_channels;
     size_t bytes = shape->decode_on_host ? (size_t)seen * rt_dtype_bytes(set->pixels->dtype)
                                          : raw_bytes(shape);
-    char *to = (char *)slot + set->pixels->offset + (size_t)entry * bytes;
+    uint8_t *to = (uint8_t *)slot + set->pixels->offset + (size_t)entry * bytes;
     if (at.row < 0) {
         memset(to, 0, bytes);
         return true;
     }
     return shape->decode_on_host ? put_presented(set, at, to, error)
-                                 : put_raw(set, at.split, at.row, (uint8_t *)to, error);
+                                 : copy_raw(set, raw_image(set, at.split, at.row, to, error), to);
 }
 
 static void put_int(void *slot, const RtInput *input, int64_t entry, int64_t value) {
@@ -293,11 +299,16 @@ static uint64_t images_fingerprint(const void *context) {
     return hash;
 }
 
-static size_t images_dataset(const void *context, LoaderSplit split, const uint8_t **images) {
+/* The inverse of index_of. */
+static bool images_sample(const void *context, int64_t sample, uint8_t *to, DataError *error) {
     const ImageSet *set = context;
-    *images = set->sources[split].idx.pixels;
-    return (size_t)set->sources[split].count * raw_bytes(set->shape);
+    const Source *train = &set->sources[LOADER_TRAIN];
+    bool trains = sample < train->count;
+    return copy_raw(set,
+                    stored_image(set, trains ? train : &set->sources[LOADER_EVAL],
+                                 trains ? sample : sample - train->count, to, error),
+                    to);
 }
 
 const DataKind image_data = {images_open,  images_close, images_rows,        images_targets,
-                             images_write, images_facts, images_fingerprint, images_dataset};
+                             images_write, images_facts, images_fingerprint, images_sample};

@@ -25,8 +25,8 @@ typedef struct {
     /* Samples and what was wrong with some; rows and fingerprint are the loader's. */
     void (*facts)(const void *set, LoaderFacts *facts);
     uint64_t (*fingerprint)(const void *set);
-    /* Of a split with files of its own, all samples; NULL where no program keeps them. */
-    size_t (*dataset)(const void *set, LoaderSplit split, const uint8_t **samples);
+    /* A sample as data.dataset has it, counted as there; NULL where no program keeps them. */
+    bool (*sample)(const void *set, int64_t sample, uint8_t *to, DataError *error);
 } DataKind;
 
 extern const DataKind token_data; /* data_tokens.c */
@@ -36,6 +36,10 @@ extern const DataKind image_data; /* data_images.c */
 uint64_t mix64(uint64_t a, uint64_t b);
 /* Where `index` goes in a permutation of 0..count-1 that `key` chooses. */
 int64_t permute(int64_t index, int64_t count, uint64_t key);
+
+/* Calls work(0, context) up to work(count - 1, context), by several threads (data_parallel.c). */
+typedef void EachWork(int64_t i, void *context);
+void each_in_parallel(int64_t count, int64_t threads, EachWork *work, void *context);
 
 /* ---- the ring (data_ring.c) ------------------------------------------------------------------ */
 

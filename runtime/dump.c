@@ -98,20 +98,18 @@ static void add_sent(Rt *rt, struct RtDump *dump, int slot, const char *name) {
     }
 }
 
-/* The samples of a batch that is their places in the data set, which begins with those to train on.
- */
+/* The samples of a batch that is their places in the data set. */
 static void add_kept(Rt *rt, struct RtDump *dump, int slot, const char *name) {
     const RtDataset *dataset = rt->program->data.dataset;
     const int32_t *indices = input_host(rt, slot, "indices");
-    const uint8_t *samples;
+    char error[1024];
     if (!dataset || !indices)
         return;
-    loader_dataset(rt->loader, LOADER_TRAIN, &samples);
-    size_t bytes = (size_t)dataset->sample_bytes;
     const int64_t shape[] = {rt->program->training.batch, dataset->sample_bytes};
     unsigned char *to = add(dump, "", name, RT_U8, 2, shape)->data;
     for (int64_t i = 0; i < shape[0]; i++)
-        memcpy(to + (size_t)i * bytes, samples + (size_t)indices[i] * bytes, bytes);
+        if (!loader_samples(rt->loader, indices[i], 1, to + i * shape[1], error, sizeof error))
+            rt_fail("%s", error);
 }
 
 /* Tokens' labels are shifted: labels[t] is the token after place t in its sample. */

@@ -29,16 +29,29 @@ static void show_start(const Rt *rt) {
         printf("data: %lld of %lld images could not be used and were left out\n",
                (long long)facts->skipped,
                (long long)(facts->skipped + facts->train_rows + facts->eval_rows));
+    if (rt->program->data.dataset)
+        printf("data: the device keeps all of them\n");
 }
 
+/* What the device keeps of the data, some of it at a time: decoded it may be larger than the host. */
 static void fill_dataset(Rt *rt) {
-    size_t bytes, before = 0;
-    for (int part = 0; part < LOADER_SPLITS; part++, before += bytes) {
-        const uint8_t *samples;
-        bytes = loader_dataset(rt->loader, (LoaderSplit)part, &samples);
-        if (bytes)
-            rt_write_state(rt, rt->program->data.dataset->offset + before, bytes, samples);
+    enum { CHUNK_BYTES = 1 << 26 };
+    const RtDataset *dataset = rt->program->data.dataset;
+    const LoaderFacts *facts = loader_facts(rt->loader);
+    int64_t samples = facts->train_samples + facts->eval_samples;
+    if (!dataset)
+        return;
+    char error[1024];
+    size_t bytes = (size_t)dataset->sample_bytes;
+    int64_t chunk = CHUNK_BYTES / dataset->sample_bytes + 1;
+    uint8_t *buffer = rt_alloc((size_t)chunk * bytes);
+    for (int64_t first = 0; first < samples; first += chunk) {
+        int64_t count = samples - first < chunk ? samples - first : chunk;
+        if (!loader_samples(rt->loader, first, count, buffer, error, sizeof error))
+            rt_fail("%s", error);
+        rt_write_state(rt, dataset->offset + (size_t)first * bytes, (size_t)count * bytes, buffer);
     }
+    free(buffer);
 }
 
 static void fill_state(Rt *rt) {

@@ -96,8 +96,9 @@
       "data from files and no data.validation of its own")                                         \
     C(SAMPLES, LANGUAGE_MODEL && s->data.format != DATA_TEXT,                                      \
       "a language model and samples (any data.format but \"text\")")                               \
-    C(RESIDENT, s->data.format == DATA_IDX && s->data.decode == DECODE_DEVICE,                     \
-      "data.format = \"idx\" and data.decode = \"device\"")                                        \
+    C(RESIDENT, (s->data.format == DATA_IDX || s->data.format == DATA_IMAGE_FOLDER) &&             \
+                    s->data.decode == DECODE_DEVICE,                                               \
+      "data.format = \"idx\" or \"image_folder\", and data.decode = \"device\"")                   \
     C(RANDOM_CROP, !LANGUAGE_MODEL && s->data.random_resized_crop,                                 \
       "data.random_resized_crop = true")                                                           \
     C(FOLDERS, s->data.format == DATA_IMAGE_FOLDER, "data.format = \"image_folder\"")              \
@@ -290,8 +291,8 @@
     K(data, decode, CHOICE(Decode), "device", "", IMAGES,                                          \
       "Who crops, resizes and normalises: the device, in the step, from bytes; or the host.")      \
     K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT,                               \
-      "Whether the device keeps the whole set, and a batch is its places there; auto: where the "  \
-      "files' headers can be read and the plan fits with the set.")                                \
+      "Whether the device keeps the whole set, and a batch is its places there; auto: with idx "   \
+      "files that can be read, where the plan fits with the set.")                                 \
     K(data, skip_broken, BOOL, "false", "", FOLDERS,                                               \
       "Whether images that cannot be decoded are left out; otherwise the first one is an error.")
 

@@ -1,5 +1,6 @@
-/* Whether the device can keep the whole data set: how many images there are, by the headers of the
- * IDX files, plain or compressed by gzip. Where there is no telling, each batch is sent. */
+/* Whether the device can keep the whole data set: how many images there are, by the headers of IDX
+ * files, plain or compressed by gzip, or by what lies in the folders of image files. Where there is no
+ * telling, each batch is sent. */
 #include "spec/resolve.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -74,21 +75,29 @@ static const char *add_pattern(Arena *arena, Spec *spec, const char *pattern, Po
 }
 
 /* Rows of images, those that the device keeps included, are counted in 32 bits. */
-static const char *too_many(Arena *arena, const Spec *spec) {
-    int64_t pixels = spec->data.image_height * spec->data.image_width;
-    if (spec->stored_images <= INT32_MAX / pixels)
-        return NULL;
-    return arena_printf(arena, "%lld images of %lld pixels are more than 2^31 - 1 pixels",
-                        (long long)spec->stored_images, (long long)pixels);
+static int64_t most_images(const Spec *spec) {
+    return INT32_MAX / (spec->data.image_height * spec->data.image_width);
+}
+
+static const char *add_folder(Arena *arena, Spec *spec, const char *root) {
+    int64_t count = image_folder_count(root, most_images(spec));
+    spec->stored_images += count;
+    return count ? NULL : arena_printf(arena, "nobody found an image in the folders of %s", root);
 }
 
 static const char *count_images(Arena *arena, Spec *spec) {
     const Strings *lists[] = {&spec->data.train, &spec->data.validation};
-    const char *why = NULL;
+    bool idx = spec->data.format == DATA_IDX;
     for (int i = 0; i < 2; i++)
-        for (int j = 0; j < lists[i]->count && !why; j++)
-            why = add_pattern(arena, spec, lists[i]->items[j], lists[i]->at[j]);
-    return why ? why : too_many(arena, spec);
+        for (int j = 0; j < lists[i]->count; j++) {
+            const char *path = lists[i]->items[j];
+            const char *why = idx ? add_pattern(arena, spec, path, lists[i]->at[j])
+                                  : add_folder(arena, spec, path);
+            if (why)
+                return why;
+        }
+    return spec->stored_images > most_images(spec) ? "all images have more than 2^31 - 1 pixels"
+                                                   : NULL;
 }
 
 void check_resident(Arena *arena, Spec *spec) {
@@ -97,6 +106,8 @@ void check_resident(Arena *arena, Spec *spec) {
     if (!spec_effective(spec, KEY_data_device_resident))
         why = arena_printf(arena, "data.device_resident needs %s",
                            key_info[KEY_data_device_resident].condition);
+    else if (wanted == RESIDENT_AUTO && spec->data.format == DATA_IMAGE_FOLDER)
+        why = "only data.device_resident = true decodes a whole folder before the first step";
     else if (wanted != RESIDENT_FALSE)
         why = count_images(arena, spec);
     if (why) {

@@ -46,5 +46,8 @@ void spec_check(Arena *arena, Spec *spec);
 void check_images(Arena *arena, Spec *spec);
 /* The part of that which counts the images of data.device_resident. */
 void check_resident(Arena *arena, Spec *spec);
+/* Images in a folder that has a sub-folder a class: 0 where it is none, more than `most` where there
+ * are more. */
+int64_t image_folder_count(const char *root, int64_t most);
 /* The hash of every resolved value that has an effect. */
 void spec_hash(Spec *spec);

@@ -81,6 +81,28 @@ test_without_overlap() { switched compile.overlap=false; }
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
 test_pageable_input() { switched data.pin_memory=false; }
 
+# A folder of JPEG and PNG files, decoded by two threads before the first step or image by image: the same
+# bits, and the same pixels in the dump. One more file is another folder than the program was made for.
+test_folder_on_the_device() {
+    local pictures=$work/pictures of=tests/fuzz/images
+    mkdir -p "$pictures"/{a,b} && cp $of/{rgb.jpg,rgb.png,palette.png} "$pictures/a" &&
+        cp $of/{gray.jpg,progressive.jpg} "$pictures/b" && echo none >"$pictures/b/broken.png" || return 1
+    local resident
+    for resident in true false; do
+        program "folder_$resident" $cases/mlp/spec.toml data.format=image_folder "data.train=$pictures" \
+            "data.validation=$pictures" model.image_size=3 model.num_classes=2 data.image_height=3 \
+            data.image_width=3 data.image_channels=3 data.shuffle=true data.num_workers=2 \
+            data.skip_broken=true data.device_resident=$resident &&
+            run "folder_$resident" "folder_${resident}_out" --dump "$work/folder_$resident.dump" || return 1
+    done
+    same_results folder_true_out folder_false_out &&
+        cmp "$work/folder_true.dump" "$work/folder_false.dump" &&
+        grep -q 'device_samples": 12,*$' "$work/folder_true_out/report.json" || return 1
+    cp $of/rgb.jpg "$pictures/b"
+    run folder_true folder_more
+    [ $? = 1 ] && says folder_more 'there are 14 images in the files of this run, but there were 12'
+}
+
 # fed PIN_MEMORY: a program of images that are sent, its calls counted by the simulated device.
 fed() {
     program "fed_$1" $cases/cnn_strides/spec.toml data.device_resident=false "data.pin_memory=$1" \
@@ -177,7 +199,8 @@ test_not_finite() {
 }
 
 tests='two_runs other_seed_differs stopped_and_resumed signal_and_resume without_fusion without_cuda_graph
-without_overlap full_recomputation pageable_input pinned_and_pageable nvrtc loss_scale buffers accumulation without_adapter not_finite'
+without_overlap full_recomputation pageable_input pinned_and_pageable folder_on_the_device
+nvrtc loss_scale buffers accumulation without_adapter not_finite'
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }

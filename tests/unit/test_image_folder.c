@@ -246,6 +246,38 @@ static void the_host_resizes_what_the_device_would(void **state) {
     loader_close(loader);
 }
 
+/* What the device keeps is what would have been sent, wherever the files are; those left out have had
+ * their room. A broken file is told of whichever thread meets it. */
+static void all_samples_are_decoded_first(void **state) {
+    (void)state;
+    uint8_t kept[4][12];
+    Batch b;
+    write_png("kept/0/1.png", FLAT(2, 2, 3, 10, 20, 30), 0);
+    write_png("kept/0/2.png", FLAT(2, 2, 3, 40, 50, 60), 0);
+    temp_file("kept/0/3.png", "none", 4);
+    write_png("held/0/1.png", FLAT(2, 2, 3, 1, 2, 3), 0);
+    write_png("held/1/2.png", FLAT(2, 2, 3, 4, 5, 6), 0);
+    write_jpeg("kept/1/4.jpg", FLAT(2, 2, 3, 70, 80, 90), 0);
+    program.data.dataset = &(const RtDataset){.samples = 6, .sample_bytes = 12};
+    images.skip_broken = true;
+    Loader *loader = open_well("kept", "held");
+    assert_int_equal(loader_facts(loader)->skipped, 1);
+    assert_int_equal(loader_facts(loader)->train_samples + loader_facts(loader)->eval_samples, 5);
+    assert_true(loader_samples(loader, 1, 4, kept[0], message, sizeof message));
+    assert_colour(kept[0], 40, 50, 60, 0);
+    assert_colour(kept[1], 70, 80, 90, 4);
+    assert_true(fill(loader, LOADER_EVAL, 0, &b));
+    assert_memory_equal(kept[2], b.pixels, 24);
+    loader_close(loader);
+    images.skip_broken = false;
+    loader = open_well("kept", "held");
+    assert_false(loader_samples(loader, 0, 4, kept[0], message, sizeof message));
+    assert_said("kept/0/3.png: is neither a JPEG nor a PNG file");
+    loader_close(loader);
+    program.data.dataset = &(const RtDataset){.samples = 5, .sample_bytes = 12};
+    assert_refused("kept", "held", "there are 6 images in the files of this run, but there were 5 when");
+}
+
 /* ---- what is not ----------------------------------------------------------------------------- */
 
 static void bad_folders_are_refused(void **state) {
@@ -341,6 +373,7 @@ int main(void) {
         TEST(a_sub_folder_is_a_class),
         TEST(every_kind_of_file_gives_the_channels_wanted),
         TEST(images_are_cut_to_shape),
+        TEST(all_samples_are_decoded_first),
         TEST(pictures_are_shrunk_as_torch_does),
         TEST(the_host_resizes_what_the_device_would),
         TEST(bad_folders_are_refused),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
-#include "spec/spec.h"
+#include "spec/resolve.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,15 +119,47 @@ static void sends_what_cannot_be_counted(void **state) {
         {"text", NULL, "nobody could count the images of text: it holds no IDX images"},
         {"pipe", NULL, "nobody could count the images of pipe: it is no regular file"},
         {"a.idx", "data.validation=gone", "nobody could count the images of gone: no such file"},
-        {"huge.idx", NULL, "44739243 images of 48 pixels are more than 2^31 - 1 pixels"},
+        {"huge.idx", NULL, "all images have more than 2^31 - 1 pixels"},
+        {"classes", "data.format=image_folder",
+         "only data.device_resident = true decodes a whole folder before the first step"},
         {"a.idx", "data.decode=host",
-         "data.device_resident needs data.format = \"idx\" and data.decode = "
+         "data.device_resident needs data.format = \"idx\" or \"image_folder\", and data.decode = "
          "\"device\""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Spec *spec = read_with(cases[i].train, cases[i].set);
         assert_int_equal(spec->data.device_resident, RESIDENT_FALSE);
         assert_string_equal(spec->resident_why, cases[i].why);
     }
+}
+
+static void make_file(const char *path) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* As the loader finds them: a class may be a link, a folder below may not. */
+static void counts_what_a_folder_has(void **state) {
+    (void)state;
+    static const char *const folders[] = {"classes",    "classes/a", "classes/a/b",
+                                          "classes/.c", "else",      "else/d"};
+    static const char *const files[] = {
+        "classes/a/1.jpg",  "classes/a/b/2.JPEG", "classes/a/b/3.png",
+        "else/4.png",       "else/d/5.jpg",       "classes/6.jpg",
+        "classes/a/.7.jpg", "classes/.c/8.jpg",   "classes/a/9.gif"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(mkdir(folders[i], 0700), 0);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        make_file(files[i]);
+    assert_int_equal(symlink("../else", "classes/link"), 0);
+    assert_int_equal(symlink("../../else", "classes/a/b/link"), 0);
+    assert_int_equal(symlink("1.jpg", "classes/a/again.jpg"), 0);
+    const char *sets[] = {"data.train=classes", "data.format=image_folder", "data.image_channels=1",
+                          "data.device_resident=true"};
+    assert_int_equal(spec_read(&arena, "spec.toml", sets, 4)->stored_images, 6);
+    assert_int_equal(image_folder_count("classes", 2), 3);
+    assert_int_equal(image_folder_count("gone", 2), 0);
+    assert_int_equal(system("rm -r classes else"), 0);
 }
 
 /* The hash names the experiment as the user wrote it. */
@@ -144,8 +176,8 @@ static void settling_changes_a_copy(void **state) {
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(counts_all_files), TEST(a_key_settles_it),
-                                       TEST(sends_what_cannot_be_counted),
-                                       TEST(settling_changes_a_copy)};
+    const struct CMUnitTest tests[] = {
+        TEST(counts_all_files), TEST(a_key_settles_it), TEST(sends_what_cannot_be_counted),
+        TEST(counts_what_a_folder_has), TEST(settling_changes_a_copy)};
     return cmocka_run_group_tests(tests, make_files, remove_files);
 }
