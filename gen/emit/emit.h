@@ -6,12 +6,12 @@
 #define EMIT_EMIT_H
 
 #include "base/strbuf.h"
-#include "plan/plan.h"
+#include "emit/places.h"
 
-void emit_kernels(const Plan *, StrBuf *);  /* kernels.cu */
-void emit_program(const Plan *, StrBuf *);  /* program.c */
-void emit_buffers(const Plan *, StrBuf *);  /* buffers.h */
-void emit_values(const Plan *, StrBuf *);   /* values.c */
-void emit_makefile(const Plan *, StrBuf *); /* Makefile */
+void emit_program(const Places *, StrBuf *); /* program.c */
+void emit_buffers(const Places *, StrBuf *); /* buffers.h */
+void emit_values(const Places *, StrBuf *);  /* values.c */
+void emit_kernels(const Plan *, StrBuf *);   /* kernels.cu */
+void emit_makefile(const Plan *, StrBuf *);  /* Makefile */
 
 #endif

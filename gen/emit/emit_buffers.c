@@ -1,7 +1,6 @@
 /* buffers.h: where every buffer lies. */
 #include "emit/emit.h"
 #include "emit/names.h"
-#include "emit/places.h"
 
 #include <stdlib.h>
 
@@ -124,14 +123,14 @@ static void put_tables(const Plan *plan, Arena *arena, StrBuf *out) {
                       upper_text(arena, plan->entry[i].name));
 }
 
-void emit_buffers(const Plan *plan, StrBuf *out) {
+void emit_buffers(const Places *places, StrBuf *out) {
+    const Plan *plan = places->plan;
     Arena arena = {0};
-    const Places places = places_of(&arena, plan);
     sb_printf(out, "/* Where every buffer of %s lies: bytes from the start of its arena. */\n",
               plan->spec->name);
     sb_puts(out, "#ifndef BUFFERS_H\n#define BUFFERS_H\n\n#include \"runtime/runtime.h\"\n");
     for (int kind = 0; kind < ARENA_COUNT; kind++)
-        put_arena(&places, (ArenaKind)kind, &arena, out);
+        put_arena(places, (ArenaKind)kind, &arena, out);
     if (plan->gemm_count > 0)
         sb_printf(
             out,

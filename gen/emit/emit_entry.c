@@ -1,9 +1,8 @@
-/* An entry graph as C: its launches one by one, repeated runs as a loop over a function. */
+/* An entry graph as C: a function for each block of launches, and one that calls them in order. */
 #include "emit/emit_entry.h"
 
 #include "emit/names.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { WIDTH = 100 };
@@ -16,11 +15,11 @@ typedef struct {
     Arena *arena;
 } Emit;
 
-/* One stretch of launches being written. */
+/* A function being written; its table is FUNCTION_at. */
 typedef struct {
     const Emit *e;
+    const char *function;
     Pointers pointers;
-    const char *function; /* of a repeated run; its table is FUNCTION_at */
 } Stretch;
 
 static const Launch *launch_at(const Stretch *s, int index) {
@@ -56,7 +55,7 @@ static void put_call(StrBuf *out, const char *head, const char *const *items, in
 /* The op's name; a number that differs from time to time is written as *. */
 static const char *op_text(const Stretch *s, int index) {
     const Run *run = &s->pointers.run;
-    const Launch *launch = launch_at(s, index), *last = launch + (run->times - 1) * run->length;
+    const Launch *launch = launch_at(s, index), *last = launch + (run->times - 1) * run->stride;
     return starred_name(s->e->arena, launch->ops[0]->name, last->ops[0]->name);
 }
 
@@ -183,7 +182,7 @@ static void put_stretch(const Stretch *s) {
     }
 }
 
-/* ---- repeated runs --------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void put_row(const Stretch *s, int time) {
     const Pointers *p = &s->pointers;
@@ -193,7 +192,7 @@ static void put_row(const Stretch *s, int time) {
     for (int i = 0; i < p->column_count; i++)
         items[count++] = place_text(s->e->places, p->columns[i].values[time]);
     for (int i = 0; i < p->varying_count; i++) {
-        const Launch *launch = launch_at(s, p->varying[i].launch + time * p->run.length);
+        const Launch *launch = launch_at(s, p->varying[i].launch + time * p->run.stride);
         long long scalar = (long long)launch->scalar[p->varying[i].index];
         items[count++] = arena_printf(arena, "%lld", scalar);
     }
@@ -226,11 +225,19 @@ static bool takes_index(const Pointers *p) {
     return p->has_table;
 }
 
-static void put_repeated(const Stretch *s) {
+static void put_function(const Stretch *s) {
     const Pointers *p = &s->pointers;
     StrBuf *out = s->e->out;
-    sb_printf(out, "/* %d launches, %d times over; * in a name counts them. */\n", p->run.length,
-              p->run.times);
+    double flops = 0, bytes = 0;
+    for (int i = 0; i < p->run.length; i++) {
+        flops += launch_at(s, i)->cost.flops;
+        bytes += launch_at(s, i)->cost.dram_bytes;
+    }
+    sb_printf(out, "/* %d launches, %.3g GFLOP, %.3g MiB", p->run.length, flops / 1e9,
+              bytes / 1048576);
+    if (p->run.times > 1)
+        sb_printf(out, ", %d times over; * in a name counts them", p->run.times);
+    sb_puts(out, ". */\n");
     if (p->has_table)
         put_table(s);
     sb_printf(out, "static void %s(Rt *rt%s) {\n", s->function, takes_index(p) ? ", size_t i" : "");
@@ -240,104 +247,7 @@ static void put_repeated(const Stretch *s) {
     sb_puts(out, "}\n\n");
 }
 
-/* ---- names of functions ---------------------------------------------------------------------- */
-
-static bool ends_in_grad(const char *name) {
-    size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".grad") == 0;
-}
-
-/* The last part, numbers apart, in which all names of the run begin: "layers" of
- * model.layers.3.mlp. */
-static const char *common_part(const Emit *e, Run run) {
-    const char *first = e->entry->launches[run.first].ops[0]->name;
-    size_t common = strlen(first);
-    for (int i = 1; i < run.length; i++) {
-        const char *name = e->entry->launches[run.first + i].ops[0]->name;
-        size_t same = 0;
-        while (same < common && first[same] == name[same])
-            same++;
-        common = same;
-    }
-    const char *part = "";
-    for (size_t at = 0, length; at < common; at += length + 1) {
-        length = strcspn(first + at, ".");
-        if (at + length <= common && !isdigit((unsigned char)first[at]))
-            part = arena_strndup(e->arena, first + at, length);
-    }
-    return part;
-}
-
-/* micro_step_layers, micro_step_layers_backward: backward where most ops are gradients. */
-static const char *run_name(const Emit *e, Run run, int number) {
-    int gradients = 0;
-    for (int i = 0; i < run.length; i++)
-        gradients += ends_in_grad(e->entry->launches[run.first + i].ops[0]->name);
-    const char *part = common_part(e, run);
-    char *name = arena_printf(e->arena, "%s_%s%s", e->entry->name, part[0] ? part : "run",
-                              2 * gradients > run.length ? "_backward" : "");
-    for (char *p = name; *p; p++)
-        if (!isalnum((unsigned char)*p))
-            *p = '_';
-    return number == 1 ? name : arena_printf(e->arena, "%s_%d", name, number);
-}
-
-/* Counts earlier runs of the same name, so that the second is called NAME_2. */
-static const char **run_names(const Emit *e, const Rolled *rolled) {
-    const char **names = arena_array(e->arena, (size_t)rolled->count + 1, sizeof *names);
-    for (int i = 0; i < rolled->count; i++) {
-        int number = 1;
-        const char *plain = run_name(e, rolled->runs[i], 1);
-        for (int k = 0; k < i; k++)
-            number +=
-                rolled->runs[k].times > 1 && strcmp(run_name(e, rolled->runs[k], 1), plain) == 0;
-        names[i] = run_name(e, rolled->runs[i], number);
-    }
-    return names;
-}
-
 /* ---- entries --------------------------------------------------------------------------------- */
-
-/* The same pointer of an earlier straight stretch, or NULL. */
-static const Pointer *earlier_pointer(const Stretch *stretches, int before, const Value *v) {
-    for (int r = 0; r < before; r++) {
-        const Pointers *p = &stretches[r].pointers;
-        for (int i = 0; p->run.times == 1 && i < p->count; i++)
-            if (value_same_view(p->pointers[i].values[0], v))
-                return &p->pointers[i];
-    }
-    return NULL;
-}
-
-/* Straight stretches are parts of one function: they share locals, and names must differ. */
-static void share_locals(Stretch *stretches, int count, const Emit *e) {
-    int total = 0, names = 0;
-    for (int r = 0; r < count; r++)
-        total += stretches[r].pointers.count;
-    Pointer **fresh = arena_array(e->arena, (size_t)total + 1, sizeof *fresh);
-    const char **dotted = arena_array(e->arena, (size_t)total + 1, sizeof *dotted);
-    for (int r = 0; r < count; r++) {
-        Pointers *p = &stretches[r].pointers;
-        for (int i = 0; p->run.times == 1 && i < p->count; i++)
-            if (!earlier_pointer(stretches, r, p->pointers[i].values[0])) {
-                dotted[names] = p->pointers[i].values[0]->name;
-                fresh[names++] = &p->pointers[i];
-            }
-    }
-    const char **unique = local_names(e->arena, dotted, names);
-    for (int i = 0; i < names; i++)
-        fresh[i]->name = unique[i];
-    for (int r = 0; r < count; r++) {
-        Pointers *p = &stretches[r].pointers;
-        for (int i = 0; p->run.times == 1 && i < p->count; i++) {
-            const Pointer *first = earlier_pointer(stretches, r, p->pointers[i].values[0]);
-            if (!first)
-                continue;
-            p->pointers[i].name = first->name;
-            p->pointers[i].declared = true;
-        }
-    }
-}
 
 static const char *purpose(const Emit *e) {
     static const char *const texts[ENTRY_COUNT] = {
@@ -350,38 +260,44 @@ static const char *purpose(const Emit *e) {
     return texts[e->entry - e->plan->entry];
 }
 
-static void put_entry(const Emit *e, const Rolled *rolled, const Stretch *stretches) {
+static void put_head(const Emit *e) {
     const Cost *cost = &e->entry->cost;
     sb_printf(e->out, "/* %s\n * %d launches, %.3f GFLOP, %.3f MiB to and from device memory. */\n",
               purpose(e), e->entry->launch_count, cost->flops / 1e9, cost->dram_bytes / 1048576);
     sb_printf(e->out, "static void %s(Rt *rt) {\n", e->entry->name);
-    for (int r = 0; r < rolled->count; r++) {
-        const Run *run = &rolled->runs[r];
-        if (r > 0)
-            sb_puts(e->out, "\n");
-        if (run->times == 1) {
-            put_stretch(&stretches[r]);
-            continue;
-        }
-        sb_printf(e->out, "    for (size_t i = 0; i < %d; i++)\n        %s(rt%s);\n", run->times,
-                  stretches[r].function, takes_index(&stretches[r].pointers) ? ", i" : "");
-    }
-    sb_puts(e->out, "}\n\n");
 }
 
-void emit_entry(const Places *places, const PlanEntry *entry, StrBuf *out) {
+/* The calls of the functions from `first` on that one loop calls in turn; how many. */
+static int put_calls(const Emit *e, const Blocks *blocks, int first) {
+    const Block *block = &blocks->blocks[first];
+    int times = block->pointers.run.times, count = 1;
+    if (times == 1) {
+        sb_printf(e->out, "    %s(rt);\n", block->function);
+        return 1;
+    }
+    while (first + count < blocks->count && block[count].loop == block->loop)
+        count++;
+    sb_printf(e->out, "    for (size_t i = 0; i < %d; i++)%s\n", times, count > 1 ? " {" : "");
+    for (int i = 0; i < count; i++)
+        sb_printf(e->out, "        %s(rt%s);\n", block[i].function,
+                  takes_index(&block[i].pointers) ? ", i" : "");
+    if (count > 1)
+        sb_puts(e->out, "    }\n");
+    return count;
+}
+
+void emit_entry(const Places *places, Entry entry, StrBuf *out) {
     Arena arena = {0};
-    Emit e = {places->plan, places, entry, out, &arena};
-    Rolled rolled = roll_entry(&arena, entry);
-    const char **names = run_names(&e, &rolled);
-    Stretch *stretches = arena_array(&arena, (size_t)rolled.count + 1, sizeof *stretches);
-    for (int r = 0; r < rolled.count; r++)
-        stretches[r] =
-            (Stretch){&e, pointers_of(&arena, places->plan, entry, rolled.runs[r]), names[r]};
-    share_locals(stretches, rolled.count, &e);
-    for (int r = 0; r < rolled.count; r++)
-        if (rolled.runs[r].times > 1)
-            put_repeated(&stretches[r]);
-    put_entry(&e, &rolled, stretches);
+    Emit e = {places->plan, places, &places->plan->entry[entry], out, &arena};
+    const Blocks *blocks = &places->blocks[entry];
+    bool alone = blocks->count == 1 && blocks->blocks[0].pointers.run.times == 1;
+    for (int i = 0; i < blocks->count && !alone; i++)
+        put_function(&(Stretch){&e, blocks->blocks[i].function, blocks->blocks[i].pointers});
+    put_head(&e);
+    if (alone)
+        put_stretch(&(Stretch){&e, e.entry->name, blocks->blocks[0].pointers});
+    for (int i = 0; i < blocks->count && !alone;)
+        i += put_calls(&e, blocks, i);
+    sb_puts(out, "}\n\n");
     arena_free(&arena);
 }

@@ -4,7 +4,7 @@
 
 #include "emit/places.h"
 
-/* Writes `static void NAME(Rt *rt)` of an entry and the functions of its repeated runs before it. */
-void emit_entry(const Places *, const PlanEntry *, StrBuf *);
+/* Writes `static void NAME(Rt *rt)` of an entry and the functions that it calls before it. */
+void emit_entry(const Places *, Entry, StrBuf *);
 
 #endif

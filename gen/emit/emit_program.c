@@ -405,17 +405,17 @@ static void put_profiling(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
-void emit_program(const Plan *plan, StrBuf *out) {
+void emit_program(const Places *places, StrBuf *out) {
+    const Plan *plan = places->plan;
     Arena arena = {0};
-    const Places places = places_of(&arena, plan);
-    Emit e = {plan, plan->spec, out, &arena, places.symbols};
+    Emit e = {plan, plan->spec, out, &arena, places->symbols};
     put_head(&e);
     put_kernels(&e);
     put_gemms(&e);
     sb_puts(out, "/* ---- what runs, in this order ---- */\n\n");
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (plan->entry[i].launch_count > 0)
-            emit_entry(&places, &plan->entry[i], out);
+            emit_entry(places, (Entry)i, out);
     sb_puts(out, "/* ---- settings ---- */\n\n");
     put_text(&e, "config_json", plan->program->config_json);
     put_text(&e, "adapter_json", plan->program->adapter_json);

@@ -12,7 +12,7 @@ typedef struct {
     const char *const *symbols;
 } Emit;
 
-static const char *place_text(const Emit *e, const Value *value) {
+static const char *where_text(const Emit *e, const Value *value) {
     return value ? offset_text(e->arena, e->symbols, value) : "RT_NOWHERE";
 }
 
@@ -22,15 +22,15 @@ static bool stands_alone(const Param *p) {
 
 static void put_places(const Emit *e, const Param *p) {
     const Value *master = p->master == p->weight ? NULL : p->master;
-    sb_printf(e->out, "     .weight = %s, ", place_text(e, p->weight));
+    sb_printf(e->out, "     .weight = %s, ", where_text(e, p->weight));
     if (stands_alone(p)) {
         sb_puts(e->out, "ALONE,\n");
         return;
     }
-    sb_printf(e->out, ".master = %s, .gradient = %s,\n", place_text(e, master),
-              place_text(e, p->gradient));
-    sb_printf(e->out, "     .exp_avg = %s, .exp_avg_sq = %s,\n", place_text(e, p->exp_avg),
-              place_text(e, p->exp_avg_sq));
+    sb_printf(e->out, ".master = %s, .gradient = %s,\n", where_text(e, master),
+              where_text(e, p->gradient));
+    sb_printf(e->out, "     .exp_avg = %s, .exp_avg_sq = %s,\n", where_text(e, p->exp_avg),
+              where_text(e, p->exp_avg_sq));
 }
 
 /* The dimensions of the file's tensor: split with its last axes merged into the last of them. */
@@ -143,9 +143,10 @@ static void put_outputs(const Emit *e, const PlanEntry *entry) {
     sb_puts(e->out, "};\n");
 }
 
-void emit_values(const Plan *plan, StrBuf *out) {
+void emit_values(const Places *places, StrBuf *out) {
+    const Plan *plan = places->plan;
     Arena arena = {0};
-    Emit e = {plan, out, &arena, storage_symbols(&arena, plan)};
+    Emit e = {plan, out, &arena, places->symbols};
     sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n",
               plan->spec->name);
     put_params(&e);

@@ -88,19 +88,18 @@ int next_constant(const Plan *plan, const Value *const *values, int from) {
 
 enum { MAX_PARTS = 16 };
 
-/* The parts of a dotted name that are words, and its numbers. */
+/* The parts of a dotted name; a number belongs to the word before it: "conv_0_1", "bias". */
 typedef struct {
     const char *part[MAX_PARTS];
-    int count, taken;    /* parts in all; how many of the last make the local's name */
-    const char *numbers; /* "_3" of layers.3.mlp */
-    const char *suffix;  /* what tells it from others of the same parts */
+    int count, taken;   /* parts in all; how many of the last make the local's name */
+    const char *suffix; /* what tells it from others of the same parts */
     const char *name;
 } Local;
 
 static bool all_digits(const char *text) { return text[strspn(text, "0123456789")] == '\0'; }
 
 static bool says_little(const char *part) {
-    static const char *const words[] = {"weight", "grad", "default"};
+    static const char *const words[] = {"weight", "bias", "grad", "default"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(part, words[i]) == 0)
             return true;
@@ -120,18 +119,23 @@ static int least_taken(const Local *local) {
     return taken;
 }
 
+static void add_part(Arena *arena, Local *local, char *part) {
+    for (char *p = part; *p; p++)
+        if (!isalnum((unsigned char)*p) && *p != '*')
+            *p = '_';
+    const char **last = &local->part[local->count - 1];
+    if (local->count > 0 && all_digits(part))
+        *last = arena_printf(arena, "%s_%s", *last, part);
+    else if (local->count < MAX_PARTS && !all_digits(part) && part[0] != '*')
+        local->part[local->count++] = part;
+}
+
 static Local local_of(Arena *arena, const char *dotted) {
-    Local local = {.numbers = "", .suffix = ""};
+    Local local = {.suffix = ""};
     char *rest = arena_strdup(arena, dotted);
-    for (char *part; (part = strsep(&rest, "."));) {
-        for (char *p = part; *p; p++)
-            if (!isalnum((unsigned char)*p) && *p != '*')
-                *p = '_';
-        if (part[0] && all_digits(part))
-            local.numbers = arena_printf(arena, "%s_%s", local.numbers, part);
-        else if (part[0] && part[0] != '*' && local.count < MAX_PARTS)
-            local.part[local.count++] = part;
-    }
+    for (char *part; (part = strsep(&rest, "."));)
+        if (part[0])
+            add_part(arena, &local, part);
     if (local.count == 0)
         local.part[local.count++] = "value";
     local.taken = least_taken(&local);
@@ -174,9 +178,8 @@ static int by_local(const void *a, const void *b) {
 }
 
 /* Of locals of one name each takes one part more; false where that cannot help. */
-static bool lengthen(Arena *arena, Local **same, int count) {
+static bool lengthen(Local **same, int count) {
     bool differ = false, any = false;
-    (void)arena;
     for (int i = 1; i < count; i++)
         differ |= !same_parts(same[i], same[0]);
     for (int i = 0; differ && i < count; i++)
@@ -187,34 +190,22 @@ static bool lengthen(Arena *arena, Local **same, int count) {
     return any;
 }
 
-/* Locals of one name get their own numbers behind it, or are counted where those are the same. */
-static bool add_suffix(Arena *arena, Local **same, int count) {
-    bool differ = true;
+/* Tells locals of one name by more parts, or where these are the same counts them; whether any had
+ * to be told. */
+static bool tell_apart(Arena *arena, Local **locals, int count) {
+    bool again = false;
     for (int i = 0; i < count; i++)
-        for (int k = 0; k < i; k++)
-            differ &= strcmp(same[i]->numbers, same[k]->numbers) != 0;
-    for (int i = 0; i < count; i++)
-        if (differ)
-            same[i]->suffix = same[i]->numbers;
-        else if (i > 0)
-            same[i]->suffix = arena_printf(arena, "%s_%d", same[i]->suffix, i + 1);
-    return true;
-}
-
-/* Lets `part` the locals of each name that several have, until it does so no more. */
-static void tell_apart(Arena *arena, Local **locals, int count,
-                       bool (*part)(Arena *, Local **, int)) {
-    for (bool again = true; again;) {
-        again = false;
-        for (int i = 0; i < count; i++)
-            spell(arena, locals[i]);
-        qsort(locals, (size_t)count, sizeof *locals, by_local);
-        for (int i = 0, end; i < count; i = end) {
-            for (end = i + 1; end < count && strcmp(locals[end]->name, locals[i]->name) == 0;)
-                end++;
-            again |= end - i > 1 && part(arena, locals + i, end - i);
-        }
+        spell(arena, locals[i]);
+    qsort(locals, (size_t)count, sizeof *locals, by_local);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && strcmp(locals[end]->name, locals[i]->name) == 0;)
+            end++;
+        again |= end - i > 1;
+        if (!lengthen(locals + i, end - i))
+            for (int k = i + 1; k < end; k++)
+                locals[k]->suffix = arena_printf(arena, "%s_%d", locals[k]->suffix, k - i + 1);
     }
+    return again;
 }
 
 const char **local_names(Arena *arena, const char *const *dotted, int count) {
@@ -225,8 +216,8 @@ const char **local_names(Arena *arena, const char *const *dotted, int count) {
         locals[i] = local_of(arena, dotted[i]);
         order[i] = &locals[i];
     }
-    tell_apart(arena, order, count, lengthen);
-    tell_apart(arena, order, count, add_suffix);
+    while (tell_apart(arena, order, count))
+        ;
     for (int i = 0; i < count; i++)
         names[i] = locals[i].name;
     return names;

@@ -14,7 +14,7 @@ const Value **storage_values(Arena *, const Program *);
 int next_constant(const Plan *, const Value *const *storage_values, int from);
 
 /* Short names for dotted ones, unique among themselves and no C keyword: as few of the last parts
- * as tell them apart; numbers only where names differ in nothing else. */
+ * as tell them apart; a number goes with the word before it. */
 const char **local_names(Arena *, const char *const *dotted, int count);
 
 /* b; a number in which it differs from a is written *: "layers.*.mlp" of layers.0.mlp, layers.1.mlp. */

@@ -137,13 +137,12 @@ static void name_pointer(Naming *n, const Pointer *pointer, int times) {
         add_part(n, pointer->values[0]);
 }
 
-static void name_run(Naming *n, const PlanEntry *entry, Run run) {
-    Pointers pointers = pointers_of(n->arena, n->out->plan, entry, run);
-    for (int i = 0; i < pointers.count; i++)
-        name_pointer(n, &pointers.pointers[i], run.times);
-    for (int i = 0; i < pointers.column_count; i++)
-        for (int t = 0; t < run.times; t++)
-            add_part(n, pointers.columns[i].values[t]);
+static void name_block(Naming *n, const Pointers *pointers) {
+    for (int i = 0; i < pointers->count; i++)
+        name_pointer(n, &pointers->pointers[i], pointers->run.times);
+    for (int i = 0; i < pointers->column_count; i++)
+        for (int t = 0; t < pointers->run.times; t++)
+            add_part(n, pointers->columns[i].values[t]);
 }
 
 Places places_of(Arena *arena, const Plan *plan) {
@@ -163,9 +162,9 @@ Places places_of(Arena *arena, const Plan *plan) {
     }
     for (int e = 0; e < ENTRY_COUNT; e++) {
         n.entry = &plan->entry[e];
-        Rolled rolled = roll_entry(arena, n.entry);
-        for (int r = 0; r < rolled.count; r++)
-            name_run(&n, n.entry, rolled.runs[r]);
+        out.blocks[e] = blocks_of(arena, plan, n.entry);
+        for (int b = 0; b < out.blocks[e].count; b++)
+            name_block(&n, &out.blocks[e].blocks[b].pointers);
     }
     return out;
 }

@@ -4,7 +4,7 @@
 #ifndef EMIT_PLACES_H
 #define EMIT_PLACES_H
 
-#include "emit/pointers.h"
+#include "emit/blocks.h"
 
 /* A value that starts inside its storage. */
 typedef struct {
@@ -30,9 +30,9 @@ typedef struct {
     int *first_part; /* of each storage; -1: none */
     Series *series;
     int series_count;
+    Blocks blocks[ENTRY_COUNT]; /* the functions of program.c, whose places these are */
 } Places;
 
-/* All that emit_entry() asks for, in the order of the plan's entries. */
 Places places_of(Arena *, const Plan *);
 
 /* "MODEL_NORM_WEIGHT"; the value must be one that a stretch of launches names. */

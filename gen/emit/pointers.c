@@ -17,7 +17,7 @@ typedef struct {
 
 static const Value *value_of(const Collect *c, int launch, int arg, int time) {
     const Run *run = &c->out->run;
-    const Launch *l = &c->entry->launches[run->first + time * run->length + launch];
+    const Launch *l = &c->entry->launches[run->first + time * run->stride + launch];
     return arg < MAX_PARAMS ? l->arg[arg] : l->observed;
 }
 
@@ -137,7 +137,7 @@ static void find_varying(const Collect *c) {
         for (int s = 0; s < scalars; s++) {
             bool varies = false;
             for (int t = 1; t < out->run.times; t++)
-                varies |= launch[t * out->run.length].scalar[s] != launch->scalar[s];
+                varies |= launch[t * out->run.stride].scalar[s] != launch->scalar[s];
             if (!varies)
                 continue;
             const char *name = c->plan->kernels[launch->index].scalar[s].name;

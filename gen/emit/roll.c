@@ -1,5 +1,6 @@
 /* Repeated runs: the one that saves most launches becomes a loop, then what lies before and after
- * it is searched in the same way. The whole is quadratic in the launches that are left. */
+ * it is searched in the same way. A run of a length saves at most all launches but its first time's,
+ * so that the search ends soon once the layers are found. */
 #include "emit/roll.h"
 
 #include <string.h>
@@ -10,9 +11,9 @@ enum { LEAST_SAVED = 6 };
 /* The run with the most saved launches among ids[from..to): at equal savings the earliest, then the
  * shortest. */
 static Run best_run(const int *ids, int from, int to) {
-    Run best = {from, 0, 1};
+    Run best = {from, 0, 1, 0};
     int saved = 0;
-    for (int length = 1; 2 * length <= to - from; length++) {
+    for (int length = 1; 2 * length <= to - from && length + saved < to - from; length++) {
         int equal = 0; /* how many neighbours in a row equal those `length` further on */
         for (int i = to - length - 1; i >= from; i--) {
             equal = ids[i] == ids[i + length] ? equal + 1 : 0;
@@ -20,7 +21,7 @@ static Run best_run(const int *ids, int from, int to) {
             bool better = repeats * length > saved;
             bool earlier = repeats * length == saved && saved > 0 && length == best.length;
             if (better || earlier) {
-                best = (Run){i, length, repeats + 1};
+                best = (Run){i, length, repeats + 1, length};
                 saved = repeats * length;
             }
         }
@@ -44,7 +45,7 @@ static void roll_range(Rolled *rolled, const int *ids, int from, int to) {
         add_run(rolled, best);
         from = best.first + best.length * best.times;
     }
-    add_run(rolled, (Run){from, to - from, 1});
+    add_run(rolled, (Run){from, to - from, 1, to - from});
 }
 
 Rolled roll_ids(Arena *arena, const int *ids, int count) {

@@ -42,15 +42,26 @@ static void add_file(Output *o, File file) {
     o->files[o->count++] = file;
 }
 
+static void add_text(Output *o, const char *name, StrBuf *text) {
+    char hash[SHA256_HEX_SIZE];
+    sha256_hex(text->text, text->length, hash);
+    add_file(o, (File){name, arena_strndup(&o->arena, text->text, text->length), text->length,
+                       arena_strdup(&o->arena, hash)});
+    sb_free(text);
+}
+
 static void add_emitted(Output *o, const Plan *plan, const char *name,
                         void emit(const Plan *, StrBuf *)) {
     StrBuf text = {0};
-    char hash[SHA256_HEX_SIZE];
     emit(plan, &text);
-    sha256_hex(text.text, text.length, hash);
-    add_file(o, (File){name, arena_strndup(&o->arena, text.text, text.length), text.length,
-                       arena_strdup(&o->arena, hash)});
-    sb_free(&text);
+    add_text(o, name, &text);
+}
+
+static void add_placed(Output *o, const Places *places, const char *name,
+                       void emit(const Places *, StrBuf *)) {
+    StrBuf text = {0};
+    emit(places, &text);
+    add_text(o, name, &text);
 }
 
 /* The runtime's sources, those of the simulated device included. */
@@ -69,10 +80,11 @@ static void emit_spec(const Plan *plan, StrBuf *out) {
 }
 
 static void add_all(Output *o, const Plan *plan) {
-    add_emitted(o, plan, "program.c", emit_program);
+    const Places places = places_of(&o->arena, plan);
+    add_placed(o, &places, "program.c", emit_program);
+    add_placed(o, &places, "buffers.h", emit_buffers);
+    add_placed(o, &places, "values.c", emit_values);
     add_emitted(o, plan, "kernels.cu", emit_kernels);
-    add_emitted(o, plan, "buffers.h", emit_buffers);
-    add_emitted(o, plan, "values.c", emit_values);
     add_emitted(o, plan, "Makefile", emit_makefile);
     add_emitted(o, plan, "plan.txt", plan_print_text);
     add_emitted(o, plan, "plan.json", plan_print_json);

@@ -116,17 +116,17 @@ static void test_names_keep_what_a_gradient_is_of(void **state) {
     assert_string_equal(names[2], "up_proj_weight_grad");
 }
 
-static void test_numbers_tell_only_what_words_do_not(void **state) {
+static void test_numbers_go_with_the_word_before_them(void **state) {
     (void)state;
-    const char *dotted[] = {"layers.0.norm.rstd", "layers.3.norm.rstd", "layers.3.input",
-                            "layers.*.output", "layers.*.output", "layers.1.output"};
+    const char *dotted[] = {"layers.0.norm.rstd",     "layers.3.norm.rstd", "features.3.conv.1.0",
+                            "features.3.conv.1.weight", "layers.*.output",    "layers.*.output"};
     const char **names = local_names(&arena, dotted, 6);
-    assert_string_equal(names[0], "rstd_0");
-    assert_string_equal(names[1], "rstd_3");
-    assert_string_equal(names[2], "input");
-    assert_string_equal(names[3], "output");
-    assert_string_equal(names[4], "output_2");
-    assert_string_equal(names[5], "output_3");
+    assert_string_equal(names[0], "layers_0_norm_rstd");
+    assert_string_equal(names[1], "layers_3_norm_rstd");
+    assert_string_equal(names[2], "conv_1_0");
+    assert_string_equal(names[3], "conv_1_weight");
+    assert_string_equal(names[4], "output");
+    assert_string_equal(names[5], "output_2");
 }
 
 static void test_stars_stand_for_numbers_that_differ(void **state) {
@@ -160,7 +160,7 @@ int main(void) {
         cmocka_unit_test(test_names_that_count),
         cmocka_unit_test(test_names_are_unique_and_no_keywords),
         cmocka_unit_test(test_names_keep_what_a_gradient_is_of),
-        cmocka_unit_test(test_numbers_tell_only_what_words_do_not),
+        cmocka_unit_test(test_numbers_go_with_the_word_before_them),
         cmocka_unit_test(test_stars_stand_for_numbers_that_differ),
         cmocka_unit_test(test_strings_of_c),
     };

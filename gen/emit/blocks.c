@@ -1,0 +1,318 @@
+/* Three steps: repeated runs are found (roll.h); what is left between them is cut where the module
+ * changes; then neighbours too small for a function of their own are joined, and what is too long
+ * is cut where its names have least in common.
+ *
+ * A launch belongs to the module that its first op is named after, up to the first number:
+ * "features.3" of features.3.conv.0.1. */
+#include "emit/blocks.h"
+
+#include "emit/names.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Launches of a function: up to FEW may join a neighbour, and MANY are a page. */
+enum { FEW = 3, MANY = 12 };
+
+/* Neighbouring launches of one run. */
+typedef struct {
+    int first, count; /* in the run */
+    size_t told;      /* its name must say more than so many bytes of its labels */
+} Group;
+
+typedef struct {
+    Arena *arena;
+    const Plan *plan;
+    const PlanEntry *entry;
+    const char *container; /* "model." where modules are called model.layers.0 */
+    int first_gradient;    /* launch of the entry; launch_count: none */
+    Run run;               /* being cut, */
+    const char **label;    /* and of each of its launches what it belongs to */
+    Group *groups;
+    int group_count;
+    Blocks out;
+} Cut;
+
+static const Op *op_at(const Cut *c, int launch) {
+    ENSURE(c->entry->launches[launch].op_count > 0, "a launch of no op in %s", c->entry->name);
+    return c->entry->launches[launch].ops[0];
+}
+
+/* ---- what launches belong to ----------------------------------------------------------------- */
+
+static bool is_gradient(const Op *op) {
+    size_t length = strlen(op->name);
+    return length > 5 && strcmp(op->name + length - 5, ".grad") == 0;
+}
+
+/* Bytes of the label up to and with its first number; 0 where it has none. */
+static size_t module_length(const char *label) {
+    for (size_t at = 0; label[at]; at += label[at] == '.') {
+        bool number = isdigit((unsigned char)label[at]) || label[at] == '*';
+        at += strcspn(label + at, ".");
+        if (number)
+            return at;
+    }
+    return 0;
+}
+
+/* Bytes of the whole parts in which both begin. */
+static size_t common_length(const char *a, const char *b) {
+    size_t common = 0, at = 0;
+    for (; a[at] && a[at] == b[at]; at++)
+        if (a[at] == '.')
+            common = at;
+    bool whole = (!a[at] || a[at] == '.') && (!b[at] || b[at] == '.');
+    return whole ? at : common;
+}
+
+static int parts_in(const char *label, size_t length) {
+    int parts = length > 0;
+    for (size_t i = 0; i < length; i++)
+        parts += label[i] == '.';
+    return parts;
+}
+
+/* Where the part before the one that ends at `end` begins. */
+static size_t part_before(const char *name, size_t end) {
+    while (end > 0 && name[end - 1] != '.')
+        end--;
+    return end;
+}
+
+/* As the first numbered module of the entry has it. */
+static const char *container_of(const Cut *c) {
+    for (int i = 0; i < c->entry->launch_count; i++) {
+        const char *name = op_at(c, i)->name;
+        size_t number = part_before(name, module_length(name));
+        if (number > 0)
+            return arena_strndup(c->arena, name, part_before(name, number - 1));
+    }
+    return "";
+}
+
+static const Op *last_time(const Cut *c, const Run *run, int launch) {
+    return op_at(c, run->first + launch + (run->times - 1) * run->stride);
+}
+
+/* "layers.*." of a repeated run that begins with layers.0.mlp. */
+static const char *counted_module(const Cut *c, const Run *run) {
+    const char *name =
+        starred_name(c->arena, op_at(c, run->first)->name, last_time(c, run, 0)->name);
+    return arena_strndup(c->arena, name, strcspn(name, "*"));
+}
+
+/* Whether another run of the entry counts the same modules in the same direction. */
+static bool needs_range(const Cut *c, const Rolled *rolled, const Run *run) {
+    for (int r = 0; r < rolled->count; r++) {
+        const Run *other = &rolled->runs[r];
+        if (other != run && other->times > 1 &&
+            is_gradient(op_at(c, other->first)) == is_gradient(op_at(c, run->first)) &&
+            strcmp(counted_module(c, other), counted_module(c, run)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "8_to_10": what the run counts, from the first time to the last; "*" where nothing is counted. */
+static const char *range_of(const Cut *c, const Run *run) {
+    int from, to;
+    for (int i = 0; i < run->length; i++)
+        if (counted_name(c->arena, op_at(c, run->first + i)->name, last_time(c, run, i)->name,
+                         &from, &to))
+            return arena_printf(c->arena, "%d_to_%d", from, to);
+    return "*";
+}
+
+/* What a launch of the run belongs to: its op's name without the container and ".grad". */
+static const char *label_of(const Cut *c, const Run *run, int launch, const char *range) {
+    const Op *op = op_at(c, run->first + launch), *last = last_time(c, run, launch);
+    const char *name = starred_name(c->arena, op->name, last->name), *star = strchr(name, '*');
+    if (star)
+        name = arena_printf(c->arena, "%.*s%s%s", (int)(star - name), name, range, star + 1);
+    size_t outer = strlen(c->container), length = strlen(name) - (is_gradient(last) ? 5 : 0);
+    if (outer >= length || strncmp(name, c->container, outer) != 0)
+        outer = 0;
+    return arena_strndup(c->arena, name + outer, length - outer);
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static bool same_module(const char *a, const char *b) {
+    size_t length = module_length(a);
+    return length == module_length(b) && memcmp(a, b, length) == 0;
+}
+
+/* Whether most of the group's launches are of ops that `is` says. */
+static bool mostly(const Cut *c, const Group *g, bool is(const Op *)) {
+    int count = 0;
+    for (int i = 0; i < g->count; i++)
+        count += is(op_at(c, c->run.first + g->first + i));
+    return 2 * count > g->count;
+}
+
+/* One a module. What follows the loss is no part of what precedes it. */
+static void cut_at_modules(Cut *c) {
+    for (int i = 0, first = 0; i < c->run.length; i++)
+        if (i + 1 == c->run.length || !same_module(c->label[i], c->label[i + 1]) ||
+            c->run.first + i + 1 == c->first_gradient) {
+            c->groups[c->group_count++] = (Group){.first = first, .count = i + 1 - first};
+            first = i + 1;
+        }
+}
+
+static void join_small(Cut *c) {
+    int kept = 0;
+    for (int i = 1; i < c->group_count; i++) {
+        Group *to = &c->groups[kept], *g = &c->groups[i];
+        bool small = (to->count <= FEW || g->count <= FEW) && to->count + g->count <= MANY;
+        if (small && mostly(c, to, is_gradient) == mostly(c, g, is_gradient)) {
+            to->count += g->count;
+            to->told = SIZE_MAX;
+        } else {
+            c->groups[++kept] = *g;
+        }
+    }
+    c->group_count = kept + 1;
+}
+
+/* Where the labels of neighbours have least in common, as near to the middle as can be. */
+static int best_cut(const Cut *c, const Group *g) {
+    int best = 0, best_off = 0, least = 0;
+    for (int i = g->count / 4 + 1; i <= g->count - g->count / 4 - 1; i++) {
+        const char **label = &c->label[g->first + i];
+        int common = parts_in(label[0], common_length(label[-1], label[0]));
+        int off = abs(2 * i - g->count);
+        if (best == 0 || common < least || (common == least && off < best_off)) {
+            best = i;
+            least = common;
+            best_off = off;
+        }
+    }
+    return best;
+}
+
+static size_t common_of_group(const Cut *c, const Group *g) {
+    const char *label = c->label[g->first];
+    size_t common = strlen(label);
+    for (int i = 1; i < g->count; i++) {
+        size_t length = common_length(label, c->label[g->first + i]);
+        common = length < common ? length : common;
+    }
+    return common;
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* What the first, or last, label that is longer says after `common` bytes: its module or one part. */
+static const char *end_text(const Cut *c, const Group *g, size_t common, int step) {
+    int i = step > 0 ? g->first : g->first + g->count - 1;
+    while (strlen(c->label[i]) == common)
+        i += step;
+    const char *label = c->label[i];
+    size_t start = common ? common + 1 : 0, module = module_length(label);
+    size_t end = module > start ? module : start + strcspn(label + start, ".");
+    return arena_strndup(c->arena, label + start, end - start);
+}
+
+/* "features.3", "layers.3.mlp", "fc_to_loss". */
+static const char *subject(const Cut *c, const Group *g) {
+    const char *label = c->label[g->first];
+    size_t common = common_of_group(c, g), module = module_length(label);
+    if (g->told == 0 && module > 0 && module <= common)
+        return arena_strndup(c->arena, label, module);
+    const char *shared = arena_strndup(c->arena, label, common);
+    if (common > g->told || (common > 0 && g->count == 1))
+        return shared;
+    const char *from = end_text(c, g, common, 1), *to = end_text(c, g, common, -1);
+    const char *ends =
+        strcmp(from, to) == 0 ? from : arena_printf(c->arena, "%s_to_%s", from, to);
+    return common ? arena_printf(c->arena, "%s.%s", shared, ends) : ends;
+}
+
+static bool is_recomputed(const Op *op) { return op->recompute; }
+
+/* Forward or backward where the entry has both. */
+static const char *course(const Cut *c, const Group *g) {
+    if (c->first_gradient == c->entry->launch_count)
+        return c->entry->name;
+    if (mostly(c, g, is_recomputed))
+        return "recompute";
+    return mostly(c, g, is_gradient) ? "backward" : "forward";
+}
+
+static bool is_taken(const Cut *c, const char *function) {
+    for (int i = 0; i < c->out.count; i++)
+        if (strcmp(c->out.blocks[i].function, function) == 0)
+            return true;
+    return false;
+}
+
+/* The text as an identifier, without stars. */
+static char *identifier(Arena *arena, const char *text) {
+    char *name = arena_strdup(arena, text), *to = name;
+    for (const char *from = text; *from; from++)
+        if (*from == '*')
+            from += from[1] == '.';
+        else
+            *to++ = isalnum((unsigned char)*from) ? *from : '_';
+    *to = '\0';
+    return name;
+}
+
+static const char *function_name(const Cut *c, const Group *g) {
+    const char *what = subject(c, g);
+    const char *name = arena_printf(c->arena, "%s%s_%s", isdigit((unsigned char)*what) ? "module_" : "",
+                                    what, course(c, g));
+    const char *unique = name = identifier(c->arena, name);
+    for (int n = 2; is_taken(c, unique); n++)
+        unique = arena_printf(c->arena, "%s_%d", name, n);
+    return unique;
+}
+
+/* Splits the group until each part is a page. */
+static void add_blocks(Cut *c, Group g, int loop) {
+    if (g.count > MANY) {
+        size_t common = common_of_group(c, &g), told = common > g.told ? common : g.told;
+        int cut = best_cut(c, &g);
+        add_blocks(c, (Group){g.first, cut, told}, loop);
+        add_blocks(c, (Group){g.first + cut, g.count - cut, told}, loop);
+        return;
+    }
+    Run run = {c->run.first + g.first, g.count, c->run.times, c->run.stride};
+    const char *name = function_name(c, &g);
+    c->out.blocks[c->out.count++] =
+        (Block){name, pointers_of(c->arena, c->plan, c->entry, run), loop};
+}
+
+static void cut_run(Cut *c, const Rolled *rolled, int loop) {
+    const Run run = c->run = rolled->runs[loop];
+    const char *range = needs_range(c, rolled, &rolled->runs[loop]) ? range_of(c, &run) : "*";
+    for (int i = 0; i < run.length; i++)
+        c->label[i] = label_of(c, &run, i, range);
+    if (run.times > 1) {
+        add_blocks(c, (Group){.count = run.length}, loop);
+        return;
+    }
+    c->group_count = 0;
+    cut_at_modules(c);
+    join_small(c);
+    for (int i = 0; i < c->group_count; i++)
+        add_blocks(c, c->groups[i], loop);
+}
+
+Blocks blocks_of(Arena *arena, const Plan *plan, const PlanEntry *entry) {
+    size_t room = (size_t)entry->launch_count + 1;
+    Cut c = {.arena = arena, .plan = plan, .entry = entry};
+    c.label = arena_array(arena, room, sizeof *c.label);
+    c.groups = arena_array(arena, room, sizeof *c.groups);
+    c.out.blocks = arena_array(arena, room, sizeof *c.out.blocks);
+    c.container = container_of(&c);
+    while (c.first_gradient < entry->launch_count && !is_gradient(op_at(&c, c.first_gradient)))
+        c.first_gradient++;
+    Rolled rolled = roll_entry(arena, entry);
+    for (int r = 0; r < rolled.count; r++)
+        cut_run(&c, &rolled, r);
+    return c.out;
+}
