@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Launches of a function: up to FEW may join a neighbour, and MANY are a page. */
-enum { FEW = 3, MANY = 12 };
+/* Up to FEW launches may join a neighbour; a function has up to about MOST_LINES. */
+enum { FEW = 3, MOST_LINES = 80 };
 
 /* Neighbouring launches of one run. */
 typedef struct {
@@ -137,7 +137,37 @@ static const char *label_of(const Cut *c, const Run *run, int launch, const char
     return arena_strndup(c->arena, name + outer, length - outer);
 }
 
+/* ---- how long they are ----------------------------------------------------------------------- */
+
+/* Whether launch `index` or an earlier one from `first` on has the value as its argument, as pointers
+ * that it has declared. */
+static bool is_declared(const Launch *first, int index, int arg) {
+    const Value *v = first[index].arg[arg];
+    for (int i = 0; i <= index; i++)
+        for (int a = 0; a < (i < index ? first[i].arg_count : arg); a++)
+            if (first[i].arg[a] == v)
+                return true;
+    return false;
+}
+
+/* About as many lines as the stretch takes: a comment, declarations, a call and a blank for each. */
+static int lines_of(const Launch *first, int count) {
+    enum { LONG_NAME = 35 }; /* takes a second line */
+    int lines = 0;
+    for (int i = 0; i < count; i++) {
+        lines += 3 + first[i].arg_count / 5;
+        for (int a = 0; a < first[i].arg_count; a++)
+            if (!is_declared(first, i, a))
+                lines += 1 + (strlen(first[i].arg[a]->name) > LONG_NAME);
+    }
+    return lines;
+}
+
 /* ---- groups ---------------------------------------------------------------------------------- */
+
+static bool fits(const Cut *c, int first, int count) {
+    return lines_of(&c->entry->launches[c->run.first + first], count) <= MOST_LINES;
+}
 
 static bool same_module(const char *a, const char *b) {
     size_t length = module_length(a);
@@ -166,8 +196,9 @@ static void join_small(Cut *c) {
     int kept = 0;
     for (int i = 1; i < c->group_count; i++) {
         Group *to = &c->groups[kept], *g = &c->groups[i];
-        bool small = (to->count <= FEW || g->count <= FEW) && to->count + g->count <= MANY;
-        if (small && mostly(c, to, is_gradient) == mostly(c, g, is_gradient)) {
+        bool small = to->count <= FEW || g->count <= FEW;
+        if (small && mostly(c, to, is_gradient) == mostly(c, g, is_gradient) &&
+            fits(c, to->first, to->count + g->count)) {
             to->count += g->count;
             to->told = SIZE_MAX;
         } else {
@@ -253,8 +284,8 @@ static bool is_taken(const Cut *c, const char *function) {
 static char *identifier(Arena *arena, const char *text) {
     char *name = arena_strdup(arena, text), *to = name;
     for (const char *from = text; *from; from++)
-        if (*from == '*')
-            from += from[1] == '.';
+        if (from[0] == '.' && from[1] == '*')
+            from++;
         else
             *to++ = isalnum((unsigned char)*from) ? *from : '_';
     *to = '\0';
@@ -271,9 +302,9 @@ static const char *function_name(const Cut *c, const Group *g) {
     return unique;
 }
 
-/* Splits the group until each part is a page. */
+/* Splits the group until each part fits. */
 static void add_blocks(Cut *c, Group g, int loop) {
-    if (g.count > MANY) {
+    if (g.count > 1 && !fits(c, g.first, g.count)) {
         size_t common = common_of_group(c, &g), told = common > g.told ? common : g.told;
         int cut = best_cut(c, &g);
         add_blocks(c, (Group){g.first, cut, told}, loop);

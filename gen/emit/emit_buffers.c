@@ -39,8 +39,11 @@ static int lines_of(const Plan *plan, ArenaKind kind, Line *lines) {
 static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *out) {
     for (int i = places->first_part[storage]; i >= 0; i = places->parts[i].next) {
         const Value *v = places->parts[i].value;
-        sb_printf(out, "#define %s (%s + %lldul) /* %s, %s */\n", places->parts[i].name,
-                  places->symbols[storage], (long long)(v->offset * dtype_bytes(v->dtype)),
+        long long bytes = (long long)(v->offset * dtype_bytes(v->dtype));
+        const char *at = places->symbols[storage];
+        if (bytes)
+            at = arena_printf(arena, "(%s + %lldul)", at, bytes);
+        sb_printf(out, "#define %s %s /* %s, %s */\n", places->parts[i].name, at,
                   shape_text(arena, v), v->name);
     }
 }

@@ -10,11 +10,14 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_puts(out, " *\n"
                  " * Every extent and stride is a constant; matrices are row-major. A kernel's "
                  "head names the ops that\n"
-                 " * it carries out, their shape, the spec key of the first one, the bytes that "
-                 "its threads ask of\n"
-                 " * memory and its arithmetic. In the code, NAME_v is what a thread loaded from "
-                 "NAME, NAME_row a\n"
-                 " * number of the whole row, NAME_j of one element. */\n"
+                 " * it carries out, their shape, the first launch, whose values the parameters "
+                 "are called after, the\n"
+                 " * spec key of its first op, the bytes that its threads ask of memory and its "
+                 "arithmetic.\n"
+                 " *\n"
+                 " * NAME_v is what a thread loaded from NAME, NAME_row a number of the whole row, "
+                 "NAME_j of one\n"
+                 " * element. */\n"
                  "#include \"runtime/kernel.cuh\"\n");
 }
 
@@ -56,12 +59,14 @@ static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, 
 static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     const Kernel *k = &plan->kernels[kernel];
     const char *key = key_at(plan->spec, k->pos);
+    const Launch *launch = plan_first_launch(plan, LAUNCH_KERNEL, kernel);
     sb_printf(out, "\n/* %s", k->ops);
     print_shape(k, out);
+    sb_printf(out, "\n * first for %s", launch->ops[0]->name);
     if (key)
         sb_printf(out, ", from %s", key);
     sb_puts(out, "\n * ");
-    print_cost(plan, k, plan_first_launch(plan, LAUNCH_KERNEL, kernel), out);
+    print_cost(plan, k, launch, out);
     sb_puts(out, " */\n");
 }
 

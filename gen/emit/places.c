@@ -7,32 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A name that is given away, and the entry that it was first needed in; NULL: a storage's. */
+typedef struct {
+    const char *name;
+    const PlanEntry *entry;
+} Taken;
+
 typedef struct {
     Arena *arena;
     Places *out;
     const PlanEntry *entry; /* being named */
-    const char **taken;     /* [taken_room], by hash */
+    Taken *taken;           /* [taken_room], by hash */
     size_t taken_room;
 } Naming;
 
-static size_t slot_of(const Naming *n, const char *name) {
+static Taken *slot_of(const Naming *n, const char *name) {
     size_t hash = 14695981039346656037u;
     for (const char *c = name; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
     size_t slot = hash % n->taken_room;
-    while (n->taken[slot] && strcmp(n->taken[slot], name) != 0)
+    while (n->taken[slot].name && strcmp(n->taken[slot].name, name) != 0)
         slot = (slot + 1) % n->taken_room;
-    return slot;
+    return &n->taken[slot];
 }
 
-/* The name; where another place has it, with the entry before it, or counted. */
+static bool is_taken(const Naming *n, const char *name) { return slot_of(n, name)->name; }
+
+/* With the entry before it, where another entry's place has the name. */
+static const char *of_entry(const Naming *n, const char *name) {
+    const Taken *taken = slot_of(n, name);
+    if (!taken->name || !n->entry || taken->entry == n->entry)
+        return name;
+    return arena_printf(n->arena, "%s_%s", upper_text(n->arena, n->entry->name), name);
+}
+
+/* The name; where another place has it, told apart by the entry, or counted. */
 static const char *unique(Naming *n, const char *name) {
-    const char *found = name;
-    if (n->taken[slot_of(n, found)] && n->entry)
-        found = name = arena_printf(n->arena, "%s_%s", upper_text(n->arena, n->entry->name), name);
-    for (int i = 2; n->taken[slot_of(n, found)]; i++)
+    const char *found = name = of_entry(n, name);
+    for (int i = 2; is_taken(n, found); i++)
         found = arena_printf(n->arena, "%s__%d", name, i);
-    return n->taken[slot_of(n, found)] = found;
+    *slot_of(n, found) = (Taken){found, n->entry};
+    return found;
 }
 
 /* ---- parts ------------------------------------------------------------------------------- */
@@ -40,15 +55,23 @@ static const char *unique(Naming *n, const char *name) {
 static int64_t bytes_within(const Value *v) { return v->offset * dtype_bytes(v->dtype); }
 
 static const Part *find_part(const Places *places, const Value *v) {
-    for (int i = places->first_part[v->storage->id]; i >= 0; i = places->parts[i].next)
-        if (bytes_within(places->parts[i].value) == bytes_within(v))
+    for (int i = places->first_part[v->storage->id]; i >= 0; i = places->parts[i].next) {
+        const Value *part = places->parts[i].value;
+        if (part == v || (bytes_within(part) == bytes_within(v) && strcmp(part->name, v->name) == 0))
             return &places->parts[i];
+    }
     return NULL;
+}
+
+/* Whether the storage's own name says it: the value fills it, or is called like it. */
+static bool is_all(const Value *v) {
+    return v->offset == 0 &&
+           (value_bytes(v) == v->storage->bytes || strcmp(v->name, v->storage->name) == 0);
 }
 
 static void add_part(Naming *n, const Value *v) {
     Places *out = n->out;
-    if (v->offset == 0 || find_part(out, v))
+    if (is_all(v) || find_part(out, v))
         return;
     int *link = &out->first_part[v->storage->id]; /* in the order of their bytes */
     while (*link >= 0 && bytes_within(out->parts[*link].value) < bytes_within(v))
@@ -58,7 +81,7 @@ static void add_part(Naming *n, const Value *v) {
 }
 
 const char *place_text(const Places *places, const Value *v) {
-    if (v->offset == 0)
+    if (is_all(v))
         return places->symbols[v->storage->id];
     const Part *part = find_part(places, v);
     ENSURE(part, "%s has no name", v->name);
@@ -85,17 +108,22 @@ static const Series *find_series(const Places *places, const Pointer *pointer) {
     return NULL;
 }
 
-/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT */
-static const char *series_name(Arena *arena, const char *pattern) {
-    char *name = arena_strdup(arena, pattern);
-    char *star = strstr(name, "*.");
-    size_t skipped = star ? 2 : 0;
-    star = star ? star : name + strlen(name);
-    memmove(star, star + skipped, strlen(star + skipped) + 1);
-    size_t length = strlen(name);
-    while (length > 0 && (name[length - 1] == '*' || name[length - 1] == '.'))
-        name[--length] = '\0';
-    return upper_text(arena, name);
+/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT; where the entry has several such series, with
+ * the first number of its own: MODEL_LAYERS_FROM_12_MLP_ACT. */
+static const char *series_name(const Naming *n, const char *pattern, long long number) {
+    size_t before = strcspn(pattern, "*");
+    const char *after = pattern + before + 1;
+    after += *after == '.';
+    if (!*after)
+        before -= before > 0; /* the dot before the star */
+    const char *plain = arena_printf(n->arena, "%.*s%s", (int)before, pattern, after);
+    const char *name = of_entry(n, upper_text(n->arena, plain));
+    if (!is_taken(n, name))
+        return name;
+    const char *dot = *after ? "." : "";
+    plain = arena_printf(n->arena, "%.*s%sfrom_%lld%s%s", (int)before, pattern, *after ? "" : ".",
+                         number, dot, after);
+    return upper_text(n->arena, plain);
 }
 
 /* The member of the least number stands for all. */
@@ -106,11 +134,12 @@ static void add_series(Naming *n, const Pointer *pointer, int times) {
     int least = pointer->direction > 0 ? 0 : times - 1;
     const Value *member = pointer->values[least];
     add_part(n, member);
+    int number = pointer->number + least * pointer->direction;
     out->series[out->series_count++] = (Series){
-        .name = unique(n, series_name(n->arena, pointer->pattern)),
+        .name = unique(n, series_name(n, pointer->pattern, number)),
         .pattern = pointer->pattern,
         .member = member,
-        .number = pointer->number + least * pointer->direction,
+        .number = number,
         .step = pointer->step * pointer->direction,
     };
 }

@@ -29,7 +29,7 @@ static void print_params(Printer *p) {
     for (int i = 0; i < count; i++) {
         const char *text =
             i < k->param_count ? param_text(p, i) : scalar_text(p, i - k->param_count);
-        if (width + strlen(text) + 3 > 100) {
+        if (width + strlen(text) + 3 > PAGE) {
             sb_puts(p->out, "\n   ");
             width = 4;
         }
@@ -40,8 +40,10 @@ static void print_params(Printer *p) {
 
 static void print_head(Printer *p) {
     const Kernel *k = p->kernel;
-    sb_printf(p->out, "extern \"C\" __global__ void __launch_bounds__(%d) %s(\n", k->threads,
-              k->name);
+    const char *head = arena_printf(
+        p->arena, "extern \"C\" __global__ void __launch_bounds__(%d)", k->threads);
+    bool fits = strlen(head) + 1 + strlen(k->name) + 1 <= PAGE;
+    sb_printf(p->out, "%s%s%s(\n", head, fits ? " " : "\n", k->name);
     print_params(p);
 }
 
@@ -93,8 +95,8 @@ static void print_flat_kernel(Printer *p) {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
-    static const char *const reserved[] = {"row", "col", "lane", "worker", "i",
-                                           "j",   "c",   "rows", "first",  "end"};
+    static const char *const reserved[] = {"row", "col",   "lane", "worker", "part", "i", "j",
+                                           "c",   "rows", "first", "end",  "sums"};
     Arena *arena = plan->program->arena;
     size_t steps = (size_t)k->body->count;
     Printer p = {.out = out,

@@ -1,5 +1,7 @@
 /* The row skeletons: a warp or a block for each row, or a block for each worker's run of rows, the
  * columns visited once a phase; and the COLUMN skeleton that adds the workers' partial sums. */
+#include <string.h>
+
 #include "emit/printer.h"
 #include "plan/kernels.h"
 #include "plan/skeleton.h"
@@ -28,7 +30,9 @@ static void print_worker_rows(Printer *p) {
     const Kernel *k = p->kernel;
     long long per = (long long)skeleton_rows_per_worker(k, p->body->rows);
     put(p, "const %s worker = blockIdx.x;", index_type(p));
-    if (k->rows) {
+    if (k->rows && k->rows % per == 0) {
+        put(p, "const %s first = worker * %lld, end = first + %lld;", index_type(p), per, per);
+    } else if (k->rows) {
         put(p, "const %s first = worker * %lld, end = first + %lld < %lld ? first + %lld : %lld;",
             index_type(p), per, per, (long long)k->rows, per, (long long)k->rows);
     } else {
@@ -153,7 +157,8 @@ static void declare_reductions(Printer *p, int phase) {
         if (!reduces_in(p, i, phase))
             continue;
         bool sum = p->body->steps[i].kind == STEP_ROW_SUM;
-        p->slot[i] = unique(p, sum ? "sum" : "exps");
+        const char *hint = p->body->steps[i].hint;
+        p->slot[i] = unique(p, hint ? hint : sum ? "sum" : "exps");
         if (sum)
             put(p, "%s %s = 0;", real_name(p), p->slot[i]);
         else
@@ -200,11 +205,26 @@ static const char *sum_type(const Printer *p) {
     return vector == 1 ? real_name(p) : arena_printf(p->arena, "Vec<%s, %d>", real_name(p), vector);
 }
 
+/* A thread's sum is called after the partial sums that it goes to or comes from. */
+static const char *sum_name(const Printer *p, int step) {
+    static const char ending[] = "_partial";
+    const char *name = p->kernel->param[p->kernel->param_of_step[step]].name;
+    size_t length = strlen(name), extra = sizeof ending - 1;
+    if (length <= extra || strcmp(name + length - extra, ending) != 0)
+        return "total";
+    name = arena_strndup(p->arena, name, length - extra);
+    for (int i = 0; i < p->kernel->param_count; i++)
+        if (strcmp(p->kernel->param[i].name, name) == 0)
+            return "total";
+    return name;
+}
+
 /* Several rows of one result have their numbers. */
 static const char *total_name(const Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     bool one_row = value_elements(s->value) == p->kernel->workers * p->body->cols;
-    return one_row ? "total" : arena_printf(p->arena, "total_%d", (int)s->constant);
+    const char *name = sum_name(p, i);
+    return one_row ? name : arena_printf(p->arena, "%s_%d", name, (int)s->constant);
 }
 
 static void declare_column_sums(Printer *p) {
@@ -314,7 +334,7 @@ void print_row_kernel(Printer *p) {
 static void declare_totals(Printer *p) {
     for (int i = 0; i < p->body->count; i++)
         if (step_totals(p->body->steps[i].kind)) {
-            p->slot[i] = p->name[i] = unique(p, "total");
+            p->slot[i] = p->name[i] = unique(p, sum_name(p, p->body->steps[i].arg[0]));
             put(p, "%s %s = 0;", real_name(p), p->name[i]);
         }
 }

@@ -30,7 +30,17 @@ static const char *variable_name(Printer *p, int i, const char *suffix) {
     for (int k = i + 1; k < p->body->count; k++)
         if (p->body->steps[k].kind == STEP_STORE && p->body->steps[k].arg[0] == i)
             return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, k), suffix));
-    return unique(p, "t");
+    return unique(p, s->hint ? s->hint : "t");
+}
+
+/* Whether the step ends in a statement of its own: a store, or a sum that it is added to. */
+static bool ends_in_statement(const Body *body, int i) {
+    for (int k = i + 1; k < body->count; k++) {
+        const Step *s = &body->steps[k];
+        if ((step_writes(s->kind) || s->kind == STEP_ROW_SUM) && s->arg[0] == i)
+            return true;
+    }
+    return false;
 }
 
 static void declare(Printer *p, int i, const char *suffix) {
@@ -59,7 +69,9 @@ static bool inlined_in_row(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     if (s->kind == STEP_CONST || s->kind == STEP_ROW)
         return true;
-    if (s->kind == STEP_LOAD || s->name || strlen(step_text(p, i)) > LONGEST_INLINE)
+    if (s->kind == STEP_LOAD || s->name)
+        return false;
+    if (strlen(step_text(p, i)) > LONGEST_INLINE && !ends_in_statement(p->body, i))
         return false;
     int uses = 0;
     for (int k = i + 1; k < p->body->count; k++) {
@@ -236,7 +248,7 @@ static bool inlined_in_visit(Printer *p, int phase, int i) {
     if (s->kind == STEP_LOAD && gathers(p, s))
         return false;
     return !s->name && phase_uses(&p->phases, phase, i) <= 1 &&
-           strlen(step_text(p, i)) <= LONGEST_INLINE;
+           (ends_in_statement(p->body, i) || strlen(step_text(p, i)) <= LONGEST_INLINE);
 }
 
 static void print_elements(Printer *p, int phase) {

@@ -13,18 +13,44 @@
 
 enum { BIND_SELECT, BIND_AND, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND_PRIMARY };
 
-/* A line too long for a page goes on behind its "=". */
+/* How loosely the operator that ends there binds; 0: none does. */
+static int looseness(char operator) {
+    static const char tightest_first[] = "%*/-+><=|&:?,";
+    const char *at = strchr(tightest_first, operator);
+    return at ? 1 + (int)(at - tightest_first) : 0;
+}
+
+/* Where a line of more than `room` bytes is best broken: the last space behind the loosest operator
+ * in fewest parentheses; 0: nowhere. */
+static size_t break_of(const char *line, size_t room) {
+    size_t best = 0;
+    int depth = 0, best_cost = 0;
+    for (size_t i = 1; line[i] && i <= room; i++) {
+        int loose = line[i] == ' ' ? looseness(line[i - 1]) : 0;
+        depth += (line[i] == '(') - (line[i] == ')');
+        if (loose && (!best || 16 * depth - loose <= best_cost)) {
+            best = i;
+            best_cost = 16 * depth - loose;
+        }
+    }
+    return best;
+}
+
+/* A line too long for a page goes on behind its "=", then behind its operators. */
 static void put_line(Printer *p, const char *line) {
-    enum { PAGE = 100 };
+    size_t indent = *line != '#' && *line ? 4 * (size_t)p->depth : 0;
     const char *equals = strstr(line, " = ");
-    bool wraps = strlen(line) + 4 * (size_t)p->depth > PAGE && equals;
-    if (*line != '#' && *line)
-        sb_printf(p->out, "%*s", 4 * p->depth, "");
-    if (wraps)
-        sb_printf(p->out, "%.*s =\n%*s%s\n", (int)(equals - line), line, 4 * p->depth + 4, "",
-                  equals + 3);
-    else
-        sb_printf(p->out, "%s\n", line);
+    bool first = true;
+    while (!strchr(line, '\n') && indent + strlen(line) > PAGE) {
+        size_t at = first && equals ? (size_t)(equals - line) + 2 : break_of(line, PAGE - indent);
+        if (at == 0)
+            break;
+        sb_printf(p->out, "%*s%.*s\n", (int)indent, "", (int)at, line);
+        line += at + 1;
+        indent += first ? 4 : 0;
+        first = false;
+    }
+    sb_printf(p->out, "%*s%s\n", (int)indent, "", line);
 }
 
 void put(Printer *p, const char *format, ...) {
@@ -87,10 +113,18 @@ static const char *row_of(Printer *p, const Step *s) {
 
 /* index * stride, of an index that may be a sum. */
 static const char *times(Printer *p, const char *index, int64_t stride) {
-    if (stride == 1)
+    if (stride == 1 || strcmp(index, "0") == 0)
         return index;
     return arena_printf(p->arena, strchr(index, ' ') ? "(%s) * %lld" : "%s * %lld", index,
                         (long long)stride);
+}
+
+/* Whether the step's elements lie as those of the iteration space do. */
+static bool is_whole(const Body *body, const Step *s) {
+    const Value *v = s->value;
+    return value_elements(v) > 1 && s->row_index < 0 && s->col_map == COL_SAME &&
+           v->row_stride == body->cols && value_cols(v) == body->cols &&
+           value_rows(v) == body->rows;
 }
 
 const char *step_index_text(Printer *p, int step, bool each) {
@@ -107,13 +141,15 @@ const char *step_index_text(Printer *p, int step, bool each) {
         return times(p, mapped_column(p, s, each), v->row_stride);
     if (p->linear && s->row_index < 0 && value_elements(v) > 1)
         return mapped_column(p, s, each);
+    if (p->kernel->skeleton == SKELETON_FLAT && is_whole(p->body, s))
+        return each && p->kernel->vector > 1 ? "i + j" : "i";
     const char *row = row_of(p, s);
     const char *col = value_cols(v) > 1 ? mapped_column(p, s, each) : NULL;
     if (row)
         row = times(p, row, v->row_stride);
-    if (row && col)
+    if (row && col && strcmp(row, "0") != 0)
         return arena_printf(p->arena, "%s + %s", row, col);
-    return row ? row : col ? col : "0";
+    return col ? col : row ? row : "0";
 }
 
 /* ---- expressions ----------------------------------------------------------------------------- */

@@ -27,6 +27,12 @@ static int times(Body *body, int a, double factor) {
     return mul(body, a, step_const(body, factor));
 }
 
+/* x - mean */
+static int distance(Body *body, const Op *op) {
+    int d = sub(body, step_load(body, op->in[0]), step_load(body, op->in[1]));
+    return step_hinted(body, d, "delta");
+}
+
 /* Operands after the first are one number a channel. */
 static void expect_channels(const Op *op, int operands) {
     op_expect(op, op->in_count == operands, "operands");
@@ -47,7 +53,7 @@ void shape_batch_norm_sums(Program *p, Op *op) {
 void expand_batch_norm_sums(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
-    int d = sub(body, step_load(body, op->in[0]), step_load(body, op->in[1]));
+    int d = distance(body, op);
     step_col_sum(body, op->out[0], d);
     step_col_sum(body, op->out[1], mul(body, d, d));
 }
@@ -69,9 +75,11 @@ void expand_batch_norm_stats(const Program *p, const Op *op, Body *body) {
     space_of(body, op->in[0]);
     int sum = step_load(body, op->in[0]), squares = step_load(body, op->in[1]);
     int running_mean = step_load(body, op->in[2]), running_var = step_load(body, op->in[3]);
-    int away = times(body, sum, 1 / n), zero = step_const(body, 0);
-    int var = sub(body, times(body, squares, 1 / n), mul(body, away, away));
-    var = step_select(body, step_binary(body, STEP_LT, var, zero), zero, var);
+    int away = step_hinted(body, times(body, sum, 1 / n), "shift"), zero = step_const(body, 0);
+    int exact = sub(body, times(body, squares, 1 / n), mul(body, away, away));
+    step_hinted(body, exact, "difference");
+    int var = step_select(body, step_binary(body, STEP_LT, exact, zero), zero, exact);
+    step_hinted(body, var, "var");
     int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_const(body, op->attr.eps)));
     step_store(body, op->out[0], add(body, running_mean, away));
     step_store(body, op->out[1], rstd);
@@ -87,10 +95,6 @@ void shape_batch_norm(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-static int distance(Body *body, const Op *op) {
-    return sub(body, step_load(body, op->in[0]), step_load(body, op->in[1]));
-}
-
 void expand_batch_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
@@ -104,6 +108,7 @@ void expand_batch_norm_eval(const Program *p, const Op *op, Body *body) {
     space_of(body, op->in[0]);
     int d = distance(body, op), var = step_load(body, op->in[2]);
     int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_const(body, op->attr.eps)));
+    step_hinted(body, rstd, "rstd");
     int scale = mul(body, rstd, step_load(body, op->in[3]));
     step_store(body, op->out[0], step_fma(body, d, scale, step_load(body, op->in[4])));
 }
@@ -129,6 +134,7 @@ void expand_batch_norm_grad_sums(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
     int xhat = mul(body, distance(body, op), step_load(body, op->in[2]));
+    step_hinted(body, xhat, "xhat");
     int dy = step_load(body, op->in[3]);
     step_col_sum(body, op->out[0], mul(body, dy, xhat));
     step_col_sum(body, op->out[1], dy);
@@ -148,7 +154,8 @@ void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
     int scale = mul(body, rstd, step_load(body, op->in[3]));
     int dot = times(body, step_load(body, op->in[4]), one_nth);
     int mean = times(body, step_load(body, op->in[5]), one_nth);
-    int along = mul(body, mul(body, d, rstd), dot);
-    int rest = sub(body, sub(body, step_load(body, op->in[6]), mean), along);
+    int along = step_hinted(body, mul(body, mul(body, d, rstd), dot), "along_xhat");
+    int centered = step_hinted(body, sub(body, step_load(body, op->in[6]), mean), "centered");
+    int rest = step_hinted(body, sub(body, centered, along), "rest");
     step_store(body, op->out[0], mul(body, scale, rest));
 }

@@ -15,7 +15,8 @@ static int is_label(Body *body, int labels) {
 }
 
 static int has_target(Body *body, int labels) {
-    return step_binary(body, STEP_GE, labels, step_const_int(body, 0));
+    int has = step_binary(body, STEP_GE, labels, step_const_int(body, 0));
+    return step_hinted(body, has, "has_target");
 }
 
 /* What stands in the logit's place where the target gives `share` of itself among all classes. */
@@ -43,6 +44,7 @@ void expand_cross_entropy(const Program *p, const Op *op, Body *body) {
         step_reduce(body, STEP_ROW_SUM, step_select(body, is_label(body, labels), x, zero));
     if (op->attr.label_smoothing > 0)
         picked = smoothed(body, op->attr.label_smoothing, picked, x);
+    step_hinted(body, picked, "target");
     int loss = step_binary(body, STEP_MUL, step_binary(body, STEP_SUB, lse, picked), weight);
     step_store(body, op->out[0], step_select(body, has_target(body, labels), loss, zero));
     step_store(body, op->out[1], lse);
@@ -63,12 +65,15 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
         lse = step_load(body, op->in[2]);
     int factor =
         step_binary(body, STEP_MUL, step_load(body, op->in[3]), step_load(body, op->in[4]));
+    step_hinted(body, factor, "scale");
     int softmax = step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x, lse));
     double share = op->attr.label_smoothing;
     if (share > 0)
         softmax =
             step_binary(body, STEP_SUB, softmax, step_const(body, share / (double)body->cols));
+    step_hinted(body, softmax, "softmax");
     int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1 - share));
+    step_hinted(body, less_one, "less_one");
     int d = step_binary(body, STEP_MUL,
                         step_select(body, is_label(body, labels), less_one, softmax), factor);
     step_store(body, op->out[0],
@@ -98,7 +103,9 @@ void expand_topk_hits(const Program *p, const Op *op, Body *body) {
     int one = step_const(body, 1), zero = step_const(body, 0);
     int target =
         step_reduce(body, STEP_ROW_SUM, step_select(body, is_label(body, labels), x, zero));
+    step_hinted(body, target, "target");
     int rank = step_reduce(body, STEP_ROW_SUM, stands_before(body, x, target, labels));
+    step_hinted(body, rank, "rank");
     for (int i = 0; i < 2; i++) {
         int within = step_binary(body, STEP_LT, rank, step_const(body, i ? 5 : 1));
         int hit = step_select(body, within, one, zero);

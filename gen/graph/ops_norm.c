@@ -30,7 +30,7 @@ void expand_rms_norm(const Program *p, const Op *op, Body *body) {
     int mean = row_mean(body, step_binary(body, STEP_MUL, x, x));
     int rstd = step_unary(body, STEP_RSQRT,
                           step_binary(body, STEP_ADD, mean, step_const(body, op->attr.eps)));
-    step_store(body, op->out[1], rstd);
+    step_store(body, op->out[1], step_hinted(body, rstd, "rstd"));
     step_store(body, op->out[0],
                step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, x, rstd), w));
 }
@@ -50,7 +50,8 @@ void expand_rms_norm_grad(const Program *p, const Op *op, Body *body) {
     space_of(body, op->in[0]);
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     int rstd = step_load(body, op->in[2]), dy = step_load(body, op->in[3]);
-    int xhat = step_binary(body, STEP_MUL, x, rstd), g = step_binary(body, STEP_MUL, dy, w);
+    int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
+    int g = step_hinted(body, step_binary(body, STEP_MUL, dy, w), "dxhat");
     int mean = row_mean(body, step_binary(body, STEP_MUL, g, xhat));
     int inner = step_binary(body, STEP_SUB, g, step_binary(body, STEP_MUL, xhat, mean));
     step_store(body, op->out[0], step_binary(body, STEP_MUL, rstd, inner));
@@ -65,6 +66,6 @@ void expand_rms_norm_weight_grad(const Program *p, const Op *op, Body *body) {
     space_of(body, op->in[0]);
     int x = step_load(body, op->in[0]), rstd = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
-    int xhat = step_binary(body, STEP_MUL, x, rstd);
+    int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
     step_col_sum(body, op->out[0], step_binary(body, STEP_MUL, dy, xhat));
 }

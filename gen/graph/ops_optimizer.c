@@ -42,6 +42,7 @@ void expand_clip_factor(const Program *p, const Op *op, Body *body) {
     int scale = op->in_count > 4 ? step_load(body, op->in[4]) : -1;
     if (scale >= 0)
         norm = step_binary(body, STEP_DIV, norm, scale);
+    step_hinted(body, norm, "norm");
     int step = step_load(body, op->in[1]), bad_step = step_load(body, op->in[2]);
     step_store_at(body, op->out[1], step, norm);
     int one = step_const(body, 1), zero = step_const(body, 0), factor = one;
@@ -59,7 +60,7 @@ void expand_clip_factor(const Program *p, const Op *op, Body *body) {
 }
 
 static int applies(Body *body, int factor) {
-    return step_binary(body, STEP_LT, step_const(body, 0), factor);
+    return step_hinted(body, step_binary(body, STEP_LT, step_const(body, 0), factor), "applies");
 }
 
 void shape_adamw(Program *p, Op *op) {
@@ -84,7 +85,7 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
     int bias1 = step_load_mapped(body, op->in[6], applied, COL_SAME, 0);
     int bias2 = step_load_mapped(body, op->in[7], applied, COL_SAME, 0);
     int one = step_const(body, 1);
-    g = step_binary(body, STEP_MUL, g, factor);
+    g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
     int to_g = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta1),
                            step_binary(body, STEP_SUB, g, m));
     int new_m = step_binary(body, STEP_ADD, m, to_g);
@@ -93,11 +94,13 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
     int new_v =
         step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, step_const(body, a->beta2), v), g2);
     int decay = step_binary(body, STEP_MUL, lr, step_const(body, a->weight_decay));
+    step_hinted(body, decay, "decay");
     int new_p = step_binary(body, STEP_MUL, p, step_binary(body, STEP_SUB, one, decay));
+    step_hinted(body, new_p, "decayed");
     int root = step_binary(body, STEP_DIV, step_unary(body, STEP_SQRT, new_v), bias2);
     int ratio = step_binary(body, STEP_DIV, new_m,
                             step_binary(body, STEP_ADD, root, step_const(body, a->eps)));
-    int rate = step_binary(body, STEP_DIV, lr, bias1);
+    int rate = step_hinted(body, step_binary(body, STEP_DIV, lr, bias1), "rate");
     new_p = step_binary(body, STEP_SUB, new_p, step_binary(body, STEP_MUL, rate, ratio));
     int apply = applies(body, factor);
     new_p = step_select(body, apply, new_p, p);
@@ -124,7 +127,7 @@ static int sgd_direction(const Op *op, Body *body, int g, int apply) {
         return g;
     int share = step_const(body, op->attr.momentum), buffer = step_load(body, op->in[5]);
     int kept = step_binary(body, STEP_MUL, share, buffer);
-    int new_buffer = step_binary(body, STEP_ADD, kept, g);
+    int new_buffer = step_hinted(body, step_binary(body, STEP_ADD, kept, g), "momentum");
     step_store(body, op->out[1], step_select(body, apply, new_buffer, buffer));
     if (!op->attr.nesterov)
         return new_buffer;
@@ -138,7 +141,7 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
     int factor = step_load(body, op->in[2]), apply = applies(body, factor);
     int lr = step_load_mapped(body, op->in[3], step_load(body, op->in[4]), COL_SAME, 0);
-    g = step_binary(body, STEP_MUL, g, factor);
+    g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
     if (op->attr.weight_decay > 0) {
         int decay = step_binary(body, STEP_MUL, step_const(body, op->attr.weight_decay), p);
         g = step_binary(body, STEP_ADD, g, decay);

@@ -81,7 +81,8 @@ void expand_silu_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    int slope = silu_slope(body, x, step_unary(body, STEP_SIGMOID, x));
+    int s = step_hinted(body, step_unary(body, STEP_SIGMOID, x), "sigmoid");
+    int slope = silu_slope(body, x, s);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, slope));
 }
 
@@ -112,7 +113,8 @@ void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
     space_of(body, op->out[0]);
     int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
-    int s = step_unary(body, STEP_SIGMOID, gate), through = step_binary(body, STEP_MUL, dy, up);
+    int s = step_hinted(body, step_unary(body, STEP_SIGMOID, gate), "sigmoid");
+    int through = step_hinted(body, step_binary(body, STEP_MUL, dy, up), "dy_up");
     int slope = silu_slope(body, gate, s), silu_gate = step_binary(body, STEP_MUL, gate, s);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, through, slope));
     step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu_gate));
@@ -121,7 +123,8 @@ void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
 /* y = max(x, 0); what is not a number stays that. */
 static int not_below_zero(Body *body, int x) {
     int zero = step_const(body, 0);
-    return step_select(body, step_binary(body, STEP_LT, x, zero), zero, x);
+    int y = step_select(body, step_binary(body, STEP_LT, x, zero), zero, x);
+    return step_hinted(body, y, "at_least_0");
 }
 
 void expand_relu(const Program *p, const Op *op, Body *body) {
@@ -169,7 +172,7 @@ void expand_relu6_grad(const Program *p, const Op *op, Body *body) {
     space_of(body, op->out[0]);
     int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
     int below = step_binary(body, STEP_LT, y, step_const(body, 6));
-    int kept = step_select(body, below, dy, step_const(body, 0));
+    int kept = step_hinted(body, step_select(body, below, dy, step_const(body, 0)), "below_6");
     step_store(body, op->out[0], where_above_zero(body, y, kept));
 }
 
@@ -224,9 +227,11 @@ void expand_dropout(const Program *p, const Op *op, Body *body) {
     int row = global_row(p, body, op->in[3]);
     int cols = step_cast(body, TYPE_LONG, step_const_int(body, body->cols));
     int element = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, row), cols);
+    step_hinted(body, element, "row_start");
     element = step_binary(body, STEP_ADD, element,
                           step_cast(body, TYPE_LONG, step_index(body, STEP_COL)));
     int uniform = step_uniform(body, seed, step, element, op->attr.stream);
+    step_hinted(body, uniform, "uniform");
     int keep = step_binary(body, STEP_LT, step_const(body, op->attr.rate), uniform);
     int kept = step_binary(body, STEP_MUL, x, step_const(body, 1 / (1 - op->attr.rate)));
     step_store(body, op->out[0], step_select(body, keep, kept, step_const(body, 0)));

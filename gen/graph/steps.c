@@ -140,6 +140,11 @@ int step_called(Body *body, int step, const char *format, ...) {
     return step;
 }
 
+int step_hinted(Body *body, int step, const char *hint) {
+    body->steps[step].hint = hint;
+    return step;
+}
+
 int step_cast(Body *body, StepType type, int a) {
     Step s = blank(STEP_CAST, type, level_of(body, a));
     s.arg[0] = a;

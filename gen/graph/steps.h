@@ -75,7 +75,8 @@ typedef struct {
     int64_t period;   /* LOAD: of the map; COL_SUM: rows of a run, 0: all */
     int row_index;    /* LOAD, STORE: a step that gives the row, -1: the row itself */
     uint32_t stream;  /* UNIFORM */
-    const char *name; /* what the kernel calls it; NULL: after what it loads or stores */
+    const char *name; /* a variable of this name; NULL: one only where it is needed, */
+    const char *hint; /* then called this; NULL: after what it loads or stores */
 } Step;
 
 typedef struct {
@@ -104,8 +105,9 @@ int step_uniform(Body *, int seed, int step, int element, uint32_t stream);
 int step_reduce(Body *, StepKind row_sum_or_lse, int a);
 /* A step varies with whatever its arguments vary with. */
 Level level_join(Level, Level);
-/* Gives the step a name; returns the step. */
+/* Gives the step a name, or a hint; returns the step. */
 int step_called(Body *, int step, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int step_hinted(Body *, int step, const char *hint);
 void step_store(Body *, Value *, int a);
 void step_store_at(Body *, Value *, int row_index, int a);
 void step_col_sum(Body *, Value *, int a);

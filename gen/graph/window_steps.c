@@ -86,6 +86,10 @@ static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int
     int64_t stride = w->stride, kernel = w->kernel, count = (kernel + stride - 1) / stride;
     int padded = plus(body, in, w->padding);
     int last = divided(body, padded, stride), first = modulo(body, padded, stride);
+    if (padded != in)
+        step_hinted(body, padded, arena_printf(body->arena, "padded_%s", axis));
+    if (first != padded)
+        step_hinted(body, first, arena_printf(body->arena, "first_tap_%s", axis));
     for (int k = 0; k < count; k++) {
         int64_t highest = (size - 1 + w->padding) / stride - k;
         int at = plus(body, last, -k);
@@ -94,8 +98,10 @@ static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int
         if (stride > 1 && (k + 1) * stride > kernel) { /* some remainders have one k less */
             int exists = step_binary(body, STEP_LT, places[k].number, whole(body, kernel));
             places[k].inside = both(body, places[k].inside, exists);
+            step_hinted(body, places[k].number, arena_printf(body->arena, "tap_%s_%d", axis, k));
             places[k].number =
                 step_binary(body, STEP_MIN, places[k].number, whole(body, kernel - 1));
+            step_hinted(body, places[k].number, arena_printf(body->arena, "near_tap_%s", axis));
         }
         if (at != in)
             call_place(body, at, &places[k], axis, k);
@@ -115,7 +121,7 @@ static int tap_number(Body *body, int h, int w, int64_t kernel) {
 /* Rows of images of height x width. */
 static int join_axes(Body *body, int n, const Place *h, const Place *w, int count, int64_t height,
                      int64_t width, int64_t kernel, Tap *taps) {
-    int image = times(body, n, height);
+    int image = step_hinted(body, times(body, n, height), "first_line");
     for (int i = 0; i < count; i++) {
         int line = times(body, step_binary(body, STEP_ADD, image, h[i].at), width);
         step_called(body, line, "line_%d", i);
@@ -128,6 +134,7 @@ static int join_axes(Body *body, int n, const Place *h, const Place *w, int coun
             if (h[i].inside >= 0 && w[k].inside >= 0)
                 step_called(body, t->inside, "inside_%s", t->name);
             t->number = tap_number(body, h[i].number, w[k].number, kernel);
+            step_hinted(body, t->number, arena_printf(body->arena, "tap_%s", t->name));
         }
     }
     return count * count;

@@ -191,6 +191,11 @@ static Value *norm_param(Builder *b, int64_t width, const char *name, const char
     return builder_param_as(b, part(b, name, which), &shape, pos);
 }
 
+static Value *norm_stat(Builder *b, int64_t width, const char *name, const char *which, Pos pos) {
+    return value_1d(b->program, builder_name(b, part(b, name, which)), ROLE_ACTIVATION,
+                    b->program->real, width, pos);
+}
+
 /* torch's eps and momentum, which all these models use. */
 static const Attr norm_attr = {.eps = 1e-5, .momentum = 0.1};
 
@@ -204,15 +209,17 @@ Value *image_batch_norm(Builder *b, Value *x, const char *name, Pos pos) {
     if (!b->training)
         return builder_op(b, OP_batch_norm_eval, name, (Value *[]){x, mean, var, weight, shift}, 5,
                           norm_attr, pos);
-    Op *sums = op_add(p, b->graph, OP_batch_norm_sums, builder_name(b, part(b, name, "sums")),
-                      (Value *[]){x, mean}, 2, (Attr){0}, pos);
-    Value *of[] = {sums->out[0], sums->out[1], mean, var};
-    Value *out[] = {NULL, NULL, value_alias(p, mean, mean->name), value_alias(p, var, var->name)};
+    Value *sums[] = {norm_stat(b, width, name, "sum", pos),
+                     norm_stat(b, width, name, "sum_squares", pos)};
+    Value *stats[] = {norm_stat(b, width, name, "mean", pos), norm_stat(b, width, name, "rstd", pos),
+                      value_alias(p, mean, mean->name), value_alias(p, var, var->name)};
     Attr attr = norm_attr;
     attr.rows = value_rows(x);
-    Op *stats = op_add_into(p, b->graph, OP_batch_norm_stats,
-                            builder_name(b, part(b, name, "stats")), of, 4, out, 4, attr, pos);
-    Value *in[] = {x, stats->out[0], stats->out[1], weight, shift};
+    op_add_into(p, b->graph, OP_batch_norm_sums, builder_name(b, part(b, name, "sums")),
+                (Value *[]){x, mean}, 2, sums, 2, (Attr){0}, pos);
+    op_add_into(p, b->graph, OP_batch_norm_stats, builder_name(b, part(b, name, "stats")),
+                (Value *[]){sums[0], sums[1], mean, var}, 4, stats, 4, attr, pos);
+    Value *in[] = {x, stats[0], stats[1], weight, shift};
     return builder_op(b, OP_batch_norm, name, in, 5, norm_attr, pos);
 }
 

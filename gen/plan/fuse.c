@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "plan/kernels.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 
@@ -84,6 +85,9 @@ static int forwarded(const Program *p, Body *body, int writer, const Step *load)
     if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) ||
         !value_same_view(store.value, load->value))
         return -1;
+    Step *stored = &body->steps[store.arg[0]];
+    if (stored->kind != STEP_LOAD && !stored->hint)
+        stored->hint = short_name(body->arena, load->value, NULL, 0);
     if (load->type != TYPE_REAL || load->value->dtype == p->real)
         return store.arg[0];
     if (has_dtype(&body->steps[store.arg[0]], load->value->dtype))

@@ -21,9 +21,10 @@ Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
 /* What the printer or CUDA C calls something else. */
 static bool is_reserved(const char *name) {
     static const char *const reserved[] = {
-        "row",      "part", "partial", "col", "lane", "worker", "i",     "j",      "c",     "rows",
-        "first",    "end",  "stream",  "sum", "max",  "min",    "float", "double", "int",   "new",
-        "register", "sin",  "cos",     "exp", "log",  "sqrt",   "tanh",  "pow",    "share",
+        "row",   "part",  "partial",  "col", "lane",  "worker", "i",      "j",        "c",
+        "rows",  "first", "end",      "sums", "stream", "max",    "min",    "float",    "double",
+        "int",   "new",   "register", "sin", "cos",   "exp",    "log",    "sqrt",     "tanh",
+        "pow",   "share",
     };
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (!strcmp(name, reserved[i]))
@@ -45,18 +46,25 @@ static const char *part_before(const char *dotted, const char *part) {
     return at;
 }
 
-/* A parameter goes by its last part ("weight"); a short last part of another value says too little, as
- * does the number of a layer: "act.grad", "q_proj.y", but "norm". */
+static bool is_number(const char *part) { return isdigit((unsigned char)*part); }
+
+/* The gradient, or a part of the sum, of what precedes it. */
+static bool is_of_another(const char *part) {
+    return !strncmp(part, "grad", 4) || !strncmp(part, "part", 4);
+}
+
+/* A parameter goes by its last part ("weight"); a number and "grad" say nothing alone, and a short last
+ * part of another value too little: "conv_1_0", "act_grad", "q_proj_y", but "norm". */
 static const char *telling_parts(const Value *v) {
-    enum { SHORT = 6, MOST_PARTS = 3 };
+    enum { SHORT = 6, MOST_WORDS = 3 };
     const char *last = strrchr(v->name, '.'), *part = last ? last + 1 : v->name;
-    if (role_persistent(v->role))
-        return part;
-    for (int parts = 1; parts < MOST_PARTS && part > v->name && strcspn(part, ".") <= SHORT;
-         parts++) {
+    for (int words = !is_number(part); part > v->name && words < MOST_WORDS;) {
         const char *before = part_before(v->name, part);
-        if (isdigit((unsigned char)*before))
+        bool nothing = is_number(part) || is_of_another(part);
+        bool little = !role_persistent(v->role) && strcspn(part, ".") <= SHORT;
+        if (!nothing && (!little || is_number(before)))
             break;
+        words += !is_number(before);
         part = before;
     }
     return part;
