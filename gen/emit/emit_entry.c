@@ -225,6 +225,23 @@ static bool takes_index(const Pointers *p) {
     return p->has_table;
 }
 
+/* "78.3 MiB" of the units, each `step` of the one before. */
+static void put_scaled(StrBuf *out, double value, double step, const char *const *unit) {
+    while (value >= step && unit[1]) {
+        value /= step;
+        unit++;
+    }
+    sb_printf(out, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, *unit);
+}
+
+static void put_cost(StrBuf *out, double flops, double bytes) {
+    static const char *const work[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", NULL},
+                             *const size[] = {"bytes", "KiB", "MiB", "GiB", NULL};
+    put_scaled(out, flops, 1000, work);
+    sb_puts(out, ", ");
+    put_scaled(out, bytes, 1024, size);
+}
+
 static void put_function(const Stretch *s) {
     const Pointers *p = &s->pointers;
     StrBuf *out = s->e->out;
@@ -233,16 +250,19 @@ static void put_function(const Stretch *s) {
         flops += launch_at(s, i)->cost.flops;
         bytes += launch_at(s, i)->cost.dram_bytes;
     }
-    sb_printf(out, "/* %d launches, %.3g GFLOP, %.3g MiB", p->run.length, flops / 1e9,
-              bytes / 1048576);
+    sb_printf(out, "/* %d launch%s, ", p->run.length, p->run.length == 1 ? "" : "es");
+    put_cost(out, flops, bytes);
     if (p->run.times > 1)
         sb_printf(out, ", %d times over; * in a name counts them", p->run.times);
     sb_puts(out, ". */\n");
     if (p->has_table)
         put_table(s);
     sb_printf(out, "static void %s(Rt *rt%s) {\n", s->function, takes_index(p) ? ", size_t i" : "");
-    if (p->has_table)
-        sb_printf(out, "    const struct %s *at = &%s_at[i];\n\n", s->function, s->function);
+    if (p->has_table) {
+        bool fits = 2 * strlen(s->function) + 31 <= WIDTH;
+        sb_printf(out, "    const struct %s *at =%s&%s_at[i];\n\n", s->function,
+                  fits ? " " : "\n        ", s->function);
+    }
     put_stretch(s);
     sb_puts(out, "}\n\n");
 }
@@ -262,8 +282,9 @@ static const char *purpose(const Emit *e) {
 
 static void put_head(const Emit *e) {
     const Cost *cost = &e->entry->cost;
-    sb_printf(e->out, "/* %s\n * %d launches, %.3f GFLOP, %.3f MiB to and from device memory. */\n",
-              purpose(e), e->entry->launch_count, cost->flops / 1e9, cost->dram_bytes / 1048576);
+    sb_printf(e->out, "/* %s\n * %d launches, ", purpose(e), e->entry->launch_count);
+    put_cost(e->out, cost->flops, cost->dram_bytes);
+    sb_puts(e->out, " to and from device memory. */\n");
     sb_printf(e->out, "static void %s(Rt *rt) {\n", e->entry->name);
 }
 

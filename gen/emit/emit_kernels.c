@@ -10,14 +10,12 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_puts(out, " *\n"
                  " * Every extent and stride is a constant; matrices are row-major. A kernel's "
                  "head names the ops that\n"
-                 " * it carries out, their shape, the first launch, whose values the parameters "
-                 "are called after, the\n"
-                 " * spec key of its first op, the bytes that its threads ask of memory and its "
-                 "arithmetic.\n"
-                 " *\n"
-                 " * NAME_v is what a thread loaded from NAME, NAME_row a number of the whole row, "
-                 "NAME_j of one\n"
-                 " * element. */\n"
+                 " * it carries out, their shape, the spec key of the first one, the bytes that "
+                 "its threads ask of\n"
+                 " * memory and its arithmetic. Parameters are called after what its first launch "
+                 "passes; NAME_v is\n"
+                 " * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of "
+                 "one element. */\n"
                  "#include \"runtime/kernel.cuh\"\n");
 }
 
@@ -62,10 +60,9 @@ static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     const Launch *launch = plan_first_launch(plan, LAUNCH_KERNEL, kernel);
     sb_printf(out, "\n/* %s", k->ops);
     print_shape(k, out);
-    sb_printf(out, "\n * first for %s", launch->ops[0]->name);
-    if (key)
-        sb_printf(out, ", from %s", key);
     sb_puts(out, "\n * ");
+    if (key)
+        sb_printf(out, "from %s; ", key);
     print_cost(plan, k, launch, out);
     sb_puts(out, " */\n");
 }

@@ -158,7 +158,7 @@ static void declare_reductions(Printer *p, int phase) {
             continue;
         bool sum = p->body->steps[i].kind == STEP_ROW_SUM;
         const char *hint = p->body->steps[i].hint;
-        p->slot[i] = unique(p, hint ? hint : sum ? "sum" : "exps");
+        p->slot[i] = unique(p, !sum ? "exps" : hint ? hint : "sum");
         if (sum)
             put(p, "%s %s = 0;", real_name(p), p->slot[i]);
         else

@@ -33,11 +33,13 @@ static const char *variable_name(Printer *p, int i, const char *suffix) {
     return unique(p, s->hint ? s->hint : "t");
 }
 
-/* Whether the step ends in a statement of its own: a store, or a sum that it is added to. */
-static bool ends_in_statement(const Body *body, int i) {
-    for (int k = i + 1; k < body->count; k++) {
-        const Step *s = &body->steps[k];
-        if ((step_writes(s->kind) || s->kind == STEP_ROW_SUM) && s->arg[0] == i)
+/* Whether the step, as it is, is stored or added to a sum: the statement needs no name for it. */
+static bool ends_in_statement(const Printer *p, int i) {
+    for (int k = i + 1; k < p->body->count; k++) {
+        const Step *s = &p->body->steps[k];
+        bool converts = p->body->steps[i].type == TYPE_REAL && s->kind == STEP_STORE &&
+                        s->value->dtype != p->kernel->real;
+        if ((step_writes(s->kind) || step_reduces(s->kind)) && s->arg[0] == i && !converts)
             return true;
     }
     return false;
@@ -71,7 +73,7 @@ static bool inlined_in_row(Printer *p, int i) {
         return true;
     if (s->kind == STEP_LOAD || s->name)
         return false;
-    if (strlen(step_text(p, i)) > LONGEST_INLINE && !ends_in_statement(p->body, i))
+    if (strlen(step_text(p, i)) > LONGEST_INLINE && !ends_in_statement(p, i))
         return false;
     int uses = 0;
     for (int k = i + 1; k < p->body->count; k++) {
@@ -111,8 +113,9 @@ static void print_row_store(Printer *p, int i) {
     const char *guard = store_guard(p, i), *text = stored_text(p, &p->body->steps[i]);
     if (guard)
         put(p, "if (%s)", guard);
-    put(p, "%s%s[%s] = %s;", guard ? "    " : "", param_name(p, i), step_index_text(p, i, true),
-        text);
+    p->depth += guard != NULL;
+    put(p, "%s[%s] = %s;", param_name(p, i), step_index_text(p, i, true), text);
+    p->depth -= guard != NULL;
 }
 
 void print_row_scope(Printer *p, int phase) {
@@ -248,7 +251,7 @@ static bool inlined_in_visit(Printer *p, int phase, int i) {
     if (s->kind == STEP_LOAD && gathers(p, s))
         return false;
     return !s->name && phase_uses(&p->phases, phase, i) <= 1 &&
-           (ends_in_statement(p->body, i) || strlen(step_text(p, i)) <= LONGEST_INLINE);
+           (ends_in_statement(p, i) || strlen(step_text(p, i)) <= LONGEST_INLINE);
 }
 
 static void print_elements(Printer *p, int phase) {

@@ -15,7 +15,7 @@ enum { BIND_SELECT, BIND_AND, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND
 
 /* How loosely the operator that ends there binds; 0: none does. */
 static int looseness(char operator) {
-    static const char tightest_first[] = "%*/-+><=|&:?,";
+    static const char tightest_first[] = "%*/-+><=|&:,";
     const char *at = strchr(tightest_first, operator);
     return at ? 1 + (int)(at - tightest_first) : 0;
 }
@@ -25,7 +25,7 @@ static int looseness(char operator) {
 static size_t break_of(const char *line, size_t room) {
     size_t best = 0;
     int depth = 0, best_cost = 0;
-    for (size_t i = 1; line[i] && i <= room; i++) {
+    for (size_t i = 1; i <= room && line[i]; i++) {
         int loose = line[i] == ' ' ? looseness(line[i - 1]) : 0;
         depth += (line[i] == '(') - (line[i] == ')');
         if (loose && (!best || 16 * depth - loose <= best_cost)) {
@@ -39,10 +39,10 @@ static size_t break_of(const char *line, size_t room) {
 /* A line too long for a page goes on behind its "=", then behind its operators. */
 static void put_line(Printer *p, const char *line) {
     size_t indent = *line != '#' && *line ? 4 * (size_t)p->depth : 0;
-    const char *equals = strstr(line, " = ");
+    const char *equals = strstr(line, "= ");
     bool first = true;
     while (!strchr(line, '\n') && indent + strlen(line) > PAGE) {
-        size_t at = first && equals ? (size_t)(equals - line) + 2 : break_of(line, PAGE - indent);
+        size_t at = first && equals ? (size_t)(equals - line) + 1 : break_of(line, PAGE - indent);
         if (at == 0)
             break;
         sb_printf(p->out, "%*s%.*s\n", (int)indent, "", (int)at, line);

@@ -1,8 +1,9 @@
 /* Root mean square norm (Zhang and Sennrich, arXiv 1910.07467), in `real` inside, rounded once.
  *
  * rms_norm             (x[R,C], w[C]) -> y = x rstd w, rstd[R,1] = 1 / sqrt(mean(x^2) + eps)
- * rms_norm_grad        (x, w, rstd, dy) -> dx = rstd (g - xhat mean(g xhat)), g = dy w, xhat = x
- * rstd rms_norm_weight_grad (x, rstd, dy) -> dw[C] = sum over rows of dy xhat */
+ * rms_norm_grad        (x, w, rstd, dy) -> dx = rstd (g - xhat mean(g xhat)), g = dy w,
+ *                      xhat = x rstd
+ * rms_norm_weight_grad (x, rstd, dy) -> dw[C] = sum over rows of dy xhat */
 #include "graph/op_table.h"
 
 static void space_of(Body *body, const Value *x) {
@@ -11,8 +12,9 @@ static void space_of(Body *body, const Value *x) {
 }
 
 static int row_mean(Body *body, int a) {
-    return step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, a),
-                       step_const(body, 1.0 / (double)body->cols));
+    int mean = step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, a),
+                           step_const(body, 1.0 / (double)body->cols));
+    return step_hinted(body, mean, "mean");
 }
 
 void shape_rms_norm(Program *p, Op *op) {
@@ -54,6 +56,7 @@ void expand_rms_norm_grad(const Program *p, const Op *op, Body *body) {
     int g = step_hinted(body, step_binary(body, STEP_MUL, dy, w), "dxhat");
     int mean = row_mean(body, step_binary(body, STEP_MUL, g, xhat));
     int inner = step_binary(body, STEP_SUB, g, step_binary(body, STEP_MUL, xhat, mean));
+    step_hinted(body, inner, "off_xhat");
     step_store(body, op->out[0], step_binary(body, STEP_MUL, rstd, inner));
 }
 

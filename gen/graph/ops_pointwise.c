@@ -217,7 +217,7 @@ static int global_row(const Program *p, Body *body, Value *first_row) {
         first = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, first), each);
         row = step_cast(body, TYPE_LONG, row);
     }
-    return step_binary(body, STEP_ADD, first, row);
+    return step_hinted(body, step_binary(body, STEP_ADD, first, row), "global_row");
 }
 
 void expand_dropout(const Program *p, const Op *op, Body *body) {

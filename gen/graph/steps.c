@@ -146,6 +146,8 @@ int step_hinted(Body *body, int step, const char *hint) {
 }
 
 int step_cast(Body *body, StepType type, int a) {
+    if (body->steps[a].type == type)
+        return a;
     Step s = blank(STEP_CAST, type, level_of(body, a));
     s.arg[0] = a;
     return body_append(body, s);

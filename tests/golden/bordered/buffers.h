@@ -33,38 +33,60 @@
 #define MODEL_NORM_WEIGHT 9984ul /* bf16 [32], frozen model.norm.weight */
 #define LM_HEAD_WEIGHT 10240ul /* bf16 [64, 32], frozen lm_head.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED 14336ul /* bf16 [88, 56], frozen model.layers.0.self_attn.q_k_v_proj.bordered */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56], model.layers.0.self_attn.q_k_v_proj.bordered.W|sB */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5472ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32] of rows of 56, model.layers.0.self_attn.q_k_v_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.k_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.v_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED 24320ul /* bf16 [40, 40], frozen model.layers.0.self_attn.o_proj.bordered */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_A MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40, model.layers.0.self_attn.o_proj.bordered.W;A */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40], model.layers.0.self_attn.o_proj.bordered.W|sB */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.bordered.sB */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32] of rows of 40, model.layers.0.self_attn.o_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [4, 32] of rows of 40, model.layers.0.self_attn.o_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED 27648ul /* bf16 [112, 48], frozen model.layers.0.mlp.gate_up_proj.bordered */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.W;A */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48], model.layers.0.mlp.gate_up_proj.bordered.W|sB */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.sB */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_B.border */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4688ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.A */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.gate_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.up_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 38400ul /* bf16 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.W;A */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 56], model.layers.0.mlp.down_proj.bordered.W|sB */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.bordered.sB */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [4, 48] of rows of 56, model.layers.0.mlp.down_proj.lora_A.border */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED 43008ul /* bf16 [88, 56], frozen model.layers.1.self_attn.q_k_v_proj.bordered */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [88, 32] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.sB */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED 52992ul /* bf16 [40, 40], frozen model.layers.1.self_attn.o_proj.bordered */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40, model.layers.1.self_attn.o_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.bordered.sB */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED 56320ul /* bf16 [112, 48], frozen model.layers.1.mlp.gate_up_proj.bordered */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32] of rows of 48, model.layers.1.mlp.gate_up_proj.bordered.W;A */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16] of rows of 48, model.layers.1.mlp.gate_up_proj.bordered.sB */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 67072ul /* bf16 [40, 56], frozen model.layers.1.mlp.down_proj.bordered */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.W;A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.bordered.sB */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED 71680ul /* bf16 [88, 56], frozen model.layers.2.self_attn.q_k_v_proj.bordered */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56], model.layers.2.self_attn.q_k_v_proj.bordered.W|sB */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32] of rows of 56, model.layers.2.self_attn.q_k_v_proj.bordered.A */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED 81664ul /* bf16 [40, 40], frozen model.layers.2.self_attn.o_proj.bordered */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_W_SB MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40], model.layers.2.self_attn.o_proj.bordered.W|sB */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32] of rows of 40, model.layers.2.self_attn.o_proj.bordered.A */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED 84992ul /* bf16 [112, 48], frozen model.layers.2.mlp.gate_up_proj.bordered */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_W_SB MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48], model.layers.2.mlp.gate_up_proj.bordered.W|sB */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_A (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32] of rows of 48, model.layers.2.mlp.gate_up_proj.bordered.A */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED 95744ul /* bf16 [40, 56], frozen model.layers.2.mlp.down_proj.bordered */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 56], model.layers.2.mlp.down_proj.bordered.W|sB */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48] of rows of 56, model.layers.2.mlp.down_proj.bordered.A */
 #define TRAINED 100352ul /* bf16 [42, 1024], adapter trained */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT (TRAINED + 73728ul) /* bf16 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight */
@@ -146,30 +168,30 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 48] of rows of 56, model.layers.*.mlp.down_proj.lora_A.border */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_B.border */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [24, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.A */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + (i) * 28672ul) /* bf16 [64, 56], model.layers.*.self_attn.q_k_v_proj.bordered.W|sB */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [8, 32] of rows of 40, model.layers.*.self_attn.o_proj.bordered.A */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + (i) * 28672ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.bordered.W|sB */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [24, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.A */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [64, 56], model.layers.*.self_attn.q_k_v_proj.bordered.W|sB */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 32] of rows of 40, model.layers.*.self_attn.o_proj.bordered.A */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.bordered.W|sB */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32], model.layers.*.post_attention_layernorm.weight */
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [16, 32] of rows of 48, model.layers.*.mlp.gate_up_proj.bordered.A */
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + (i) * 28672ul) /* bf16 [96, 48], model.layers.*.mlp.gate_up_proj.bordered.W|sB */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [8, 48] of rows of 56, model.layers.*.mlp.down_proj.bordered.A */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + (i) * 28672ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.bordered.W|sB */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [16, 32] of rows of 48, model.layers.*.mlp.gate_up_proj.bordered.A */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [96, 48], model.layers.*.mlp.gate_up_proj.bordered.W|sB */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 48] of rows of 56, model.layers.*.mlp.down_proj.bordered.A */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.bordered.W|sB */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 512ul) /* bf16 [32], model.layers.*.input_layernorm.weight */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.bordered.sB */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + ((i) - 1) * 28672ul) /* bf16 [40, 48] of rows of 56, model.layers.*.mlp.down_proj.bordered.W;A */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [40, 48] of rows of 56, model.layers.*.mlp.down_proj.bordered.W;A */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.up_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [96, 16] of rows of 48, model.layers.*.mlp.gate_up_proj.bordered.sB */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.up_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.gate_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.gate_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED + ((i) - 1) * 28672ul) /* bf16 [112, 32] of rows of 48, model.layers.*.mlp.gate_up_proj.bordered.W;A */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [112, 32] of rows of 48, model.layers.*.mlp.gate_up_proj.bordered.W;A */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.o_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.bordered.sB */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.o_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + ((i) - 1) * 28672ul) /* bf16 [40, 32] of rows of 40, model.layers.*.self_attn.o_proj.bordered.W;A */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [40, 32] of rows of 40, model.layers.*.self_attn.o_proj.bordered.W;A */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.v_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [64, 24] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.sB */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.v_proj.lora_A.weight.grad */
@@ -177,7 +199,7 @@
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.k_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + ((i) - 1) * 28672ul) /* bf16 [88, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.W;A */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [88, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.W;A */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
@@ -260,30 +282,47 @@
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 41984ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 29696ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.k_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.v_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 72704ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 68608ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 33792ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.v */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 63488ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.u */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 7168ul /* bf16 [32, 96], activation model.layers.0.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_0_MLP_UP_PROJ (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.up_proj */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.0.mlp.gate_up_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96] of rows of 112, model.layers.0.mlp.gate_up_proj.dy */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48] of rows of 112, model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112, model.layers.0.mlp.act.grad.up */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.gate_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.0.mlp.gate_up_proj.v */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.up_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 45568ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 66560ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 36864ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 49152ul /* bf16 [32, 56], activation model.layers.1.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.q_proj.lora_A */
@@ -295,6 +334,8 @@
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 69632ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.y */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 39424ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.v */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 66560ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_up_proj.x_u */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.gate_proj.lora_A */
@@ -305,50 +346,72 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 69632ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 69632ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 56320ul /* bf16 [32, 56], activation model.layers.2.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.2.input_layernorm */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.2.self_attn.q_k_v_proj.u */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 37888ul /* bf16 [32, 64], activation model.layers.2.self_attn.q_k_v_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.2.self_attn.q_proj */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.k_proj */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.v_proj */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.2.self_attn.q_k_v_proj.dy_v */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88, model.layers.2.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88, model.layers.2.self_attn.q_proj.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.k_proj.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.grad.v */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88, model.layers.2.self_attn.q_k_v_proj.v */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.k_proj.lora_A.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.v_proj.lora_A.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 77824ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 80384ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 59904ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 69632ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.2.post_attention_layernorm */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.mlp.gate_up_proj.u */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 19456ul /* bf16 [32, 96], activation model.layers.2.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96, model.layers.2.mlp.gate_proj */
 #define MODEL_LAYERS_2_MLP_UP_PROJ (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.2.mlp.up_proj */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.2.mlp.gate_up_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96] of rows of 112, model.layers.2.mlp.gate_up_proj.dy */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48] of rows of 112, model.layers.2.mlp.act.grad.gate */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_UP (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112, model.layers.2.mlp.act.grad.up */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.gate_proj.lora_A.grad */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.2.mlp.gate_up_proj.v */
 #define MODEL_LAYERS_2_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.up_proj.lora_A.grad */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 59904ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
+#define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 80384ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.2.mlp_residual.grad */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_up_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.0.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.0.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.1.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.1.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.y */
@@ -357,64 +420,71 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.2.self_attn.q_k_v_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.2.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.2.self_attn.q_k_v_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.2.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.2.self_attn.q_proj */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_up_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.2.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.mlp.gate_up_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.2.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96, model.layers.2.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.2.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_MLP_ACT EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
-#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 32] of rows of 56, model.layers.*.input_layernorm */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 7168ul) /* bf16 [32, 32] of rows of 56, model.layers.*.input_layernorm */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U + (i) * 7168ul) /* bf16 [32, 24] of rows of 56, model.layers.*.self_attn.q_k_v_proj.u */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], model.layers.*.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 4096ul) /* bf16 [32, 64], model.layers.*.self_attn.q_k_v_proj.y */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 4096ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.q_proj */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ + (i) * 4096ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.q_proj */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.self_attn.q_rope */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 4096ul) /* bf16 [32, 16] of rows of 64, model.layers.*.self_attn.k_proj */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 1024ul) /* bf16 [32, 16], model.layers.*.self_attn.k_rope */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 4096ul) /* bf16 [32, 16] of rows of 64, model.layers.*.self_attn.v_proj */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 2560ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U + (i) * 2560ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.u */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 1024ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.y */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 1024ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.attn_residual */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 32] of rows of 48, model.layers.*.post_attention_layernorm */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul) /* bf16 [32, 32] of rows of 48, model.layers.*.post_attention_layernorm */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 16] of rows of 48, model.layers.*.mlp.gate_up_proj.u */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48], model.layers.*.mlp.gate_up_proj.x_u */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 6144ul) /* bf16 [32, 96], model.layers.*.mlp.gate_up_proj.y */
-#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.gate_proj */
+#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.gate_proj */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.up_proj */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 48] of rows of 56, model.layers.*.mlp.act */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 7168ul) /* bf16 [32, 48] of rows of 56, model.layers.*.mlp.act */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.x_u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 3072ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_1_MLP_ACT_GRAD - ((i) - 1) * 12288ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.up_proj.lora_A */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.gate_proj.lora_A */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 20480ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 20480ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 20480ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.v */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 20480ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 20480ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 20480ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 2560ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 18944ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
@@ -424,7 +494,7 @@
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.k_proj.lora_A */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 22528ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
-#define MICRO_STEP_MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + (i) * 32768ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 32768ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 
 /* ---- INPUT: one batch ---- */
 

@@ -23,6 +23,7 @@
 #define IMAGE_STD 3072ul /* f32 [1], constant image_std */
 #define LOSS_GRAD 3328ul /* f32 [1], constant loss.grad */
 #define TRAINED 3584ul /* f32 [12, 1024], weight trained */
+#define FC2_BIAS TRAINED /* f32 [6], fc2.bias */
 #define FC2_WEIGHT (TRAINED + 4096ul) /* f32 [6, 16], fc2.weight */
 #define FC1_BIAS (TRAINED + 8192ul) /* f32 [16], fc1.bias */
 #define FC1_WEIGHT (TRAINED + 12288ul) /* f32 [16, 300], fc1.weight */
@@ -31,6 +32,7 @@
 #define CONV1_BIAS (TRAINED + 40960ul) /* f32 [8], conv1.bias */
 #define CONV1_WEIGHT (TRAINED + 45056ul) /* f32 [8, 3, 3, 1], conv1.weight */
 #define GRADIENT 52736ul /* f32 [12, 1024], gradient gradient */
+#define FC2_BIAS_GRAD GRADIENT /* f32 [6], fc2.bias.grad */
 #define FC2_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [6, 16], fc2.weight.grad */
 #define FC1_BIAS_GRAD (GRADIENT + 8192ul) /* f32 [16], fc1.bias.grad */
 #define FC1_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [16, 300], fc1.weight.grad */

@@ -2,8 +2,8 @@
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. In the code, NAME_v is what a thread loaded from NAME, NAME_row a
- * number of the whole row, NAME_j of one element. */
+ * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* of a thread */
@@ -30,8 +30,8 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
     *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
 }
 
-/* image_input over [1, 576], from model.image_size
- * 5760 bytes, 14400 FLOPs a launch */
+/* image_input over [1, 576]
+ * from model.image_size; 5760 bytes, 14400 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, float *__restrict__ images) {
@@ -60,22 +60,23 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
         const int row_top_left = (n * 14 + h_near) * 10 + w_near;
         const int top_left = pixels[row_top_left];
         const float t =
-            (1.0f - w_share) * static_cast<float>(top_left) + w_share * static_cast<float>(top_right);
+            (1.0f - w_share) * static_cast<float>(top_left) +
+            w_share * static_cast<float>(top_right);
         const int row_bottom_right = (n * 14 + h_far) * 10 + w_far;
         const int bottom_right = pixels[row_bottom_right];
         const int row_bottom_left = (n * 14 + h_far) * 10 + w_near;
         const int bottom_left = pixels[row_bottom_left];
         const float t_2 =
-            (1.0f - w_share) * static_cast<float>(bottom_left) + w_share * static_cast<float>(bottom_right);
-        const float images_j =
+            (1.0f - w_share) * static_cast<float>(bottom_left) +
+            w_share * static_cast<float>(bottom_right);
+        images_v[j] =
             (((1.0f - h_share) * t + h_share * t_2) / 255.0f - image_mean_row) / image_std_row;
-        images_v[j] = images_j;
     }
     store_vec(images + i, images_v);
 }
 
-/* conv2d (gather of conv2d_fma.cu), from model.layers
- * 29216 bytes, 57600 FLOPs a launch */
+/* conv2d (gather of conv2d_fma.cu)
+ * from model.layers; 29216 bytes, 57600 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_4x12x12x1_8x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -167,27 +168,27 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_4x12x12x1_8x3x3(
     }
 }
 
-/* add_bias, relu over [400, 8], from model.layers
- * 38400 bytes, 3200 FLOPs a launch */
+/* add_bias, relu over [400, 8]
+ * from model.layers; 38400 bytes, 3200 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_relu_400x8(
     const float *__restrict__ conv1, const float *__restrict__ bias, float *__restrict__ relu1) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
     if (i >= 3200)
         return;
-    const int row = i / 8, col = i % 8;
-    const Vec<float, 4> conv1_v = load_vec<4>(conv1 + row * 8 + col);
+    const int col = i % 8;
+    const Vec<float, 4> conv1_v = load_vec<4>(conv1 + i);
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
     Vec<float, 4> relu1_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = conv1_v[j] + bias_v[j];
-        relu1_v[j] = t < 0.0f ? 0.0f : t;
+        const float conv1_biased = conv1_v[j] + bias_v[j];
+        relu1_v[j] = conv1_biased < 0.0f ? 0.0f : conv1_biased;
     }
-    store_vec(relu1 + row * 8 + col, relu1_v);
+    store_vec(relu1 + i, relu1_v);
 }
 
-/* conv2d (gather of conv2d_fma.cu), from model.layers
- * 143744 bytes, 691200 FLOPs a launch */
+/* conv2d (gather of conv2d_fma.cu)
+ * from model.layers; 143744 bytes, 691200 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -279,27 +280,27 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_4x10x10x8_12x3x3(
     }
 }
 
-/* add_bias over [400, 12], from model.layers
- * 57600 bytes, 4800 FLOPs a launch */
+/* add_bias over [400, 12]
+ * from model.layers; 57600 bytes, 4800 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_400x12(
     const float *__restrict__ conv2, const float *__restrict__ bias,
     float *__restrict__ conv2_biased) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
     if (i >= 4800)
         return;
-    const int row = i / 12, col = i % 12;
-    const Vec<float, 4> conv2_v = load_vec<4>(conv2 + row * 12 + col);
+    const int col = i % 12;
+    const Vec<float, 4> conv2_v = load_vec<4>(conv2 + i);
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
     Vec<float, 4> conv2_biased_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         conv2_biased_v[j] = conv2_v[j] + bias_v[j];
     }
-    store_vec(conv2_biased + row * 12 + col, conv2_biased_v);
+    store_vec(conv2_biased + i, conv2_biased_v);
 }
 
-/* max_pool2d, dropout over [100, 12], from model.layers
- * 30000 bytes, 2400 FLOPs a launch */
+/* max_pool2d, dropout over [100, 12]
+ * from model.layers; 30000 bytes, 2400 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) max_pool2d_dropout_100x12(
     const float *__restrict__ conv2_biased, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
@@ -316,19 +317,19 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_dropout_100x12(
     const int h_1 = h_0 + 1;
     const int w_0 = w * 2;
     const int w_1 = w_0 + 1;
-    const int t = n * 10;
-    const int line_0 = (t + h_0) * 10;
+    const int first_line = n * 10;
+    const int line_0 = (first_line + h_0) * 10;
     const int row_0_0 = line_0 + w_0;
     const int row_0_1 = line_0 + w_1;
-    const int line_1 = (t + h_1) * 10;
+    const int line_1 = (first_line + h_1) * 10;
     const int row_1_0 = line_1 + w_0;
     const int row_1_1 = line_1 + w_1;
     const int64_t seed_row = seed[0];
     const int step_row = step[0];
     const int first_row_row = first_row[0];
-    const int64_t t_2 =
+    const int64_t global_row =
         static_cast<int64_t>(first_row_row) * static_cast<int64_t>(25) + static_cast<int64_t>(row);
-    const int64_t t_3 = static_cast<int64_t>(t_2) * static_cast<int64_t>(12);
+    const int64_t row_start = global_row * static_cast<int64_t>(12);
     const Vec<float, 4> x_0_0 = load_vec<4>(conv2_biased + row_0_0 * 12 + col);
     const Vec<float, 4> x_0_1 = load_vec<4>(conv2_biased + row_0_1 * 12 + col);
     const Vec<float, 4> x_1_0 = load_vec<4>(conv2_biased + row_1_0 * 12 + col);
@@ -344,38 +345,38 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_dropout_100x12(
         const bool larger_1_1 = x_1_1[j] == x_1_1[j] ? best_1_0 < x_1_1[j] : true;
         const float best_1_1 = larger_1_1 ? x_1_1[j] : best_1_0;
         max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
-        const float t_4 =
-            philox_uniform(seed_row, step_row, stream, t_3 + static_cast<int64_t>(col + j));
-        dropout1_v[j] = 0.25f < t_4 ? best_1_1 * 1.33333333f : 0.0f;
+        const float uniform =
+            philox_uniform(seed_row, step_row, stream, row_start + static_cast<int64_t>(col + j));
+        dropout1_v[j] = 0.25f < uniform ? best_1_1 * 1.33333333f : 0.0f;
     }
-    store_vec(max_pool1_argmax + row * 12 + col, max_pool1_argmax_v);
-    store_vec(dropout1 + row * 12 + col, dropout1_v);
+    store_vec(max_pool1_argmax + i, max_pool1_argmax_v);
+    store_vec(dropout1 + i, dropout1_v);
 }
 
-/* add_bias, relu over [4, 16], from model.layers
- * 768 bytes, 64 FLOPs a launch */
+/* add_bias, relu over [4, 16]
+ * from model.layers; 768 bytes, 64 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
     const float *__restrict__ fc1, const float *__restrict__ bias, float *__restrict__ relu2) {
     const int i = threadIdx.x * 4;
     if (i >= 64)
         return;
-    const int row = i / 16, col = i % 16;
-    const Vec<float, 4> fc1_v = load_vec<4>(fc1 + row * 16 + col);
+    const int col = i % 16;
+    const Vec<float, 4> fc1_v = load_vec<4>(fc1 + i);
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
     Vec<float, 4> relu2_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = fc1_v[j] + bias_v[j];
-        relu2_v[j] = t < 0.0f ? 0.0f : t;
+        const float fc1_biased = fc1_v[j] + bias_v[j];
+        relu2_v[j] = fc1_biased < 0.0f ? 0.0f : fc1_biased;
     }
-    store_vec(relu2 + row * 16 + col, relu2_v);
+    store_vec(relu2 + i, relu2_v);
 }
 
-/* add_bias, cross_entropy, cross_entropy_grad over [4, 6], from model.num_classes
- * 1936 bytes, 1080 FLOPs a launch */
+/* add_bias, cross_entropy, cross_entropy_grad over [4, 6]
+ * from model.num_classes; 1936 bytes, 1080 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_entropy_grad_4x6(
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
-    const float *__restrict__ loss_weight, const float *__restrict__ grad,
+    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ fc2_biased, float *__restrict__ loss_rows,
     float *__restrict__ fc2_biased_grad) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
@@ -385,9 +386,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
-    const float grad_row = grad[0];
-    const float t = loss_weight_row * grad_row;
-    const bool t_2 = labels_row >= 0;
+    const float loss_grad_row = loss_grad[0];
+    const float scale = loss_weight_row * loss_grad_row;
+    const bool has_target = labels_row >= 0;
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
@@ -405,18 +406,18 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float lse = warp_lse(exps);
     sum = warp_sum(sum);
     sum_2 = warp_sum(sum_2);
-    const float loss_rows_row =
-        labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
     if (lane == 0)
-        loss_rows[row] = loss_rows_row;
+        loss_rows[row] =
+            labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
     if (col < 6) {
-        const float t_3 = expf(fc2_v + bias_v - lse) - 1.0f / 60;
-        fc2_biased_grad[row * 6 + col] = t_2 ? (col == labels_row ? t_3 - 0.9f : t_3) * t : 0.0f;
+        const float softmax = expf(fc2_v + bias_v - lse) - 1.0f / 60;
+        fc2_biased_grad[row * 6 + col] =
+            has_target ? (col == labels_row ? softmax - 0.9f : softmax) * scale : 0.0f;
     }
 }
 
-/* sum over [1, 4], from training.task
- * 20 bytes, 4 FLOPs a launch */
+/* sum over [1, 4]
+ * from training.task; 20 bytes, 4 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) sum_4(
     const float *__restrict__ loss_rows, float *__restrict__ loss) {
     const int col = threadIdx.x;
@@ -430,8 +431,8 @@ extern "C" __global__ void __launch_bounds__(32) sum_4(
         loss[0] = sum;
 }
 
-/* add, from training.task
- * 12 bytes, 1 FLOPs a launch */
+/* add
+ * from training.task; 12 bytes, 1 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(1) add(
     float *__restrict__ step_loss, const float *__restrict__ loss) {
     const float step_loss_row = step_loss[0];
@@ -439,12 +440,12 @@ extern "C" __global__ void __launch_bounds__(1) add(
     step_loss[0] = step_loss_row + loss_row;
 }
 
-/* column_sum over [4, 6], from model.num_classes
- * 120 bytes, 24 FLOPs a launch */
+/* column_sum over [4, 6]
+ * from model.num_classes; 120 bytes, 24 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
-    const float *__restrict__ fc2_biased_grad, float *__restrict__ grad) {
+    const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
-    const int first = worker * 4, end = first + 4 < 4 ? first + 4 : 4;
+    const int first = worker * 4, end = first + 4;
     const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
     const int col = lane * 2;
     Vec<float, 2> total = {};
@@ -459,16 +460,16 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     total = sum_of_parts<85, 3>(sums, total);
     if (part > 0)
         return;
-    store_vec(grad + worker * 6 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * 6 + col, convert_vec<float>(total));
 }
 
-/* relu_grad, column_sum over [4, 16], from model.layers
- * 832 bytes, 64 FLOPs a launch */
+/* relu_grad, column_sum over [4, 16]
+ * from model.layers; 832 bytes, 64 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
     const float *__restrict__ relu2, const float *__restrict__ relu2_grad,
-    float *__restrict__ fc1_biased_grad, float *__restrict__ grad) {
+    float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
-    const int first = worker * 4, end = first + 4 < 4 ? first + 4 : 4;
+    const int first = worker * 4, end = first + 4;
     const int lane = threadIdx.x % 4, part = threadIdx.x / 4;
     const int col = lane * 4;
     Vec<float, 4> total = {};
@@ -488,11 +489,11 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
     total = sum_of_parts<64, 4>(sums, total);
     if (part > 0)
         return;
-    store_vec(grad + worker * 16 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * 16 + col, convert_vec<float>(total));
 }
 
-/* dropout over [100, 12], from model.layers
- * 14400 bytes, 2400 FLOPs a launch */
+/* dropout over [100, 12]
+ * from model.layers; 14400 bytes, 2400 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) dropout_100x12(
     const float *__restrict__ flatten1_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
@@ -504,27 +505,27 @@ extern "C" __global__ void __launch_bounds__(256) dropout_100x12(
     const int64_t seed_row = seed[0];
     const int step_row = step[0];
     const int first_row_row = first_row[0];
-    const int64_t t =
+    const int64_t global_row =
         static_cast<int64_t>(first_row_row) * static_cast<int64_t>(25) + static_cast<int64_t>(row);
-    const int64_t t_2 = static_cast<int64_t>(t) * static_cast<int64_t>(12);
-    const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + row * 12 + col);
+    const int64_t row_start = global_row * static_cast<int64_t>(12);
+    const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + i);
     Vec<float, 4> max_pool1_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_3 =
-            philox_uniform(seed_row, step_row, stream, t_2 + static_cast<int64_t>(col + j));
-        max_pool1_grad_v[j] = 0.25f < t_3 ? flatten1_grad_v[j] * 1.33333333f : 0.0f;
+        const float uniform =
+            philox_uniform(seed_row, step_row, stream, row_start + static_cast<int64_t>(col + j));
+        max_pool1_grad_v[j] = 0.25f < uniform ? flatten1_grad_v[j] * 1.33333333f : 0.0f;
     }
-    store_vec(max_pool1_grad + row * 12 + col, max_pool1_grad_v);
+    store_vec(max_pool1_grad + i, max_pool1_grad_v);
 }
 
-/* max_pool2d_grad, column_sum over [400, 12], from model.layers
- * 43248 bytes, 4800 FLOPs a launch */
+/* max_pool2d_grad, column_sum over [400, 12]
+ * from model.layers; 43248 bytes, 4800 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(255) max_pool2d_grad_column_sum_400x12(
     const uint8_t *__restrict__ max_pool1_argmax, const float *__restrict__ max_pool1_grad,
-    float *__restrict__ conv2_biased_grad, float *__restrict__ grad) {
+    float *__restrict__ conv2_biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
-    const int first = worker * 400, end = first + 400 < 400 ? first + 400 : 400;
+    const int first = worker * 400, end = first + 400;
     const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
     const int col = lane * 4;
     Vec<float, 4> total = {};
@@ -537,13 +538,13 @@ extern "C" __global__ void __launch_bounds__(255) max_pool2d_grad_column_sum_400
         const int w_0 = w / 2;
         const int line_0 = (n * 5 + h_0) * 5;
         const int row_0_0 = line_0 + w_0;
-        const int t = h % 2 * 2 + w % 2;
+        const int tap_0_0 = h % 2 * 2 + w % 2;
         const Vec<uint8_t, 4> argmax_0_0 = load_vec<4>(max_pool1_argmax + row_0_0 * 12 + col);
         const Vec<float, 4> dy_0_0 = load_vec<4>(max_pool1_grad + row_0_0 * 12 + col);
         Vec<float, 4> conv2_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float conv2_biased_grad_j = argmax_0_0[j] == t ? dy_0_0[j] : 0.0f;
+            const float conv2_biased_grad_j = argmax_0_0[j] == tap_0_0 ? dy_0_0[j] : 0.0f;
             conv2_biased_grad_v[j] = conv2_biased_grad_j;
             total[j] += conv2_biased_grad_j;
         }
@@ -553,11 +554,11 @@ extern "C" __global__ void __launch_bounds__(255) max_pool2d_grad_column_sum_400
     total = sum_of_parts<85, 3>(sums, total);
     if (part > 0)
         return;
-    store_vec(grad + worker * 12 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * 12 + col, convert_vec<float>(total));
 }
 
-/* conv2d_weight_grad (weight_grad of conv2d_fma.cu), from model.layers
- * 142208 bytes, 691200 FLOPs a launch */
+/* conv2d_weight_grad (weight_grad of conv2d_fma.cu)
+ * from model.layers; 142208 bytes, 691200 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
 conv2d_weight_grad_4x10x10x8_12x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -624,8 +625,8 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
         }
 }
 
-/* conv2d_input_grad (gather of conv2d_fma.cu), from model.layers
- * 187520 bytes, 691200 FLOPs a launch */
+/* conv2d_input_grad (gather of conv2d_fma.cu)
+ * from model.layers; 187520 bytes, 691200 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -717,13 +718,13 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_4x10x10x8_12x
     }
 }
 
-/* relu_grad, column_sum over [400, 8], from model.layers
- * 38432 bytes, 3200 FLOPs a launch */
+/* relu_grad, column_sum over [400, 8]
+ * from model.layers; 38432 bytes, 3200 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_400x8(
     const float *__restrict__ relu1, const float *__restrict__ relu1_grad,
-    float *__restrict__ conv1_biased_grad, float *__restrict__ grad) {
+    float *__restrict__ conv1_biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
-    const int first = worker * 400, end = first + 400 < 400 ? first + 400 : 400;
+    const int first = worker * 400, end = first + 400;
     const int lane = threadIdx.x % 2, part = threadIdx.x / 2;
     const int col = lane * 4;
     Vec<float, 4> total = {};
@@ -743,11 +744,11 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_400x8(
     total = sum_of_parts<128, 2>(sums, total);
     if (part > 0)
         return;
-    store_vec(grad + worker * 8 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * 8 + col, convert_vec<float>(total));
 }
 
-/* conv2d_weight_grad (weight_grad of conv2d_fma.cu), from model.layers
- * 27488 bytes, 57600 FLOPs a launch */
+/* conv2d_weight_grad (weight_grad of conv2d_fma.cu)
+ * from model.layers; 27488 bytes, 57600 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x12x12x1_8x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -823,19 +824,19 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const int64_t end = first + each < rows ? first + each : rows;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
     const int col = (blockIdx.y * 32 + lane) * 4;
-    Vec<float, 4> total = {};
+    Vec<float, 4> columns = {};
     for (int64_t row = first + part; row < end; row += 8) {
         const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            total[j] += gradient_v[j] * gradient_v[j];
+            columns[j] += gradient_v[j] * gradient_v[j];
         }
     }
     SHARED Vec<float, 4> sums[256];
-    total = sum_of_parts<8, 32>(sums, total);
+    columns = sum_of_parts<8, 32>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(total));
+    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
 /* sum_squares over [64, 1024]
@@ -864,14 +865,14 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
     const int col = threadIdx.x * 4;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
-    float sum = 0;
+    float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        sum += columns_v[j];
+        squared += columns_v[j];
     }
-    sum = block_sum<256>(sum);
-    const float grad_norm_row = sqrtf(sum);
+    squared = block_sum<256>(squared);
+    const float grad_norm_row = sqrtf(squared);
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
     const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
@@ -879,8 +880,8 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
         clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
 }
 
-/* sgd over [rows, 1024], from optimizer.name
- * 23552 bytes, 9216 FLOPs a row */
+/* sgd over [rows, 1024]
+ * from optimizer.name; 23552 bytes, 9216 FLOPs a row */
 extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const int *__restrict__ step,
@@ -889,7 +890,7 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     if (i >= rows * 1024)
         return;
     const float clip_factor_row = clip_factor[0];
-    const bool t = 0.0f < clip_factor_row;
+    const bool applies = 0.0f < clip_factor_row;
     const int step_row = step[0];
     const float lr_row = lr[static_cast<int64_t>(step_row)];
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
@@ -899,10 +900,10 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     Vec<float, 4> new_trained_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = gradient_v[j] * clip_factor_row + 0.0001f * trained_v[j];
-        const float t_3 = 0.9f * exp_avg_v[j] + t_2;
-        new_exp_avg_v[j] = t ? t_3 : exp_avg_v[j];
-        new_trained_v[j] = t ? trained_v[j] - lr_row * (t_2 + 0.9f * t_3) : trained_v[j];
+        const float t = gradient_v[j] * clip_factor_row + 0.0001f * trained_v[j];
+        const float momentum = 0.9f * exp_avg_v[j] + t;
+        new_exp_avg_v[j] = applies ? momentum : exp_avg_v[j];
+        new_trained_v[j] = applies ? trained_v[j] - lr_row * (t + 0.9f * momentum) : trained_v[j];
     }
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(trained + i, new_trained_v);
@@ -914,20 +915,20 @@ extern "C" __global__ void __launch_bounds__(1) advance_step(
     const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
     int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
     const float clip_factor_row = clip_factor[0];
-    const bool t = 0.0f < clip_factor_row;
+    const bool applies = 0.0f < clip_factor_row;
     const int step_row = step[0];
     const int applied_row = applied[0];
     const int bad_step_row = bad_step[0];
     const float step_loss_row = step_loss[0];
     loss[step_row] = step_loss_row;
     step[0] = step_row + 1;
-    applied[0] = t ? applied_row + 1 : applied_row;
-    bad_step[0] = t ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
     step_loss[0] = 0.0f;
 }
 
-/* max_pool2d over [100, 12], from model.layers
- * 25200 bytes, 0 FLOPs a launch */
+/* max_pool2d over [100, 12]
+ * from model.layers; 25200 bytes, 0 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) max_pool2d_100x12(
     const float *__restrict__ conv2_biased, float *__restrict__ max_pool1,
     uint8_t *__restrict__ max_pool1_argmax) {
@@ -943,11 +944,11 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_100x12(
     const int h_1 = h_0 + 1;
     const int w_0 = w * 2;
     const int w_1 = w_0 + 1;
-    const int t = n * 10;
-    const int line_0 = (t + h_0) * 10;
+    const int first_line = n * 10;
+    const int line_0 = (first_line + h_0) * 10;
     const int row_0_0 = line_0 + w_0;
     const int row_0_1 = line_0 + w_1;
-    const int line_1 = (t + h_1) * 10;
+    const int line_1 = (first_line + h_1) * 10;
     const int row_1_0 = line_1 + w_0;
     const int row_1_1 = line_1 + w_1;
     const Vec<float, 4> x_0_0 = load_vec<4>(conv2_biased + row_0_0 * 12 + col);
@@ -967,12 +968,12 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_100x12(
         max_pool1_v[j] = best_1_1;
         max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
     }
-    store_vec(max_pool1 + row * 12 + col, max_pool1_v);
-    store_vec(max_pool1_argmax + row * 12 + col, max_pool1_argmax_v);
+    store_vec(max_pool1 + i, max_pool1_v);
+    store_vec(max_pool1_argmax + i, max_pool1_argmax_v);
 }
 
-/* add_bias, cross_entropy, topk_hits over [4, 6], from model.num_classes
- * 1264 bytes, 880 FLOPs a launch */
+/* add_bias, cross_entropy, topk_hits over [4, 6]
+ * from model.num_classes; 1264 bytes, 880 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hits_4x6(
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
@@ -989,34 +990,33 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     SumOfExps<float> exps;
     float sum = 0;
     float sum_2 = 0;
-    float sum_3 = 0;
+    float target = 0;
     if (col < 6) {
         fc2_v = fc2[row * 6 + col];
         bias_v = bias[col];
-        const float t = fc2_v + bias_v;
-        exps.add(t);
-        sum += col == labels_row ? t : 0.0f;
-        sum_2 += t;
-        sum_3 += col == labels_row ? t : 0.0f;
+        const float fc2_biased = fc2_v + bias_v;
+        exps.add(fc2_biased);
+        sum += col == labels_row ? fc2_biased : 0.0f;
+        sum_2 += fc2_biased;
+        target += col == labels_row ? fc2_biased : 0.0f;
     }
     const float lse = warp_lse(exps);
     sum = warp_sum(sum);
     sum_2 = warp_sum(sum_2);
-    sum_3 = warp_sum(sum_3);
-    const float loss_rows_row =
-        labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+    target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = loss_rows_row;
-    float sum_4 = 0;
+        loss_rows[row] =
+            labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+    float rank = 0;
     if (col < 6) {
-        const float t_2 = fc2_v + bias_v;
-        const float t_3 =
-            t_2 < sum_3 ? 0.0f : (t_2 == sum_3 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
-        sum_4 += t_3;
+        const float fc2_biased_2 = fc2_v + bias_v;
+        rank +=
+            fc2_biased_2 < target ? 0.0f :
+            (fc2_biased_2 == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
     }
-    sum_4 = warp_sum(sum_4);
+    rank = warp_sum(rank);
     if (lane == 0)
-        hits_top1[row] = labels_row >= 0 ? (sum_4 < 1.0f ? 1.0f : 0.0f) : 0.0f;
+        hits_top1[row] = labels_row >= 0 ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
     if (lane == 0)
-        hits_top5[row] = labels_row >= 0 ? (sum_4 < 5.0f ? 1.0f : 0.0f) : 0.0f;
+        hits_top5[row] = labels_row >= 0 ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
 }

@@ -54,6 +54,7 @@
 #define MODEL_NORM_WEIGHT 106240ul /* f32 [32], frozen model.norm.weight */
 #define LM_HEAD_WEIGHT 106496ul /* f32 [64, 32], frozen lm_head.weight */
 #define TRAINED 114688ul /* f32 [12, 1024], adapter trained */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4], model.layers.2.mlp.down_proj.lora_B.weight */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.2.mlp.down_proj.lora_A.weight */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.2.self_attn.q_proj.lora_B.weight */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.2.self_attn.q_proj.lora_A.weight */

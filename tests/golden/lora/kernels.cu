@@ -2,8 +2,8 @@
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. In the code, NAME_v is what a thread loaded from NAME, NAME_row a
- * number of the whole row, NAME_j of one element. */
+ * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
 #include "runtime/kernel.cuh"
 
 /* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
@@ -98,12 +98,12 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
         cos_values_v[j] = cosf(t_2);
         sin_values_v[j] = sinf(t_2);
     }
-    store_vec(cos_values + row * 8 + col, cos_values_v);
-    store_vec(sin_values + row * 8 + col, sin_values_v);
+    store_vec(cos_values + i, cos_values_v);
+    store_vec(sin_values + i, sin_values_v);
 }
 
-/* embedding, rms_norm over [32, 32], from model.vocab_size
- * 20480 bytes, 7168 FLOPs a launch */
+/* embedding, rms_norm over [32, 32]
+ * from model.vocab_size; 20480 bytes, 7168 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     const int *__restrict__ input_ids, const float *__restrict__ weight,
     const float *__restrict__ weight_2, float *__restrict__ embed_tokens,
@@ -117,9 +117,9 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     embed_tokens[row * 32 + col] = weight_v;
     sum += weight_v * weight_v;
     sum = warp_sum(sum);
-    const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_2_v = weight_2[col];
-    input_layernorm[row * 32 + col] = weight_v * t * weight_2_v;
+    input_layernorm[row * 32 + col] = weight_v * rstd * weight_2_v;
 }
 
 /* rope over [32, 32]
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32(
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 32 + col);
+    const Vec<float, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + i);
     const Vec<float, 4> self_attn_q_proj_v_2 = load_vec<4>(self_attn_q_proj + row * 32 + (col ^ 8));
     Vec<float, 4> self_attn_q_rope_v;
 #pragma unroll
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32(
         const float t_2 = self_attn_q_proj_v_2[j] * sin_values_v[j];
         self_attn_q_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
     }
-    store_vec(self_attn_q_rope + row * 32 + col, self_attn_q_rope_v);
+    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
 }
 
 /* rope over [32, 16]
@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + row * 16 + col);
+    const Vec<float, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
     const Vec<float, 4> self_attn_k_proj_v_2 = load_vec<4>(self_attn_k_proj + row * 16 + (col ^ 8));
     Vec<float, 4> self_attn_k_rope_v;
 #pragma unroll
@@ -165,11 +165,11 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
         const float t_2 = self_attn_k_proj_v_2[j] * sin_values_v[j];
         self_attn_k_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
     }
-    store_vec(self_attn_k_rope + row * 16 + col, self_attn_k_rope_v);
+    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
 }
 
-/* attention (forward of attention_fma.cu), from model.num_attention_heads
- * 17920 bytes, 34816 FLOPs a launch */
+/* attention (forward of attention_fma.cu)
+ * from model.num_attention_heads; 17920 bytes, 34816 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_forward_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -246,8 +246,8 @@ attention_forward_16x2x16(
     }
 }
 
-/* add, rms_norm over [32, 32], from model.hidden_size
- * 20608 bytes, 9216 FLOPs a launch */
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 20608 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
@@ -271,8 +271,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     post_attention_layernorm[row * 32 + col] = t * weight_v;
 }
 
-/* swiglu over [32, 48], from model.intermediate_size
- * 18432 bytes, 4608 FLOPs a launch */
+/* swiglu over [32, 48]
+ * from model.intermediate_size; 18432 bytes, 4608 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_32x48(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     float *__restrict__ mlp_act) {
@@ -284,50 +284,49 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_32x48(
     Vec<float, 4> mlp_act_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float mlp_act_j =
-            gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
-        mlp_act_v[j] = mlp_act_j;
+        mlp_act_v[j] = gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
     }
     store_vec(mlp_act + i, mlp_act_v);
 }
 
-/* cross_entropy, cross_entropy_grad over [32, 64], from training.task
- * 28800 bytes, 21504 FLOPs a launch */
+/* cross_entropy, cross_entropy_grad over [32, 64]
+ * from training.task; 28800 bytes, 21504 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
-    const float *__restrict__ loss_weight, const float *__restrict__ grad,
+    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows, float *__restrict__ lm_head_grad) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
-    const float grad_row = grad[0];
-    const float t = loss_weight_row * grad_row;
-    const bool t_2 = labels_row >= 0;
+    const float loss_grad_row = loss_grad[0];
+    const float scale = loss_weight_row * loss_grad_row;
+    const bool has_target = labels_row >= 0;
     SumOfExps<float> exps;
-    float sum = 0;
+    float target = 0;
     const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         exps.add(lm_head_v[j]);
-        sum += col + j == labels_row ? lm_head_v[j] : 0.0f;
+        target += col + j == labels_row ? lm_head_v[j] : 0.0f;
     }
     const float lse = warp_lse(exps);
-    sum = warp_sum(sum);
+    target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - sum) * loss_weight_row : 0.0f;
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
     Vec<float, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        const float t_3 = expf(lm_head_v[j] - lse);
-        lm_head_grad_v[j] = t_2 ? (col + j == labels_row ? t_3 - 1.0f : t_3) * t : 0.0f;
+        const float softmax = expf(lm_head_v[j] - lse);
+        lm_head_grad_v[j] =
+            has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
     }
     store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
 }
 
-/* sum over [1, 32], from training.task
- * 132 bytes, 32 FLOPs a launch */
+/* sum over [1, 32]
+ * from training.task; 132 bytes, 32 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) sum_32(
     const float *__restrict__ loss_rows, float *__restrict__ loss) {
     const int col = threadIdx.x;
@@ -339,8 +338,8 @@ extern "C" __global__ void __launch_bounds__(32) sum_32(
         loss[0] = sum;
 }
 
-/* add, from training.task
- * 12 bytes, 1 FLOPs a launch */
+/* add
+ * from training.task; 12 bytes, 1 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(1) add(
     float *__restrict__ step_loss, const float *__restrict__ loss) {
     const float step_loss_row = step_loss[0];
@@ -362,16 +361,16 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const float mlp_residual_v = mlp_residual[row * 32 + col];
     const float weight_v = weight[col];
     const float model_norm_grad_v = model_norm_grad[row * 32 + col];
-    const float t = model_norm_grad_v * weight_v * (mlp_residual_v * model_norm_rstd_row);
-    sum += t;
+    sum += model_norm_grad_v * weight_v * (mlp_residual_v * model_norm_rstd_row);
     sum = warp_sum(sum);
-    const float t_2 = sum * 0.03125f;
-    const float t_3 = model_norm_grad_v * weight_v - mlp_residual_v * model_norm_rstd_row * t_2;
-    mlp_residual_grad[row * 32 + col] = model_norm_rstd_row * t_3;
+    const float mean = sum * 0.03125f;
+    const float off_xhat =
+        model_norm_grad_v * weight_v - mlp_residual_v * model_norm_rstd_row * mean;
+    mlp_residual_grad[row * 32 + col] = model_norm_rstd_row * off_xhat;
 }
 
-/* swiglu_grad over [32, 48], from model.intermediate_size
- * 30720 bytes, 13824 FLOPs a launch */
+/* swiglu_grad over [32, 48]
+ * from model.intermediate_size; 30720 bytes, 13824 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     const float *__restrict__ mlp_act_grad, float *__restrict__ act_grad_gate,
@@ -386,11 +385,11 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
     Vec<float, 4> act_grad_up_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = 1.0f / (1.0f + expf(-gate_proj_v[j]));
-        const float act_grad_gate_j =
-            mlp_act_grad_v[j] * up_proj_v[j] * (t * (1.0f + gate_proj_v[j] * (1.0f - t)));
-        act_grad_gate_v[j] = act_grad_gate_j;
-        act_grad_up_v[j] = mlp_act_grad_v[j] * (gate_proj_v[j] * t);
+        const float sigmoid = 1.0f / (1.0f + expf(-gate_proj_v[j]));
+        act_grad_gate_v[j] =
+            mlp_act_grad_v[j] * up_proj_v[j] *
+            (sigmoid * (1.0f + gate_proj_v[j] * (1.0f - sigmoid)));
+        act_grad_up_v[j] = mlp_act_grad_v[j] * (gate_proj_v[j] * sigmoid);
     }
     store_vec(act_grad_gate + i, act_grad_gate_v);
     store_vec(act_grad_up + i, act_grad_up_v);
@@ -411,20 +410,21 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float attn_residual_v = attn_residual[row * 32 + col];
     const float weight_v = weight[col];
     const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
-    const float t =
-        post_attention_layernorm_grad_v * weight_v * (attn_residual_v * post_attention_layernorm_rstd_row);
-    sum += t;
+    sum +=
+        post_attention_layernorm_grad_v * weight_v *
+        (attn_residual_v * post_attention_layernorm_rstd_row);
     sum = warp_sum(sum);
-    const float t_2 = sum * 0.03125f;
+    const float mean = sum * 0.03125f;
     const float mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
-    const float t_3 =
-        post_attention_layernorm_grad_v * weight_v - attn_residual_v * post_attention_layernorm_rstd_row * t_2;
+    const float off_xhat =
+        post_attention_layernorm_grad_v * weight_v -
+        attn_residual_v * post_attention_layernorm_rstd_row * mean;
     attn_residual_grad[row * 32 + col] =
-        mlp_residual_grad_v + post_attention_layernorm_rstd_row * t_3;
+        mlp_residual_grad_v + post_attention_layernorm_rstd_row * off_xhat;
 }
 
-/* attention_grad (backward_q of attention_fma.cu), from model.num_attention_heads
- * 30464 bytes, 52224 FLOPs a launch */
+/* attention_grad (backward_q of attention_fma.cu)
+ * from model.num_attention_heads; 30464 bytes, 52224 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_backward_q_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -508,8 +508,8 @@ attention_backward_q_16x2x16(
     }
 }
 
-/* attention_grad (backward_kv of attention_fma.cu), from model.num_attention_heads
- * 26368 bytes, 69632 FLOPs a launch */
+/* attention_grad (backward_kv of attention_fma.cu)
+ * from model.num_attention_heads; 26368 bytes, 69632 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_backward_kv_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -608,7 +608,7 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + row * 16 + col);
+    const Vec<float, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
     const Vec<float, 4> self_attn_grad_k_v_2 = load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
     Vec<float, 4> self_attn_k_proj_grad_v;
 #pragma unroll
@@ -617,7 +617,7 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
         const float t_2 = self_attn_grad_k_v_2[j] * sin_values_v[j];
         self_attn_k_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
     }
-    store_vec(self_attn_k_proj_grad + row * 16 + col, self_attn_k_proj_grad_v);
+    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
 }
 
 /* rope_grad over [32, 32]
@@ -631,7 +631,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + row * 32 + col);
+    const Vec<float, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
     const Vec<float, 4> self_attn_grad_q_v_2 = load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
     Vec<float, 4> self_attn_q_proj_grad_v;
 #pragma unroll
@@ -640,7 +640,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
         const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
         self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
     }
-    store_vec(self_attn_q_proj_grad + row * 32 + col, self_attn_q_proj_grad_v);
+    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
 }
 
 /* sum_squares over [rows, 1024]
@@ -652,19 +652,19 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const int64_t end = first + each < rows ? first + each : rows;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
     const int col = (blockIdx.y * 32 + lane) * 4;
-    Vec<float, 4> total = {};
+    Vec<float, 4> columns = {};
     for (int64_t row = first + part; row < end; row += 8) {
         const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            total[j] += gradient_v[j] * gradient_v[j];
+            columns[j] += gradient_v[j] * gradient_v[j];
         }
     }
     SHARED Vec<float, 4> sums[256];
-    total = sum_of_parts<8, 32>(sums, total);
+    columns = sum_of_parts<8, 32>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(total));
+    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
 /* sum_squares over [64, 1024]
@@ -693,14 +693,14 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
     const int col = threadIdx.x * 4;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
-    float sum = 0;
+    float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        sum += columns_v[j];
+        squared += columns_v[j];
     }
-    sum = block_sum<256>(sum);
-    const float grad_norm_row = sqrtf(sum);
+    squared = block_sum<256>(squared);
+    const float grad_norm_row = sqrtf(squared);
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
     const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
@@ -726,8 +726,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
     const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
     const float t = 1.0f - lr_row * 0.01f;
-    const float t_2 = lr_row / bias_correction1_row;
-    const bool t_3 = 0.0f < clip_factor_row;
+    const float rate = lr_row / bias_correction1_row;
+    const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -737,14 +737,14 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<float, 4> new_exp_avg_sq_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_4 = gradient_v[j] * clip_factor_row;
-        const float t_5 = exp_avg_v[j] + 0.1f * (t_4 - exp_avg_v[j]);
-        const float t_6 = 0.999f * exp_avg_sq_v[j] + 0.001f * (t_4 * t_4);
-        const float t_7 =
-            trained_v[j] * t - t_2 * (t_5 / (sqrtf(t_6) / bias_correction2_row + 1e-08f));
-        new_trained_v[j] = t_3 ? t_7 : trained_v[j];
-        new_exp_avg_v[j] = t_3 ? t_5 : exp_avg_v[j];
-        new_exp_avg_sq_v[j] = t_3 ? t_6 : exp_avg_sq_v[j];
+        const float clipped = gradient_v[j] * clip_factor_row;
+        const float t_2 = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
+        const float t_3 = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float t_4 =
+            trained_v[j] * t - rate * (t_2 / (sqrtf(t_3) / bias_correction2_row + 1e-08f));
+        new_trained_v[j] = applies ? t_4 : trained_v[j];
+        new_exp_avg_v[j] = applies ? t_2 : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? t_3 : exp_avg_sq_v[j];
     }
     store_vec(trained + i, new_trained_v);
     store_vec(exp_avg + i, new_exp_avg_v);
@@ -757,20 +757,20 @@ extern "C" __global__ void __launch_bounds__(1) advance_step(
     const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
     int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
     const float clip_factor_row = clip_factor[0];
-    const bool t = 0.0f < clip_factor_row;
+    const bool applies = 0.0f < clip_factor_row;
     const int step_row = step[0];
     const int applied_row = applied[0];
     const int bad_step_row = bad_step[0];
     const float step_loss_row = step_loss[0];
     loss[step_row] = step_loss_row;
     step[0] = step_row + 1;
-    applied[0] = t ? applied_row + 1 : applied_row;
-    bad_step[0] = t ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
     step_loss[0] = 0.0f;
 }
 
-/* add, rms_norm over [32, 32], from model.hidden_size
- * 20480 bytes, 9216 FLOPs a launch */
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 20480 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
@@ -785,13 +785,14 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
     attn_residual[row * 32 + col] = attn_residual_j;
     sum += attn_residual_j * attn_residual_j;
     sum = warp_sum(sum);
-    const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] = (embed_tokens_v + self_attn_o_proj_v) * t * weight_v;
+    post_attention_layernorm[row * 32 + col] =
+        (embed_tokens_v + self_attn_o_proj_v) * rstd * weight_v;
 }
 
-/* add, rms_norm over [32, 32], from model.hidden_size
- * 16384 bytes, 9216 FLOPs a launch */
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 16384 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
@@ -801,16 +802,16 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
     float sum = 0;
     const float attn_residual_v = attn_residual[row * 32 + col];
     const float down_proj_v = down_proj[row * 32 + col];
-    const float t = attn_residual_v + down_proj_v;
-    sum += t * t;
+    const float mlp_residual = attn_residual_v + down_proj_v;
+    sum += mlp_residual * mlp_residual;
     sum = warp_sum(sum);
-    const float t_2 = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_v = weight[col];
-    model_norm[row * 32 + col] = (attn_residual_v + down_proj_v) * t_2 * weight_v;
+    model_norm[row * 32 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
 }
 
-/* cross_entropy over [32, 64], from training.task
- * 16640 bytes, 12288 FLOPs a launch */
+/* cross_entropy over [32, 64]
+ * from training.task; 16640 bytes, 12288 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
@@ -821,17 +822,17 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
     SumOfExps<float> exps;
-    float sum = 0;
+    float target = 0;
     const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         exps.add(lm_head_v[j]);
-        sum += col + j == labels_row ? lm_head_v[j] : 0.0f;
+        target += col + j == labels_row ? lm_head_v[j] : 0.0f;
     }
     const float lse = warp_lse(exps);
-    sum = warp_sum(sum);
+    target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - sum) * loss_weight_row : 0.0f;
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
     if (lane == 0)
         loss_rows_lse[row] = lse;
 }

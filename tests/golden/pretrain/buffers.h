@@ -24,6 +24,7 @@
 #define ROPE_INV_FREQ 3840ul /* f32 [8], constant rope.inv_freq */
 #define LOSS_GRAD 4096ul /* f32 [1], constant loss.grad */
 #define TRAINED 4352ul /* bf16 [27, 1024], weight trained */
+#define MODEL_NORM_WEIGHT TRAINED /* bf16 [32], model.norm.weight */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT (TRAINED + 2048ul) /* bf16 [32, 48], model.layers.1.mlp.down_proj.weight */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT (TRAINED + 6144ul) /* bf16 [48, 32], model.layers.1.mlp.up_proj.weight */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT (TRAINED + 10240ul) /* bf16 [48, 32], model.layers.1.mlp.gate_proj.weight */
@@ -44,6 +45,7 @@
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT (TRAINED + 49152ul) /* bf16 [32], model.layers.0.input_layernorm.weight */
 #define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 51200ul) /* bf16 [64, 32], model.embed_tokens.weight */
 #define GRADIENT 59648ul /* f32 [27, 1024], gradient gradient */
+#define MODEL_NORM_WEIGHT_GRAD GRADIENT /* f32 [32], model.norm.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD (GRADIENT + 53248ul) /* f32 [32, 48], model.layers.0.mlp.down_proj.weight.grad */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [48, 32], model.layers.0.mlp.up_proj.weight.grad */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [48, 32], model.layers.0.mlp.gate_proj.weight.grad */

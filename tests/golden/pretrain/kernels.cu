@@ -2,8 +2,8 @@
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. In the code, NAME_v is what a thread loaded from NAME, NAME_row a
- * number of the whole row, NAME_j of one element. */
+ * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
 #include "runtime/kernel.cuh"
 
 /* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
@@ -272,12 +272,12 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
         cos_values_v[j] = cosf(t_2);
         sin_values_v[j] = sinf(t_2);
     }
-    store_vec(cos_values + row * 8 + col, cos_values_v);
-    store_vec(sin_values + row * 8 + col, sin_values_v);
+    store_vec(cos_values + i, cos_values_v);
+    store_vec(sin_values + i, sin_values_v);
 }
 
-/* embedding, rms_norm over [32, 32], from model.vocab_size
- * 12416 bytes, 7168 FLOPs a launch */
+/* embedding, rms_norm over [32, 32]
+ * from model.vocab_size; 12416 bytes, 7168 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ weight_2, __nv_bfloat16 *__restrict__ embed_tokens,
@@ -313,10 +313,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32(
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 32 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + i);
     const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
         load_vec<4>(self_attn_q_proj + row * 32 + (col ^ 8));
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + row * 32 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
     const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
         load_vec<4>(self_attn_k_proj + row * 32 + (col ^ 8));
     Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
@@ -330,12 +330,12 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32(
         const float t_4 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
         self_attn_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t_3 - t_4 : t_3 + t_4);
     }
-    store_vec(self_attn_q_rope + row * 32 + col, self_attn_q_rope_v);
-    store_vec(self_attn_k_rope + row * 32 + col, self_attn_k_rope_v);
+    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
+    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
 }
 
-/* attention (forward of attention_mma.cu), from model.num_attention_heads
- * 12032 bytes, 34816 FLOPs a launch */
+/* attention (forward of attention_mma.cu)
+ * from model.num_attention_heads; 12032 bytes, 34816 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_forward_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
@@ -418,8 +418,8 @@ attention_forward_16x2x16(
                            SEQ - warp_first, HEAD_DIM, own, sums, total);
 }
 
-/* add, rms_norm over [32, 32], from model.hidden_size
- * 10368 bytes, 9216 FLOPs a launch */
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 10368 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -444,12 +444,13 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float attn_residual_j_3 =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     const float t =
-        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * post_attention_layernorm_rstd_row;
+        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) *
+        post_attention_layernorm_rstd_row;
     post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
 }
 
-/* swiglu over [32, 48], from model.intermediate_size
- * 9216 bytes, 4608 FLOPs a launch */
+/* swiglu over [32, 48]
+ * from model.intermediate_size; 9216 bytes, 4608 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
@@ -467,45 +468,46 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48(
     store_vec(mlp_act + i, mlp_act_v);
 }
 
-/* cross_entropy, cross_entropy_grad over [32, 64], from training.task
- * 20608 bytes, 21504 FLOPs a launch */
+/* cross_entropy, cross_entropy_grad over [32, 64]
+ * from training.task; 20608 bytes, 21504 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
-    const float *__restrict__ loss_weight, const float *__restrict__ grad,
+    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
-    const float grad_row = grad[0];
-    const float t = loss_weight_row * grad_row;
-    const bool t_2 = labels_row >= 0;
+    const float loss_grad_row = loss_grad[0];
+    const float scale = loss_weight_row * loss_grad_row;
+    const bool has_target = labels_row >= 0;
     SumOfExps<float> exps;
-    float sum = 0;
+    float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
         exps.add(lm_head_j);
-        sum += col + j == labels_row ? lm_head_j : 0.0f;
+        target += col + j == labels_row ? lm_head_j : 0.0f;
     }
     const float lse = warp_lse(exps);
-    sum = warp_sum(sum);
+    target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - sum) * loss_weight_row : 0.0f;
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
     Vec<__nv_bfloat16, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        const float t_3 = expf(convert<float>(lm_head_v[j]) - lse);
-        lm_head_grad_v[j] =
-            convert<__nv_bfloat16>(t_2 ? (col + j == labels_row ? t_3 - 1.0f : t_3) * t : 0.0f);
+        const float softmax = expf(convert<float>(lm_head_v[j]) - lse);
+        const float lm_head_grad_j =
+            has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
+        lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
     }
     store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
 }
 
-/* sum over [1, 32], from training.task
- * 132 bytes, 32 FLOPs a launch */
+/* sum over [1, 32]
+ * from training.task; 132 bytes, 32 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) sum_32(
     const float *__restrict__ loss_rows, float *__restrict__ loss) {
     const int col = threadIdx.x;
@@ -517,8 +519,8 @@ extern "C" __global__ void __launch_bounds__(32) sum_32(
         loss[0] = sum;
 }
 
-/* add, from training.task
- * 12 bytes, 1 FLOPs a launch */
+/* add
+ * from training.task; 12 bytes, 1 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(1) add(
     float *__restrict__ step_loss, const float *__restrict__ loss) {
     const float step_loss_row = step_loss[0];
@@ -532,7 +534,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad_part) {
     const int worker = blockIdx.x;
-    const int first = worker * 32, end = first + 32 < 32 ? first + 32 : 32;
+    const int first = worker * 32, end = first + 32;
     const int lane = threadIdx.x % 4, part = threadIdx.x / 4;
     const int col = lane * 8;
     Vec<float, 8> total = {};
@@ -543,9 +545,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
             load_vec<8>(model_norm_grad + row * 32 + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float t =
-                convert<float>(model_norm_grad_v[j]) * (convert<float>(mlp_residual_v[j]) * model_norm_rstd_row);
-            total[j] += t;
+            total[j] +=
+                convert<float>(model_norm_grad_v[j]) *
+                (convert<float>(mlp_residual_v[j]) * model_norm_rstd_row);
         }
     }
     SHARED Vec<float, 8> sums[256];
@@ -558,18 +560,18 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
 /* add over [1, 32]
  * 384 bytes, 32 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(32) add_32(
-    float *__restrict__ grad, const float *__restrict__ weight_grad_part) {
+    float *__restrict__ weight_grad, const float *__restrict__ weight_grad_part) {
     const int i = threadIdx.x * 4;
     if (i >= 32)
         return;
-    const Vec<float, 4> grad_v = load_vec<4>(grad + i);
+    const Vec<float, 4> weight_grad_v = load_vec<4>(weight_grad + i);
     const Vec<float, 4> weight_grad_part_v = load_vec<4>(weight_grad_part + i);
-    Vec<float, 4> new_grad_v;
+    Vec<float, 4> new_weight_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        new_grad_v[j] = grad_v[j] + weight_grad_part_v[j];
+        new_weight_grad_v[j] = weight_grad_v[j] + weight_grad_part_v[j];
     }
-    store_vec(grad + i, new_grad_v);
+    store_vec(weight_grad + i, new_weight_grad_v);
 }
 
 /* rms_norm_grad over [32, 32]
@@ -586,18 +588,19 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
     const __nv_bfloat16 weight_v = weight[col];
     const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
-    const float t =
-        convert<float>(model_norm_grad_v) * convert<float>(weight_v) * (convert<float>(mlp_residual_v) * model_norm_rstd_row);
-    sum += t;
+    sum +=
+        convert<float>(model_norm_grad_v) * convert<float>(weight_v) *
+        (convert<float>(mlp_residual_v) * model_norm_rstd_row);
     sum = warp_sum(sum);
-    const float t_2 = sum * 0.03125f;
-    const float t_3 =
-        convert<float>(model_norm_grad_v) * convert<float>(weight_v) - convert<float>(mlp_residual_v) * model_norm_rstd_row * t_2;
-    mlp_residual_grad[row * 32 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * t_3);
+    const float mean = sum * 0.03125f;
+    const float off_xhat =
+        convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
+        convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
+    mlp_residual_grad[row * 32 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
 }
 
-/* swiglu_grad over [32, 48], from model.intermediate_size
- * 15360 bytes, 13824 FLOPs a launch */
+/* swiglu_grad over [32, 48]
+ * from model.intermediate_size; 15360 bytes, 13824 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
@@ -612,11 +615,12 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
     for (int j = 0; j < 8; j++) {
         const float gate_proj_j = convert<float>(gate_proj_v[j]);
         const float mlp_act_grad_j = convert<float>(mlp_act_grad_v[j]);
-        const float t = 1.0f / (1.0f + expf(-gate_proj_j));
+        const float sigmoid = 1.0f / (1.0f + expf(-gate_proj_j));
         const float act_grad_gate_j =
-            mlp_act_grad_j * convert<float>(up_proj_v[j]) * (t * (1.0f + gate_proj_j * (1.0f - t)));
+            mlp_act_grad_j * convert<float>(up_proj_v[j]) *
+            (sigmoid * (1.0f + gate_proj_j * (1.0f - sigmoid)));
         act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
-        act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * t));
+        act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * sigmoid));
     }
     store_vec(act_grad_gate + i, act_grad_gate_v);
     store_vec(act_grad_up + i, act_grad_up_v);
@@ -639,22 +643,24 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const __nv_bfloat16 weight_v = weight[col];
     const __nv_bfloat16 post_attention_layernorm_grad_v =
         post_attention_layernorm_grad[row * 32 + col];
-    const float t = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
-    const float t_2 = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
-    sum += t_2 * t;
+    const float xhat = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
+    const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
+    sum += dxhat * xhat;
     sum = warp_sum(sum);
-    const float t_3 = sum * 0.03125f;
+    const float mean = sum * 0.03125f;
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
-    const float t_4 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
-    const float t_5 = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
+    const float xhat_2 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
+    const float dxhat_2 =
+        convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     const float attn_residual_grad_j =
-        convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row * (t_5 - t_4 * t_3)));
+        convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row *
+        (dxhat_2 - xhat_2 * mean)));
     attn_residual_grad[row * 32 + col] =
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
 
-/* attention_grad (backward_q of attention_mma.cu), from model.num_attention_heads
- * 19200 bytes, 52224 FLOPs a launch */
+/* attention_grad (backward_q of attention_mma.cu)
+ * from model.num_attention_heads; 19200 bytes, 52224 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_q_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
@@ -763,8 +769,8 @@ attention_backward_q_16x2x16(
                            SEQ - warp_first, HEAD_DIM, own, sums, scale);
 }
 
-/* attention_grad (backward_kv of attention_mma.cu), from model.num_attention_heads
- * 15104 bytes, 69632 FLOPs a launch */
+/* attention_grad (backward_kv of attention_mma.cu)
+ * from model.num_attention_heads; 15104 bytes, 69632 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_kv_16x2x16(
     const __nv_bfloat16 *__restrict__ q,
@@ -922,10 +928,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + row * 32 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
     const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
         load_vec<4>(self_attn_grad_k + row * 32 + (col ^ 8));
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + row * 32 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
     const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
         load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
     Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
@@ -940,12 +946,12 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
         self_attn_q_proj_grad_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? t_3 + t_4 : t_3 - t_4);
     }
-    store_vec(self_attn_k_proj_grad + row * 32 + col, self_attn_k_proj_grad_v);
-    store_vec(self_attn_q_proj_grad + row * 32 + col, self_attn_q_proj_grad_v);
+    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
+    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
 }
 
-/* embedding_grad (embedding_grad of embedding_grad.cu), from model.vocab_size
- * 34816 bytes, 1024 FLOPs a launch */
+/* embedding_grad (embedding_grad of embedding_grad.cu)
+ * from model.vocab_size; 34816 bytes, 1024 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
     const __nv_bfloat16 *__restrict__ dy, const int *__restrict__ ids,
     float *__restrict__ dw) {
@@ -1006,19 +1012,19 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const int64_t end = first + each < rows ? first + each : rows;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
     const int col = (blockIdx.y * 32 + lane) * 8;
-    Vec<float, 8> total = {};
+    Vec<float, 8> columns = {};
     for (int64_t row = first + part; row < end; row += 8) {
         const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            total[j] += gradient_v[j] * gradient_v[j];
+            columns[j] += gradient_v[j] * gradient_v[j];
         }
     }
     SHARED Vec<float, 8> sums[256];
-    total = sum_of_parts<8, 32>(sums, total);
+    columns = sum_of_parts<8, 32>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(total));
+    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
 /* sum_squares over [64, 1024]
@@ -1047,14 +1053,14 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_1024(
     const int col = threadIdx.x * 8;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
-    float sum = 0;
+    float squared = 0;
     const Vec<float, 8> columns_v = load_vec<8>(columns + col);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        sum += columns_v[j];
+        squared += columns_v[j];
     }
-    sum = block_sum<128>(sum);
-    const float grad_norm_row = sqrtf(sum);
+    squared = block_sum<128>(squared);
+    const float grad_norm_row = sqrtf(squared);
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
     const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
@@ -1080,8 +1086,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
     const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
     const float t = 1.0f - lr_row * 0.01f;
-    const float t_2 = lr_row / bias_correction1_row;
-    const bool t_3 = 0.0f < clip_factor_row;
+    const float rate = lr_row / bias_correction1_row;
+    const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -1092,15 +1098,15 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<__nv_bfloat16, 4> weight_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_4 = gradient_v[j] * clip_factor_row;
-        const float t_5 = exp_avg_v[j] + 0.1f * (t_4 - exp_avg_v[j]);
-        const float t_6 = 0.999f * exp_avg_sq_v[j] + 0.001f * (t_4 * t_4);
-        const float t_7 =
-            master_v[j] * t - t_2 * (t_5 / (sqrtf(t_6) / bias_correction2_row + 1e-08f));
-        const float master_j = t_3 ? t_7 : master_v[j];
+        const float clipped = gradient_v[j] * clip_factor_row;
+        const float t_2 = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
+        const float t_3 = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float t_4 =
+            master_v[j] * t - rate * (t_2 / (sqrtf(t_3) / bias_correction2_row + 1e-08f));
+        const float master_j = applies ? t_4 : master_v[j];
         new_master_v[j] = master_j;
-        new_exp_avg_v[j] = t_3 ? t_5 : exp_avg_v[j];
-        new_exp_avg_sq_v[j] = t_3 ? t_6 : exp_avg_sq_v[j];
+        new_exp_avg_v[j] = applies ? t_2 : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? t_3 : exp_avg_sq_v[j];
         weight_v[j] = convert<__nv_bfloat16>(master_j);
     }
     store_vec(master + i, new_master_v);
@@ -1109,26 +1115,26 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     store_vec(weight + i, weight_v);
 }
 
-/* advance_step, from training.gradient_accumulation_steps
- * 40 bytes, 0 FLOPs a launch */
+/* advance_step
+ * from training.gradient_accumulation_steps; 40 bytes, 0 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(1) advance_step(
     const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
     int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
     const float clip_factor_row = clip_factor[0];
-    const bool t = 0.0f < clip_factor_row;
+    const bool applies = 0.0f < clip_factor_row;
     const int step_row = step[0];
     const int applied_row = applied[0];
     const int bad_step_row = bad_step[0];
     const float step_loss_row = step_loss[0];
     loss[step_row] = step_loss_row;
     step[0] = step_row + 1;
-    applied[0] = t ? applied_row + 1 : applied_row;
-    bad_step[0] = t ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
     step_loss[0] = 0.0f;
 }
 
-/* embedding, rms_norm over [32, 32], from model.vocab_size
- * 12288 bytes, 7168 FLOPs a launch */
+/* embedding, rms_norm over [32, 32]
+ * from model.vocab_size; 12288 bytes, 7168 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_v2(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ weight_2, __nv_bfloat16 *__restrict__ embed_tokens,
@@ -1143,14 +1149,14 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_v2(
     embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
     sum += weight_j * weight_j;
     sum = warp_sum(sum);
-    const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_2_v = weight_2[col];
     input_layernorm[row * 32 + col] =
-        convert<__nv_bfloat16>(convert<float>(weight_v) * t * convert<float>(weight_2_v));
+        convert<__nv_bfloat16>(convert<float>(weight_v) * rstd * convert<float>(weight_2_v));
 }
 
-/* add, rms_norm over [32, 32], from model.hidden_size
- * 10240 bytes, 9216 FLOPs a launch */
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 10240 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -1168,17 +1174,17 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
     const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
     sum += attn_residual_j_2 * attn_residual_j_2;
     sum = warp_sum(sum);
-    const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];
     const float attn_residual_j_3 =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     const float post_attention_layernorm_j =
-        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * t * convert<float>(weight_v);
+        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * rstd * convert<float>(weight_v);
     post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
-/* add, rms_norm over [32, 32], from model.hidden_size
- * 8192 bytes, 9216 FLOPs a launch */
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 8192 bytes, 9216 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
@@ -1189,19 +1195,21 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
     const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
     const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
     const float mlp_residual_j =
-        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v)));
+        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
+        convert<float>(down_proj_v)));
     sum += mlp_residual_j * mlp_residual_j;
     sum = warp_sum(sum);
-    const float t = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];
     const float mlp_residual_j_2 =
-        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v)));
+        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
+        convert<float>(down_proj_v)));
     model_norm[row * 32 + col] =
-        convert<__nv_bfloat16>(mlp_residual_j_2 * t * convert<float>(weight_v));
+        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
-/* cross_entropy over [32, 64], from training.task
- * 12544 bytes, 12288 FLOPs a launch */
+/* cross_entropy over [32, 64]
+ * from training.task; 12544 bytes, 12288 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
@@ -1212,18 +1220,18 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
     SumOfExps<float> exps;
-    float sum = 0;
+    float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
         exps.add(lm_head_j);
-        sum += col + j == labels_row ? lm_head_j : 0.0f;
+        target += col + j == labels_row ? lm_head_j : 0.0f;
     }
     const float lse = warp_lse(exps);
-    sum = warp_sum(sum);
+    target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - sum) * loss_weight_row : 0.0f;
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
     if (lane == 0)
         loss_rows_lse[row] = lse;
 }
