@@ -57,12 +57,13 @@ oracle="tests/oracle/run.sh --only"
 mutant lora_scale gen/pass/lora.c \
     'sqrt((double)r) : (double)r);' 'sqrt((double)r) : 1.0);' $oracle demo
 mutant ignored_target_counted gen/graph/ops_loss.c \
-    'return step_binary(body, STEP_GE, labels, step_const_int(body, 0));' \
-    'return step_binary(body, STEP_GE, labels, step_const_int(body, -1000));' $oracle packed
+    'int has = step_binary(body, STEP_GE, labels, step_const_int(body, 0));' \
+    'int has = step_binary(body, STEP_GE, labels, step_const_int(body, -1000));' $oracle packed
 mutant adam_bias_correction gen/graph/ops_optimizer.c \
-    'int rate = step_binary(body, STEP_DIV, lr, bias1);' 'int rate = lr; (void)bias1;' $oracle demo
+    'int rate = step_hinted(body, step_binary(body, STEP_DIV, lr, bias1), "rate");' \
+    'int rate = lr; (void)bias1;' $oracle demo
 mutant clip_left_out gen/graph/ops_optimizer.c \
-    'g = step_binary(body, STEP_MUL, g, factor);
+    'g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
     int to_g' 'int to_g' $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
@@ -112,8 +113,8 @@ mutant pool_loses_nan gen/graph/ops_pool.c \
 mutant batch_norm_variance_biased gen/graph/ops_batch_norm.c \
     'n > 1 ? n / (n - 1) : 1' '1' build/unit/test_ops_image
 mutant batch_norm_gradient_without_variance gen/graph/ops_batch_norm.c \
-    'sub(body, sub(body, step_load(body, op->in[6]), mean), along)' \
-    'sub(body, step_load(body, op->in[6]), mean); (void)along' build/unit/test_ops
+    'int rest = step_hinted(body, sub(body, centered, along), "rest");' \
+    'int rest = centered; (void)along;' build/unit/test_ops
 mutant smoothing_without_gradient gen/graph/ops_loss.c \
     'double share = op->attr.label_smoothing;' 'double share = 0;' build/unit/test_ops
 mutant relu6_without_six gen/graph/ops_pointwise.c \
