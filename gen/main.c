@@ -106,8 +106,8 @@ static Plan *plan_settled(Arena *arena, const Spec *spec, const Device *device, 
     if (plan_fits(plan))
         return plan;
     sb_free(dump);
-    const Spec *sends = spec_settle_resident(arena, spec, false,
-                                             "the plan does not fit with all images on the device");
+    const Spec *sends = spec_settle_resident(
+        arena, spec, false, "the plan does not fit with the whole set on the device");
     return plan_spec(arena, sends, device, pass, dump);
 }
 

@@ -195,7 +195,7 @@ data_stays_where_it_fits() {
     # shellcheck disable=SC2086
     emit $mlp $files $tight -o "$work/tight" && ! emit $mlp $files $tight $asked=true -o "$work/unfit" &&
         grep -q 'data.device_resident = false sends each batch' "$work/stderr" || return 1
-    grep -q '^data: each batch is sent: the plan does not fit with all images on the device$' \
+    grep -q '^data: each batch is sent: the plan does not fit with the whole set on the device$' \
         "$work/tight/plan.txt" && cmp "$work/sent/kernels.cu" "$work/tight/kernels.cu" &&
         cmp "$work/sent/buffers.h" "$work/tight/buffers.h" || return 1
     grep -q '^device_resident = true' "$work/kept/spec.toml" &&

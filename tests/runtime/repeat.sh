@@ -106,7 +106,8 @@ test_folder_on_the_device() {
 # fed PIN_MEMORY: a program of images that are sent, its calls counted by the simulated device.
 fed() {
     program "fed_$1" $cases/cnn_strides/spec.toml data.device_resident=false "data.pin_memory=$1" \
-        profiling.enabled=true profiling.start_step=3 profiling.steps=4 training.eval_every=0 &&
+        "data.numa_bind=$1" profiling.enabled=true profiling.start_step=3 profiling.steps=4 \
+        training.eval_every=0 &&
         SIM_COUNTS=$work/fed_$1.counts run "fed_$1" "fed_$1_out" --init $cases/cnn_strides/model
 }
 
@@ -126,6 +127,8 @@ test_pinned_and_pageable() {
         [ "$(host_to_device false pinned)" = 0 ] || return 1
     [ "$(profiled true cuMemcpyHtoDAsync_v2)" = 12 ] && [ "$(profiled false cuMemcpyHtoDAsync_v2)" = 12 ] &&
         [ "$(profiled false cuStreamSynchronize)" = $(($(profiled true cuStreamSynchronize) + 12)) ] || return 1
+    reports true '"not_bound":"thesimulateddevicehasnonode"' &&
+        reports false '"not_bound":"data.numa_bind=false"' || return 1
     reports true '"h2d":{"count":30,"bytes":[0-9]*,"ms":[0-9.e-]*,"pinned":30}' &&
         reports true '"host_memory":"pinned"' && reports false '"host_memory":"pageable"' &&
         reports false '"h2d":{"count":30,"bytes":[0-9]*,"ms":[0-9.e-]*,"pinned":0}'
