@@ -63,14 +63,24 @@ static const char *add_file(Arena *arena, Spec *spec, const char *path, Pos at) 
     return NULL;
 }
 
-static const char *add_pattern(Arena *arena, Spec *spec, const char *pattern, Pos at) {
-    glob_t found;
-    const char *why = NULL;
-    if (glob(pattern, 0, NULL, &found))
-        return arena_printf(arena, "nobody could count the images of %s: no such file", pattern);
-    for (size_t i = 0; i < found.gl_pathc && !why; i++)
-        why = add_file(arena, spec, found.gl_pathv[i], at);
+/* What a pattern stands for. In the arena, for a message may end what follows. */
+static const char **expand(Arena *arena, const char *pattern, size_t *count) {
+    glob_t found = {0};
+    *count = glob(pattern, 0, NULL, &found) ? 0 : found.gl_pathc;
+    const char **paths = arena_array(arena, *count, sizeof *paths);
+    for (size_t i = 0; i < *count; i++)
+        paths[i] = arena_strdup(arena, found.gl_pathv[i]);
     globfree(&found);
+    return paths;
+}
+
+static const char *add_pattern(Arena *arena, Spec *spec, const char *pattern, Pos at) {
+    size_t count;
+    const char **paths = expand(arena, pattern, &count), *why = NULL;
+    if (count == 0)
+        return arena_printf(arena, "nobody could count the images of %s: no such file", pattern);
+    for (size_t i = 0; i < count && !why; i++)
+        why = add_file(arena, spec, paths[i], at);
     return why;
 }
 
