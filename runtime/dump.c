@@ -7,6 +7,7 @@
  *     pixels, labels     of images in their place: [batch, elements of one] as they were sent or
  *                        the device keeps them (bytes, or what the host made of them), and their
  *                        classes, I32 [batch]
+ *     boxes              I32 [batch, 5], where the device cuts random parts out of them
  *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch
  *     grad.NAME          after all micro-steps, before clipping
@@ -122,6 +123,7 @@ static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
     if (!ids || !shifted || !positions) {
         add_sent(rt, dump, slot, "pixels");
         add_kept(rt, dump, slot, "pixels");
+        add_sent(rt, dump, slot, "boxes");
         add_sent(rt, dump, slot, "labels");
         return;
     }

@@ -126,4 +126,16 @@ mutant sgd_decay_left_out gen/graph/ops_optimizer.c \
     'g = step_binary(body, STEP_ADD, g, decay);' '(void)decay;' build/unit/test_optimizer
 mutant pixels_not_at_their_centres gen/graph/ops_image.c \
     'int half = step_const(body, 0.5)' 'int half = step_const(body, 0)' build/unit/test_ops_image
+mutant mirrored_not_mirrored gen/graph/ops_image.c \
+    'STEP_EQ, flip, whole(body, 1))' 'STEP_EQ, flip, whole(body, 2))' build/unit/test_ops_image
+mutant host_mirrors_nothing runtime/data_resize.c \
+    'size, box->mirrored}' 'size, false}' tests/images/run.sh host_and_device_decode_agree
+mutant crops_the_same_in_every_epoch runtime/data_images.c \
+    '(uint64_t)at.epoch)' '0)' $oracle cnn_crops
+mutant held_out_crop_off_centre gen/spec/image_check.c \
+    'crop.left = cut_before(crop.width - size);' 'crop.left = 0;' $oracle cnn_crops
+mutant shrunk_by_half_a_triangle runtime/data_fit.c \
+    'fmax(center - scale + 0.5, 0)' 'fmax(center - 0.5, 0)' build/unit/test_image_folder
+mutant broken_pictures_not_counted runtime/data_folder.c \
+    'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 exit $missed

@@ -30,24 +30,42 @@ static void mend_checksums(uint8_t *bytes, size_t size) {
     }
 }
 
+/* All of a raw image, or the part that a key draws. */
+static void check_seen(const RtImages *shape, const uint8_t *raw, const Box *box) {
+    float seen[4 * 4 * 3];
+    check(!box || (box->top >= 0 && box->top + box->height <= SIDE && box->height > 0 &&
+                   box->left >= 0 && box->left + box->width <= SIDE && box->width > 0));
+    image_present(shape, raw, box, RT_F32, seen);
+    for (int i = 0; i < 4 * 4 * 3; i++)
+        check(seen[i] >= 0 && seen[i] <= 1);
+}
+
 static void check_picture(const Picture *picture, const RtImages *shape, DataError *error) {
     uint8_t raw[SIDE * SIDE * 3];
-    float seen[4 * 4 * 3];
     check(picture->height > 0 && picture->width > 0 && picture->channels == shape->channels);
     bool large_enough = picture->height >= SIDE && picture->width >= SIDE;
     check(picture_fit(picture, shape, "fuzz", raw, error) == large_enough);
     if (!large_enough)
         return;
-    image_present(shape, raw, NULL, RT_F32, seen);
-    for (int i = 0; i < 4 * 4 * 3; i++)
-        check(seen[i] >= 0 && seen[i] <= 1);
+    Box box = box_draw(shape, raw[0]);
+    check_seen(shape, raw, NULL);
+    check_seen(shape, raw, &box);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static const double mean[] = {0, 0, 0}, deviation[] = {1, 1, 1};
-    RtImages shape = {
-        SIDE, SIDE, 1, .out_size = 4, .out_channels = 3, .mean = mean, .std = deviation};
+    static const double scale[] = {0.05, 1}, ratio[] = {0.2, 5};
+    RtImages shape = {.height = SIDE,
+                      .width = SIDE,
+                      .out_size = 4,
+                      .out_channels = 3,
+                      .mean = mean,
+                      .std = deviation,
+                      .random_resized_crop = true,
+                      .crop_scale = scale,
+                      .crop_ratio = ratio,
+                      .random_horizontal_flip = 0.5};
     uint8_t *mended = malloc(size + 1);
     if (size)
         memcpy(mended, bytes, size);

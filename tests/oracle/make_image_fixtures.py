@@ -229,9 +229,11 @@ def make_case(case, seed):
               for dtype in ("tf32", "bf16", "fp16")}
     write_json(folder / "errors.json", errors)
     reference = run(0, "fp64", evaluated)
-    pixels, labels, _ = steps[0][0]
-    save_file(reference | {"pixels": pixels.flatten(1), "labels": labels.int()},
-              folder / "expected.safetensors")
+    pixels, labels, boxes = steps[0][0]
+    inputs = {"pixels": pixels.flatten(1), "labels": labels.int()}
+    if boxes:
+        inputs["boxes"] = torch.tensor(boxes, dtype=torch.int32)
+    save_file(reference | inputs, folder / "expected.safetensors")
     fp32 = relative_errors(run(0, "fp32", evaluated), reference)
     report(case.name, folder, reference, {"fp32": fp32} | errors)
 
