@@ -56,8 +56,7 @@ static void print_speed(const Rt *rt, double now, char *text, size_t size) {
     char rate[48], left[32];
     print_grouped(rate, sizeof rate, amount / step_ms * 1e3);
     print_duration(left, sizeof left, shown.step_ms * 1e-3 * remaining);
-    bool tokens = strcmp(rt_unit(t), "tokens") == 0;
-    snprintf(text, size, "  %s %s/s  eta %s", rate, tokens ? "tok" : rt_unit(t), left);
+    snprintf(text, size, "  %s %s/s  eta %s", rate, t->unit.brief, left);
 }
 
 void progress_show(Rt *rt) {

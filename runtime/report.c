@@ -203,8 +203,7 @@ static void set_times(json_t *report, const Rt *rt, const Figures *f) {
                         json_pack("{s:o, s:o, s:o, s:o}", "median", number(f->median), "p10",
                                   number(f->p10), "p90", number(f->p90), "first",
                                   number(f->first)));
-    bool tokens = strcmp(rt_unit(&rt->program->training), "tokens") == 0;
-    json_object_set_new(report, tokens ? "tokens_per_s" : "samples_per_s", number(f->units_per_s));
+    json_object_set_new(report, rt->program->training.unit.rate, number(f->units_per_s));
     json_object_set_new(report, "kernels",
                         json_pack("{s:I, s:o, s:o}", "launches", (json_int_t)m->launches,
                                   "launch_ms", number(m->launch_ms), "ms",
@@ -310,7 +309,7 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     bool comparable = !rt->device.simulated;
     double units = f->units_per_s * f->median;
     char rate[48];
-    snprintf(rate, sizeof rate, "%s a second", rt_unit(&rt->program->training));
+    snprintf(rate, sizeof rate, "%s a second", rt->program->training.unit.plural);
     line(out, "iteration, median ms", "%.3f", f->median, comparable ? p->iteration_ms : NAN);
     line(out, "iteration, p10 ms", "%.3f", f->p10, NAN);
     line(out, "iteration, p90 ms", "%.3f", f->p90, NAN);

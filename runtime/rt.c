@@ -76,8 +76,6 @@ void *rt_alloc(size_t bytes) {
     return memory;
 }
 
-const char *rt_unit(const RtTraining *t) { return t->unit ? t->unit : "tokens"; }
-
 bool rt_make_folder(const char *path) {
     char prefix[RT_MAX_PATH];
     if (snprintf(prefix, sizeof prefix, "%s", path) >= (int)sizeof prefix) {

@@ -36,9 +36,6 @@ double rt_get(RtDtype dtype, const void *values, int64_t i);
 void rt_set(RtDtype dtype, void *values, int64_t i, double value); /* to nearest, ties to even */
 void rt_set_row(RtDtype dtype, void *values, int64_t first, const double *row, int64_t count);
 
-/* What a batch has batch * seq_len of: "tokens", ... */
-const char *rt_unit(const RtTraining *training);
-
 /* mkdir -p; false with errno set where it fails. */
 bool rt_make_folder(const char *path);
 

@@ -207,6 +207,10 @@ typedef enum {
 } RtSchedule;
 
 typedef struct {
+    const char *plural, *brief, *rate; /* "tokens", "tok" a second, the report's "tokens_per_s" */
+} RtUnit;
+
+typedef struct {
     int64_t batch, seq_len, micro_steps, steps, log_every;
     int64_t seed;
     double lr, beta1, beta2;
@@ -216,7 +220,7 @@ typedef struct {
     int64_t step_size;
     double gamma;
     int64_t eval_every; /* steps between evaluations; 0: only before and after training */
-    const char *unit;   /* what a batch has batch * seq_len of; NULL: "tokens" */
+    RtUnit unit;        /* what a batch has batch * seq_len of */
     bool cuda_graph;    /* capture the step; else enqueue it anew each time */
     bool overlap;       /* copy batches on a stream of their own; else between the steps */
 } RtTraining;

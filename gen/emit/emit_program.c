@@ -39,7 +39,7 @@ static void put_head(const Emit *e) {
               "addresses,\n"
               " * kernels.cu the kernels, values.c the tensors by name. */\n",
               (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
-              (long long)program->tokens, program->unit);
+              (long long)program->tokens, program->unit.plural);
     sb_puts(e->out, "#include \"buffers.h\"\n#include \"runtime/runtime.h\"\n\n");
 }
 
@@ -158,8 +158,8 @@ static void put_training(const Emit *e) {
     }
     if (s->training.eval_every > 0)
         put_int(e, "eval_every", s->training.eval_every);
-    if (strcmp(program->unit, "tokens"))
-        put_string(e, "unit", program->unit);
+    sb_printf(e->out, "        .unit = {\"%s\", \"%s\", \"%s\"},\n", program->unit.plural,
+              program->unit.brief, program->unit.rate);
     put_bool(e, "cuda_graph", s->compile.cuda_graph);
     put_bool(e, "overlap", s->compile.overlap);
     sb_puts(e->out, "    },\n");

@@ -138,8 +138,8 @@ typedef struct {
     int64_t rows;                  /* reshape: of the result; others: see there */
     int64_t plane;                 /* of the result, where no operand tells it; see there */
     int64_t out_height, out_width; /* image_input: of the result */
-    Crop crop;                     /* the same: where the result lies in the image made this large */
-    bool boxed;                    /* the same: the last operand says where, image by image */
+    Crop crop;  /* the same: where the result lies in the image made this large */
+    bool boxed; /* the same: the last operand says where, image by image */
     bool transpose_a, transpose_b; /* matmul */
     bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
@@ -184,6 +184,11 @@ typedef struct {
     int order[MAX_RANK];
     int file_rank;
 } Param;
+
+/* What the loss has a row for each of: in the plural, beside a number in a line, in reports. */
+typedef struct {
+    const char *plural, *brief, *rate; /* "tokens", "tok", "tokens_per_s" */
+} Unit;
 
 /* A figure beside the held-out loss: a scalar of `real` that evaluate adds its targets' shares to. */
 typedef struct {
@@ -237,13 +242,13 @@ typedef struct Program {
     int param_count, param_capacity;
     Counters counters;
     TrainState train;
-    Value *dataset;            /* what the host writes once, before load; NULL: nothing */
+    Value *dataset; /* what the host writes once, before load; NULL: nothing */
     LoaderSettings loader;
     const char *feeding;       /* how a batch reaches the device, and why; NULL: there is one way */
     Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
     Value *loss_gradient;      /* what backward starts from: the constant 1 */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
-    const char *unit;          /* what such a row is, in the plural: "tokens" */
+    Unit unit;                 /* what such a row is */
     int64_t seq_len, micro_steps, steps;
     const char *config_json;  /* config.json of the model, as text; exports carry it */
     const char *adapter_json; /* adapter_config.json of what was added to it; NULL: nothing */

@@ -94,7 +94,7 @@ Program *program_new(Arena *arena) {
     static const char *const names[ENTRY_COUNT] = {"load", "micro_step", "update", "evaluate"};
     Program *p = arena_alloc(arena, sizeof *p);
     p->arena = arena;
-    p->unit = "tokens";
+    p->unit = (Unit){"tokens", "tok", "tokens_per_s"};
     for (int i = 0; i < ENTRY_COUNT; i++)
         p->entry[i].name = names[i];
     return p;

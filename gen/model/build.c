@@ -62,7 +62,7 @@ static Batch token_batch(Program *p, const Spec *spec) {
 static Batch image_batch(Program *p, const Spec *spec) {
     Pos none = {0};
     Batch batch = {0};
-    p->unit = "images";
+    p->unit = (Unit){"images", "images", "samples_per_s"};
     image_settings(p, spec);
     image_input(p, spec, &batch);
     batch.labels = value_2d(p, "labels", ROLE_INPUT, DT_I32, p->tokens, 1, none);

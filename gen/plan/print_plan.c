@@ -120,7 +120,7 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
     return count;
 }
 
-static double tokens_per_step(const Plan *plan) {
+static double rows_per_step(const Plan *plan) {
     return (double)plan->program->tokens * (double)plan->program->micro_steps;
 }
 
@@ -202,8 +202,8 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
               "step: micro_step x %lld and update: %.3f ms predicted, %.0f %s/s, %.2f TFLOP/s "
               "(%.1f %% of peak)\n",
               (long long)plan->program->micro_steps, plan->step.ms,
-              per_second(tokens_per_step(plan), plan->step.ms), plan->program->unit, rate / 1e12,
-              100 * ratio(rate, peak));
+              per_second(rows_per_step(plan), plan->step.ms), plan->program->unit.plural,
+              rate / 1e12, 100 * ratio(rate, peak));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -265,9 +265,9 @@ static json_t *step_json(const Plan *plan) {
     json_t *step = cost_json(&plan->step);
     double peak = plan->device->peak_flops[plan_rate(plan)];
     json_object_set_new(step, "micro_steps", json_integer(plan->program->micro_steps));
-    json_object_set_new(step, "tokens", json_real(tokens_per_step(plan)));
-    json_object_set_new(step, "tokens_per_s",
-                        json_real(per_second(tokens_per_step(plan), plan->step.ms)));
+    json_object_set_new(step, plan->program->unit.plural, json_real(rows_per_step(plan)));
+    json_object_set_new(step, plan->program->unit.rate,
+                        json_real(per_second(rows_per_step(plan), plan->step.ms)));
     json_object_set_new(step, "share_of_peak",
                         json_real(ratio(per_second(plan->step.model_flops, plan->step.ms), peak)));
     return step;

@@ -207,7 +207,10 @@ static int setup(void **state) {
         .real = RT_F32,
         .precision = "fp32",
         .arena_bytes = {1000, 200, 30},
-        .training = {.batch = 1, .seq_len = 10, .micro_steps = 3},
+        .training = {.batch = 1,
+                     .seq_len = 10,
+                     .micro_steps = 3,
+                     .unit = {"tokens", "tok", "tokens_per_s"}},
         .profiling = {.enabled = true, .trace = true},
         .predicted = {.device = "h100-sxm",
                       .iteration_ms = 1.5,
@@ -439,7 +442,7 @@ static void evaluations_are_reported(void **state) {
     RtEvaluation done[] = {{0, 5.5, {0.125, 0.5}}, {4, 2.5, {0.25, 0.75}}, {7, 1.5, {0.5, 1}}};
     program.metrics = metrics;
     program.metric_count = 2;
-    program.training.unit = "images";
+    program.training.unit = (RtUnit){"images", "images", "samples_per_s"};
     rt.evaluations = done;
     rt.evaluation_count = 3;
     rt.measured.before = done[0];

@@ -1909,6 +1909,7 @@ static const RtProgram program = {
         .schedule = RT_SCHEDULE_CONSTANT,
         .warmup_steps = 0,
         .min_lr_factor = 0.0,
+        .unit = {"tokens", "tok", "tokens_per_s"},
         .cuda_graph = true,
         .overlap = true,
     },

@@ -476,7 +476,7 @@ static const RtProgram program = {
         .min_lr_factor = 0.0,
         .step_size = 4,
         .gamma = 0.1,
-        .unit = "images",
+        .unit = {"images", "images", "samples_per_s"},
         .cuda_graph = true,
         .overlap = true,
     },

@@ -245,6 +245,7 @@ static const RtProgram program = {
     .evaluate = {evaluate, NULL, 0, 5},
     .training = {.batch = BATCH,
                  .seq_len = SEQ,
+                 .unit = {"tokens", "tok", "tokens_per_s"},
                  .micro_steps = MICRO_STEPS,
                  .steps = STEPS,
                  .log_every = 5,
