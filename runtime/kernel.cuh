@@ -322,6 +322,13 @@ template <bool BACKWARD, int KERNEL, int STRIDE, int PADDING> struct WindowAxis 
     __device__ int tap(int t) const { return first_tap + t * PHASES; }
 };
 
+/* Where channel c of a place of an image lies: PLANES [n][c][place], or rows [n, place] `stride` apart. */
+template <bool PLANES, int PLACES, int CHANNELS>
+__device__ __forceinline__ int64_t image_element(int image, int place, int c, int64_t stride) {
+    return PLANES ? (static_cast<int64_t>(image) * CHANNELS + c) * PLACES + place
+                  : (static_cast<int64_t>(image) * PLACES + place) * stride + c;
+}
+
 /* ---- Asynchronous copies from global to shared memory ------------------------------------ */
 
 /* Copies 16 bytes, or writes 16 zero bytes where !valid (gmem is then not read). Both aligned

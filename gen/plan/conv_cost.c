@@ -36,7 +36,8 @@ static int64_t phase_taps(const Window *w, int64_t phases, int64_t phase) {
     return (w->kernel - first + phases - 1) / phases;
 }
 
-/* Rows of the weight seen as [taps x inner, columns] that all blocks of a column of tiles read. */
+/* Rows of the weight seen as [taps x inner, results] that all blocks of the same results read; places
+ * of `images` fill tiles together. */
 static int64_t weight_taps(const Window *w, int64_t images, int64_t height, int64_t width,
                            int64_t phases, int64_t tile) {
     int64_t taps = 0;
@@ -56,7 +57,9 @@ double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile) {
     int64_t height = backward ? w->height : window_out_height(w);
     int64_t width = backward ? w->width : window_out_width(w);
     int64_t images = value_rows(out) / (height * width), inner = value_cols(source);
-    int64_t taps = weight_taps(w, images, height, width, backward ? w->stride : 1, tile);
+    int64_t together = out->plane ? 1 : images;
+    int64_t taps = weight_taps(w, together, height, width, backward ? w->stride : 1, tile) *
+                   (images / together);
     double sources = (double)(images * inner * launch->grid[1]) * window_reads(w);
     return sources * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight) +
            result_bytes(launch, out);

@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-/* Forward and the gradient of the input; `tile`: rows of a block's tile. */
+/* Forward and the gradient of the input; `tile`: places of a block's tile. */
 double conv_gather_bytes(const Op *, const Launch *, int64_t tile);
 double conv_weight_grad_bytes(const Op *, const Launch *);
 

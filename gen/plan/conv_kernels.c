@@ -1,7 +1,8 @@
 /* Convolutions: forward and the input's gradient are one kernel of a template, which gathers; the
  * weight's gradient is another, which sums over places, in parts where its tiles alone would leave
- * multiprocessors idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Geometry as
- * in the templates' head comments. */
+ * multiprocessors idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Where images
+ * lie in planes, a gather is another one, which has places for columns. Geometry as in the templates'
+ * head comments. */
 #include "graph/op_table.h"
 #include "plan/conv_cost.h"
 #include "plan/template_kernels.h"
@@ -9,6 +10,7 @@
 enum {
     LEAST_PART = 512, /* places that are worth a block and a partial sum */
     PART_THREADS = 256,
+    PLACES_AT_ONCE = 8, /* most of them that one access may move */
     FMA_DEPTH = 16,
     MMA_STAGES = 4
 };
@@ -79,6 +81,17 @@ static bool in_pairs(const Value *v) {
     return v->offset % 2 == 0 && value_cols(v) % 2 == 0 && v->row_stride % 2 == 0;
 }
 
+/* The same of neighbouring places of planes; `own`: each is read for itself, not under a window. */
+static int64_t places_at_once(const Value *v, bool own) {
+    int64_t most = 16 / dtype_bytes(v->dtype);
+    return own && v->offset % most == 0 && v->plane % most == 0 ? most : 1;
+}
+
+static bool reads_own_place(const Conv *c) {
+    const Window *w = &c->op->attr.window;
+    return w->kernel == 1 && w->stride == 1 && w->padding == 0;
+}
+
 /* ---- filling --------------------------------------------------------------------------------- */
 
 static Filling conv_filling(const Plan *plan, const Conv *c, const char *section) {
@@ -92,7 +105,6 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     if (w->stride > 1)
         f.kernel.name = arena_printf(f.arena, "%s_s%lld", f.kernel.name, (long long)w->stride);
     fill_text(&f, "dtype", dtype_c_name(c->x->dtype));
-    fill_int(&f, "images", c->images);
     fill_int(&f, "height", w->height);
     fill_int(&f, "width", w->width);
     fill_int(&f, "channels", c->channels);
@@ -131,6 +143,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     choose_tile(c, rows, cols);
     shrink_tile(c, rows, cols, enough_blocks(plan));
     Filling f = conv_filling(plan, c, "gather");
+    fill_int(&f, "images", c->images);
     fill_text(&f, "backward", backward ? "true" : "false");
     fill_stride(&f, "source_stride", source);
     fill_stride(&f, "out_stride", out);
@@ -149,14 +162,46 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     fill_finish(plan, entry, &f, c->op);
 }
 
+/* As choose_tile and shrink_tile, with the results as rows. */
+static void choose_planes_tile(Conv *c, int64_t results, int64_t places, int64_t blocks) {
+    c->cols = places > 64 ? 128 : 64;
+    for (c->rows = c->tensor_cores ? 128 : 64; c->rows > 32 && results <= c->rows / 2;)
+        c->rows /= 2;
+    shrink_tile(c, results, places, blocks);
+}
+
+static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) {
+    const Value *source = backward ? c->y : c->x, *out = backward ? c->x : c->y;
+    int64_t phases = backward ? c->op->attr.window.stride : 1, blocks = c->images * phases * phases;
+    int64_t places = backward ? phase_rows(c, phases) / c->images : out->plane;
+    ENSURE(blocks < 65536, "%s: more images than a grid is deep", c->op->name);
+    choose_planes_tile(c, value_cols(out), places, ceil_div(enough_blocks(plan), blocks));
+    Filling f = conv_filling(plan, c, "gather_planes");
+    fill_text(&f, "backward", backward ? "true" : "false");
+    if (c->tensor_cores) {
+        int64_t weights = backward ? flat_tile(c, c->rows) : deep_tile(c, c->rows);
+        f.kernel.shared_bytes = MMA_STAGES * (weights + flat_tile(c, c->cols));
+        fill_int(&f, "source_vector", places_at_once(source, reads_own_place(c)));
+        fill_int(&f, "weight_vector", vector_of(c->w));
+        bool pairs = phases == 1 && out->plane % 2 == 0 && out->offset % 2 == 0;
+        fill_int(&f, "out_vector", pairs ? 2 : 1);
+    }
+    fill_reads(&f, "source", source);
+    fill_reads(&f, "weight", c->w);
+    fill_result(&f, "out", out, c->op->attr.accumulate);
+    fill_grid(&f, ceil_div(places, c->cols), ceil_div(value_cols(out), c->rows), blocks);
+    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols), op_flops(c->op));
+    fill_finish(plan, entry, &f, c->op);
+}
+
 void plan_conv2d(Plan *plan, Entry entry, const Op *op) {
     Conv c = conv_of(plan->program, op, op->in[0], op->in[1], op->out[0]);
-    plan_gather(plan, entry, &c, false);
+    (op->out[0]->plane ? plan_gather_planes : plan_gather)(plan, entry, &c, false);
 }
 
 void plan_conv2d_input_grad(Plan *plan, Entry entry, const Op *op) {
     Conv c = conv_of(plan->program, op, op->out[0], op->in[1], op->in[0]);
-    plan_gather(plan, entry, &c, true);
+    (op->out[0]->plane ? plan_gather_planes : plan_gather)(plan, entry, &c, true);
 }
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
@@ -185,6 +230,18 @@ static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *
     fill_finish(plan, entry, &f, c->op);
 }
 
+static void fill_tensor_cores(Filling *f, const Conv *c, const Value *to) {
+    bool planes = c->y->plane != 0;
+    int64_t columns = value_elements(c->w) / c->filters;
+    f->kernel.shared_bytes = MMA_STAGES * (planes ? deep_tile(c, c->rows) + deep_tile(c, c->cols)
+                                                  : flat_tile(c, c->rows) + flat_tile(c, c->cols));
+    fill_int(f, "source_vector",
+             planes ? places_at_once(c->x, reads_own_place(c)) : vector_of(c->x));
+    fill_int(f, "dy_vector", planes ? places_at_once(c->y, true) : vector_of(c->y));
+    /* The parts lie as one row each, but it is a filter's columns that must come in pairs. */
+    fill_int(f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
+}
+
 void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Op *op) {
     Program *p = plan->program;
     Conv c = conv_of(p, op, op->in[0], op->out[0], op->in[1]);
@@ -192,23 +249,22 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Op *op) {
     choose_tile(&c, c.filters, columns);
     int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);
     int64_t part_places = ceil_div(places, part_count(plan, &c, across * down));
+    if (c.y->plane)
+        part_places = ceil_div(part_places, PLACES_AT_ONCE) * PLACES_AT_ONCE;
     int64_t parts = ceil_div(places, part_places);
     const Value *to = c.w;
     if (parts > 1)
         to = value_2d(p, arena_printf(p->arena, "%s.partial", c.w->name), ROLE_ACTIVATION, p->real,
                       parts, value_elements(c.w), op->pos);
     Filling f = conv_filling(plan, &c, "weight_grad");
+    fill_int(&f, "images", c.images);
     fill_text(&f, "grad_dtype", dtype_c_name(to->dtype));
+    fill_text(&f, "planes", c.y->plane ? "true" : "false");
     fill_stride(&f, "source_stride", c.x);
     fill_stride(&f, "dy_stride", c.y);
     fill_int(&f, "part_places", part_places);
-    if (c.tensor_cores) {
-        f.kernel.shared_bytes = MMA_STAGES * (flat_tile(&c, c.rows) + flat_tile(&c, c.cols));
-        fill_int(&f, "source_vector", vector_of(c.x));
-        fill_int(&f, "dy_vector", vector_of(c.y));
-        /* The parts lie as one row each, but it is a filter's columns that must come in pairs. */
-        fill_int(&f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
-    }
+    if (c.tensor_cores)
+        fill_tensor_cores(&f, &c, to);
     fill_reads(&f, "x", c.x);
     fill_reads(&f, "dy", c.y);
     fill_result(&f, "dw", to, parts == 1 && op->attr.accumulate);

@@ -10,6 +10,7 @@
  *     x, dx [images * height * width, channels]          w, dw [filters, K, K, channels] dense
  *     y, dy [images * out_height * out_width, filters]   out_height = (height + 2 P - K) / S + 1
  * x, y, dx and dy may have a row stride. Where ACCUMULATE, the product is added to what is there.
+ * Or they lie in planes, dense: x, dx [images, channels, height * width] and y, dy alike.
  *
  * Both kernels are products of matrices that never exist: their elements are gathered on the way to
  * shared memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result,
@@ -17,12 +18,17 @@
  * each z take the places of one phase (see WindowAxis), so that the sums hold no taps that a stride
  * leaves out. `weight_grad` has a row a filter, a column a tap and channel, and sums over places;
  * part z of them goes to dw + z * elements of dw, so that several parts leave partial sums, which
- * conv2d_parts.cu adds up.
+ * conv2d_parts.cu adds up. `gather_planes` serves planes: for each image, a row a filter (a channel),
+ * a column a place, so that neighbouring threads read and write neighbouring pixels. weight_grad
+ * serves both.
  *
  * Launch geometry: rows a multiple of 8, cols of 4, depth 16, threads = rows * cols / 32
  *     gather       forward   grid (ceil(rows of y / rows), ceil(filters / cols))
  *                  backward  grid (ceil(R / rows), ceil(channels / cols), S * S),
  *                            R = images * ceil(height / S) * ceil(width / S)
+ *     gather_planes  grid (ceil(P / cols), ceil(filters / rows), images * Z); forward P = places of
+ *                  y's images, Z = 1; backward channels for filters, Z = S * S, P = R / images.
+ *                  rows a multiple of 32
  *     weight_grad  grid (ceil(filters / rows), ceil(K * K * channels / cols), parts)
  *                  part_places = ceil(places / parts), none of the parts empty
  * FLOPs: 2 * places of y * elements of w, of all three. Bytes: a block reads the sources of its
@@ -151,6 +157,92 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
 }
 //@end
 
+//@kernel gather_planes
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/conv2d_gather_planes/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ source,
+    const /*@dtype*/float/*@*/ *__restrict__ weight,
+    /*@dtype*/float/*@*/ *__restrict__ out) {
+    using A = /*@acc*/float/*@*/;
+    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    constexpr int HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
+    constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
+    constexpr int KERNEL = /*@size*/3/*@*/;
+    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
+    constexpr int ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
+    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    if (first_col >= places)
+        return; /* another phase has more places */
+
+    const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
+    const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int depth = down.taps * across.taps * INNER;
+    for (int base = 0; base < depth; base += DEPTH) {
+#pragma unroll 4
+        for (int d = threadIdx.x / COLS; d < DEPTH; d += THREAD_DEPTHS) {
+            const int tap = (base + d) / INNER, inner = (base + d) % INNER;
+            const int h = down.source(own_place / wide, tap / across.taps);
+            const int w = across.source(own_place % wide, tap % across.taps);
+            const bool inside = base + d < depth && own_place < places && h >= 0 &&
+                                h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
+            const int64_t at = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
+                image, h * FROM_WIDTH + w, inner, 0);
+            col_tile[d * COL_PITCH + own_col] = inside ? convert<A>(source[at]) : A(0);
+        }
+        const int tap = (base + own_depth) / INNER, inner = (base + own_depth) % INNER;
+        const int window_tap = down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+#pragma unroll
+        for (int row = own_row; row < ROWS; row += THREAD_ROWS) {
+            const int result = first_row + row;
+            const int64_t filter = BACKWARD ? inner : result, channel = BACKWARD ? result : inner;
+            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
+            const bool inside = base + own_depth < depth && result < RESULTS;
+            row_tile[own_depth * ROW_PITCH + row] = inside ? convert<A>(weight[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int j = 0; j < CONV2D_COLS; j++) {
+        const int column = first_col + thread_col + j;
+        const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+#pragma unroll
+        for (int i = 0; i < CONV2D_ROWS; i++) {
+            const int result = first_row + thread_row + i;
+            const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
+                image, to_y * TO_WIDTH + to_x, result, 0);
+            if (result < RESULTS && column < places)
+                conv2d_store<ACCUMULATE>(out + at, sums[i][j]);
+        }
+    }
+}
+//@end
+
 //@kernel weight_grad
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 /*@kernel*/conv2d_weight_grad/*@*/(
@@ -164,13 +256,15 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int KERNEL = /*@size*/3/*@*/;
     constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
     constexpr int64_t X_STRIDE = /*@source_stride*/32/*@*/, DY_STRIDE = /*@dy_stride*/64/*@*/;
+    constexpr bool PLANES = /*@planes*/false/*@*/;
     constexpr int ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/;
     constexpr int PART_PLACES = /*@part_places*/1568/*@*/;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int PLACES = IMAGES * CONV_HEIGHT * CONV_WIDTH, COLUMNS = KERNEL * KERNEL * CHANNELS;
+    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
     alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
     alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
@@ -185,21 +279,24 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     for (int base = begin; base < end; base += DEPTH) {
 #pragma unroll 4
         for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
-            const int place = base + e / ROWS, filter = first_row + e % ROWS;
-            row_tile[e / ROWS * ROW_PITCH + e % ROWS] =
-                place < end && filter < FILTERS ? convert<A>(dy[place * DY_STRIDE + filter]) : A(0);
+            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
+            const int place = base + d, filter = first_row + row;
+            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
+                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
+            row_tile[d * ROW_PITCH + row] =
+                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
         }
 #pragma unroll 4
         for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
-            const int place = base + e / COLS, column = first_col + e % COLS;
-            const int image = place / (CONV_HEIGHT * CONV_WIDTH), tap = column / CHANNELS;
+            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
+            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
             const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
             const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
             const bool inside =
                 place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
-            const int64_t pixel = (image * HEIGHT + h) * WIDTH + w;
-            col_tile[e / COLS * COL_PITCH + e % COLS] =
-                inside ? convert<A>(x[pixel * X_STRIDE + column % CHANNELS]) : A(0);
+            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
         }
         __syncthreads();
         conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,

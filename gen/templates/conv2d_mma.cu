@@ -6,11 +6,12 @@
  * Launch geometry: rows 64 or 128, cols 32, 64 or 128, threads = 2 * cols, stages >= 2
  *     depth = 64 / sizeof(T), grid as in conv2d_fma.cu
  *     gather       shared stages * (deep(rows) + (BACKWARD ? flat(cols) : deep(cols)))
- *     weight_grad  shared stages * (flat(rows) + flat(cols))
+ *     gather_planes  shared stages * ((BACKWARD ? flat(rows) : deep(rows)) + flat(cols)), rows 32 too
+ *     weight_grad  shared stages * (flat(rows) + flat(cols)), PLANES: deep ones
  *     deep(n) = n * (64 + 16) bytes, flat(n) = depth * (n + 8) * sizeof(T) bytes
  * source_vector, weight_vector, dy_vector are 16 / sizeof(T) where runs of that many channels
- * (filters) start at multiples of 16 bytes, else 1; out_vector is 2 where pairs of the result are
- * aligned, else 1. FLOPs and bytes as in conv2d_fma.cu.
+ * (filters; in planes, places that are read together) start at multiples of 16 bytes, else 1, and then
+ * so do the parts of weight_grad; out_vector is 2 where pairs of the result are aligned, else 1. FLOPs and bytes as in conv2d_fma.cu.
  *
  * Two rows of warps share a tile, 32 columns each. Tiles come to shared memory stages - 1 steps
  * ahead, by cp.async where vectors are whole, else element by element. `deep` tiles have the depth
@@ -312,6 +313,133 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 }
 //@end
 
+//@kernel gather_planes
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/conv2d_gather_planes/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ source,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ weight,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ out) {
+    using T = /*@dtype*/__nv_bfloat16/*@*/;
+    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    constexpr int HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/;
+    constexpr int CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/;
+    constexpr int KERNEL = /*@size*/3/*@*/;
+    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
+    constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
+    constexpr int SOURCE_VECTOR = /*@source_vector*/1/*@*/;
+    constexpr int WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
+    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* where the next tap reads */
+    constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4, ROW_CHUNKS = ROWS / ELEMENTS;
+    constexpr int COL_CHUNKS = COLS / ELEMENTS, THREAD_DEPTHS = THREADS / COL_CHUNKS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    using Rows = Conv2dTile<T, ROWS, BACKWARD>;
+    using Cols = Conv2dTile<T, COLS, true>;
+
+    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
+    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
+
+    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
+    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    if (first_col >= places)
+        return; /* another phase has more places */
+    const int depth = down.taps * across.taps * INNER;
+
+    /* The places that this thread brings: where tap 0 reads. */
+    constexpr int OWN = SOURCE_VECTOR == 1 ? ELEMENTS : 1, OUTSIDE = -(1 << 24);
+    const int own = threadIdx.x % COL_CHUNKS * ELEMENTS, own_depth = threadIdx.x / COL_CHUNKS;
+    int y[OWN], x[OWN];
+#pragma unroll
+    for (int s = 0; s < OWN; s++) {
+        const int place = first_col + own + s;
+        y[s] = place < places ? down.source(place / wide, 0) : OUTSIDE;
+        x[s] = across.source(place % wide, 0);
+    }
+    const auto fetch_cols = [&](T *tile, int base) {
+#pragma unroll
+        for (int s = 0; s < Cols::DEPTH / THREAD_DEPTHS; s++) {
+            const int d = own_depth + s * THREAD_DEPTHS, tap = (base + d) / INNER;
+            const int tap_y = tap / across.taps * TOWARDS, tap_x = tap % across.taps * TOWARDS;
+            const int64_t plane = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
+                image, 0, (base + d) % INNER, 0);
+            conv2d_fetch<SOURCE_VECTOR>(
+                tile + Cols::at(own, d), source, [&](int i, int64_t &at) {
+                    at = plane + (y[i] + tap_y) * FROM_WIDTH + x[i] + tap_x;
+                    return base + d < depth && conv2d_inside(y[i] + tap_y, FROM_HEIGHT) &&
+                           conv2d_inside(x[i] + tap_x, FROM_WIDTH);
+                });
+        }
+    };
+    /* Forward, a filter's taps and channels lie as the sum takes them. */
+    const auto fetch_rows = [&](T *tile, int base) {
+#pragma unroll
+        for (int e = threadIdx.x; e < ROWS * CHUNKS; e += THREADS) {
+            const int d = BACKWARD ? e / ROW_CHUNKS : e % CHUNKS * ELEMENTS;
+            const int row = BACKWARD ? e % ROW_CHUNKS * ELEMENTS : e / CHUNKS;
+            const int tap = (base + d) / INNER;
+            const int window_tap =
+                down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+            const int64_t from = static_cast<int64_t>((base + d) % INNER) * TAPS + window_tap;
+            conv2d_fetch<WEIGHT_VECTOR>(tile + Rows::at(row, d), weight, [&](int i, int64_t &at) {
+                const int place = base + d + (BACKWARD ? 0 : i);
+                const int result = first_row + row + (BACKWARD ? i : 0);
+                at = BACKWARD ? from * CHANNELS + result
+                              : static_cast<int64_t>(result) * TAPS * CHANNELS + place;
+                return place < depth && result < RESULTS;
+            });
+        }
+    };
+    const auto fetch = [&](int step) {
+        if (step * Rows::DEPTH < depth) {
+            fetch_rows(row_tiles + step % STAGES * Rows::SIZE, step * Rows::DEPTH);
+            fetch_cols(col_tiles + step % STAGES * Cols::SIZE, step * Rows::DEPTH);
+        }
+        cp_async_commit();
+    };
+
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
+    float sums[ROW_TILES][4][4] = {};
+#pragma unroll
+    for (int step = 0; step < STAGES - 1; step++)
+        fetch(step);
+    for (int step = 0; step * Rows::DEPTH < depth; step++) {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads();
+        fetch(step + STAGES - 1);
+        conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
+                                    col_tiles + step % STAGES * Cols::SIZE, warp_col);
+    }
+
+#pragma unroll
+    for (int n = 0; n < 4; n++)
+#pragma unroll
+        for (int j = 0; j < 2; j += OUT_VECTOR) {
+            const int column = first_col + warp_col + n * 8 + lane % 4 * 2 + j;
+            const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+#pragma unroll
+            for (int r = 0; r < 2 * ROW_TILES; r++) {
+                const int result = first_row + warp_row + r * 8 + lane / 4;
+                const float *pair = &sums[r / 2][n][r % 2 * 2];
+                const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
+                    image, to_y * TO_WIDTH + to_x, result, 0);
+                if (result < RESULTS && column < places)
+                    conv2d_store<ACCUMULATE, OUT_VECTOR>(out + at, pair[j], pair[1], OUT_VECTOR);
+            }
+        }
+}
+//@end
+
 //@kernel weight_grad
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 /*@kernel*/conv2d_weight_grad/*@*/(
@@ -326,17 +454,20 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int KERNEL = /*@size*/3/*@*/;
     constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
     constexpr int64_t X_STRIDE = /*@source_stride*/64/*@*/, DY_STRIDE = /*@dy_stride*/128/*@*/;
+    constexpr bool PLANES = /*@planes*/false/*@*/;
     constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
     constexpr int PART_PLACES = /*@part_places*/2048/*@*/;
     constexpr int SOURCE_VECTOR = /*@source_vector*/8/*@*/;
     constexpr int DY_VECTOR = /*@dy_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int PLACES = IMAGES * CONV_HEIGHT * CONV_WIDTH, COLUMNS = KERNEL * KERNEL * CHANNELS;
+    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
     constexpr int ROW_TILES = ROWS / 32, THREADS = 2 * COLS, ELEMENTS = 16 / sizeof(T);
-    using Rows = Conv2dTile<T, ROWS, true>;
-    using Cols = Conv2dTile<T, COLS, true>;
-    constexpr int ROW_CHUNKS = ROWS / ELEMENTS, COL_CHUNKS = COLS / ELEMENTS;
+    /* Neighbours in memory are places, or filters and channels. */
+    using Rows = Conv2dTile<T, ROWS, !PLANES>;
+    using Cols = Conv2dTile<T, COLS, !PLANES>;
+    constexpr int CHUNKS = 4, ROW_CHUNKS = ROWS / ELEMENTS, COL_CHUNKS = COLS / ELEMENTS;
 
     DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
     T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
@@ -350,32 +481,33 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 #pragma unroll
         for (int s = 0; s < Rows::DEPTH * ROW_CHUNKS / THREADS; s++) {
             const int e = threadIdx.x + s * THREADS;
-            const int place = base + e / ROW_CHUNKS, row = e % ROW_CHUNKS * ELEMENTS;
-            conv2d_fetch<DY_VECTOR>(
-                tile + Rows::at(row, e / ROW_CHUNKS), dy, [&](int i, int64_t &at) {
-                    const int filter = first_row + row + i;
-                    at = place * DY_STRIDE + filter;
-                    return place < end && filter < FILTERS;
-                });
+            const int d = PLANES ? e % CHUNKS * ELEMENTS : e / ROW_CHUNKS;
+            const int row = PLANES ? e / CHUNKS : e % ROW_CHUNKS * ELEMENTS;
+            conv2d_fetch<DY_VECTOR>(tile + Rows::at(row, d), dy, [&](int i, int64_t &at) {
+                const int place = base + d + (PLANES ? i : 0);
+                const int filter = first_row + row + (PLANES ? 0 : i);
+                at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
+                    place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
+                return place < end && filter < FILTERS;
+            });
         }
     };
     const auto fetch_cols = [&](T *tile, int base) {
 #pragma unroll
         for (int s = 0; s < Cols::DEPTH * COL_CHUNKS / THREADS; s++) {
             const int e = threadIdx.x + s * THREADS;
-            const int place = base + e / COL_CHUNKS, col = e % COL_CHUNKS * ELEMENTS;
-            const int image = place / (CONV_HEIGHT * CONV_WIDTH);
-            const int y = place / CONV_WIDTH % CONV_HEIGHT, x_place = place % CONV_WIDTH;
-            conv2d_fetch<SOURCE_VECTOR>(
-                tile + Cols::at(col, e / COL_CHUNKS), x, [&](int i, int64_t &at) {
-                    const int column = first_col + col + i, tap = column / CHANNELS;
-                    const int h = axis.source(y, tap / KERNEL);
-                    const int w = axis.source(x_place, tap % KERNEL);
-                    const int64_t pixel = (image * HEIGHT + h) * WIDTH + w;
-                    at = pixel * X_STRIDE + column % CHANNELS;
-                    return place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
-                           conv2d_inside(w, WIDTH);
-                });
+            const int d = PLANES ? e % CHUNKS * ELEMENTS : e / COL_CHUNKS;
+            const int col = PLANES ? e / CHUNKS : e % COL_CHUNKS * ELEMENTS;
+            conv2d_fetch<SOURCE_VECTOR>(tile + Cols::at(col, d), x, [&](int i, int64_t &at) {
+                const int place = base + d + (PLANES ? i : 0);
+                const int column = first_col + col + (PLANES ? 0 : i), tap = column / CHANNELS;
+                const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
+                const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+                at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                    place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+                return place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
+                       conv2d_inside(w, WIDTH);
+            });
         }
     };
     const auto fetch = [&](int step) {

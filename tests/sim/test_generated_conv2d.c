@@ -19,24 +19,33 @@ typedef struct {
     int64_t images, height, width, channels, filters, kernel, stride, padding;
     int64_t gap;     /* elements between rows of x, y and dy that are no part of them */
     bool accumulate; /* gradients go onto what is there */
+    bool planes;     /* images lie in planes */
 } Shape;
 
 /* Of one image and many, of one channel and many, wider and narrower than tiles and vectors,
  * windows that reach far over the border or skip places, strides that leave phases without a tap.
  * */
 static const Shape shapes[] = {
-    {2, 9, 7, 16, 24, 3, 1, 1, 0, false},  {1, 12, 12, 1, 8, 3, 1, 0, 0, false},
-    {3, 11, 13, 3, 16, 7, 2, 3, 0, false}, {2, 8, 8, 16, 40, 1, 2, 0, 0, true},
-    {1, 10, 9, 32, 72, 3, 2, 1, 8, true},  {2, 6, 5, 13, 9, 2, 1, 1, 3, true},
-    {1, 5, 5, 8, 16, 5, 3, 4, 8, false},   {1, 12, 13, 40, 136, 3, 1, 1, 0, false},
-    {3, 20, 20, 4, 8, 3, 1, 1, 0, true},   {1, 3, 3, 8, 8, 1, 4, 0, 0, false},
-    {8, 33, 33, 3, 8, 3, 2, 1, 0, false}, /* an odd number of columns, in parts */
+    {2, 9, 7, 16, 24, 3, 1, 1, 0, false, false},  {1, 12, 12, 1, 8, 3, 1, 0, 0, false, false},
+    {3, 11, 13, 3, 16, 7, 2, 3, 0, false, false}, {2, 8, 8, 16, 40, 1, 2, 0, 0, true, false},
+    {1, 10, 9, 32, 72, 3, 2, 1, 8, true, false},  {2, 6, 5, 13, 9, 2, 1, 1, 3, true, false},
+    {1, 5, 5, 8, 16, 5, 3, 4, 8, false, false},   {1, 12, 13, 40, 136, 3, 1, 1, 0, false, false},
+    {3, 20, 20, 4, 8, 3, 1, 1, 0, true, false},   {1, 3, 3, 8, 8, 1, 4, 0, 0, false, false},
+    {8, 33, 33, 3, 8, 3, 2, 1, 0, false, false}, /* an odd number of columns, in parts */
+    {2, 9, 7, 16, 24, 3, 1, 1, 0, false, true},   {3, 8, 8, 24, 40, 1, 1, 0, 0, true, true},
+    {3, 11, 13, 3, 16, 7, 2, 3, 0, false, true},  {2, 8, 8, 16, 72, 1, 2, 0, 0, true, true},
+    {1, 5, 5, 8, 16, 5, 3, 4, 0, false, true},    {1, 12, 13, 40, 136, 3, 1, 1, 0, false, true},
+    {3, 20, 20, 3, 8, 3, 2, 1, 0, true, true},    {9, 16, 16, 16, 8, 1, 1, 0, 0, false, true},
+    {2, 5, 7, 13, 9, 1, 1, 0, 0, false, true},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static Value *rows_with_gap(Program *p, const char *name, int64_t rows, int64_t cols, int64_t gap) {
-    Value *whole = value_2d(p, name, ROLE_FROZEN, p->activation, rows, cols + gap, (Pos){0});
-    return gap ? value_columns(p, whole, 0, cols, name) : whole;
+static Value *images_of(Program *p, const Shape *s, const char *name, int64_t places,
+                        int64_t cols) {
+    Value *whole =
+        value_2d(p, name, ROLE_FROZEN, p->activation, s->images * places, cols + s->gap, (Pos){0});
+    whole->plane = s->planes ? places : 0;
+    return s->gap ? value_columns(p, whole, 0, cols, name) : whole;
 }
 
 static void add_op(Program *p, OpKind kind, Value *a, Value *b, Value *to, Attr attr) {
@@ -48,14 +57,13 @@ static void add_op(Program *p, OpKind kind, Value *a, Value *b, Value *to, Attr 
 
 static void add_shape(Program *p, const Shape *s) {
     Window window = {s->height, s->width, s->kernel, s->stride, s->padding};
-    int64_t places = s->images * window_out_height(&window) * window_out_width(&window);
+    int64_t places = window_rows_out(&window), pixels = window_rows_in(&window);
     int64_t dim[] = {s->filters, s->kernel, s->kernel, s->channels};
     Attr forward = {.window = window}, backward = {.window = window, .accumulate = s->accumulate};
-    int64_t pixels = s->images * s->height * s->width;
-    Value *x = rows_with_gap(p, "x", pixels, s->channels, s->gap);
-    Value *dx = rows_with_gap(p, "dx", pixels, s->channels, s->gap);
-    Value *y = rows_with_gap(p, "y", places, s->filters, s->gap);
-    Value *dy = rows_with_gap(p, "dy", places, s->filters, s->gap);
+    Value *x = images_of(p, s, "x", pixels, s->channels),
+          *dx = images_of(p, s, "dx", pixels, s->channels);
+    Value *y = images_of(p, s, "y", places, s->filters),
+          *dy = images_of(p, s, "dy", places, s->filters);
     Value *w = value_new(p, "w", ROLE_FROZEN, p->activation, 4, dim, (Pos){0});
     Value *dw = value_new(p, "dw", ROLE_GRADIENT, p->real, 4, dim, (Pos){0});
     add_op(p, OP_conv2d, x, w, y, forward);

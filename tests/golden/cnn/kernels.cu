@@ -571,13 +571,15 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
     constexpr int KERNEL = 3;
     constexpr int STRIDE = 1, PADDING = 1;
     constexpr int64_t X_STRIDE = 8, DY_STRIDE = 12;
+    constexpr bool PLANES = false;
     constexpr int ROWS = 64, COLS = 64, DEPTH = 16;
     constexpr int PART_PLACES = 400;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int PLACES = IMAGES * CONV_HEIGHT * CONV_WIDTH, COLUMNS = KERNEL * KERNEL * CHANNELS;
+    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
     alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
     alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
@@ -592,21 +594,24 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
     for (int base = begin; base < end; base += DEPTH) {
 #pragma unroll 4
         for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
-            const int place = base + e / ROWS, filter = first_row + e % ROWS;
-            row_tile[e / ROWS * ROW_PITCH + e % ROWS] =
-                place < end && filter < FILTERS ? convert<A>(dy[place * DY_STRIDE + filter]) : A(0);
+            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
+            const int place = base + d, filter = first_row + row;
+            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
+                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
+            row_tile[d * ROW_PITCH + row] =
+                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
         }
 #pragma unroll 4
         for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
-            const int place = base + e / COLS, column = first_col + e % COLS;
-            const int image = place / (CONV_HEIGHT * CONV_WIDTH), tap = column / CHANNELS;
+            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
+            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
             const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
             const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
             const bool inside =
                 place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
-            const int64_t pixel = (image * HEIGHT + h) * WIDTH + w;
-            col_tile[e / COLS * COL_PITCH + e % COLS] =
-                inside ? convert<A>(x[pixel * X_STRIDE + column % CHANNELS]) : A(0);
+            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
         }
         __syncthreads();
         conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
@@ -761,13 +766,15 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
     constexpr int KERNEL = 3;
     constexpr int STRIDE = 1, PADDING = 0;
     constexpr int64_t X_STRIDE = 1, DY_STRIDE = 8;
+    constexpr bool PLANES = false;
     constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
     constexpr int PART_PLACES = 400;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int PLACES = IMAGES * CONV_HEIGHT * CONV_WIDTH, COLUMNS = KERNEL * KERNEL * CHANNELS;
+    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
     alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
     alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
@@ -782,21 +789,24 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
     for (int base = begin; base < end; base += DEPTH) {
 #pragma unroll 4
         for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
-            const int place = base + e / ROWS, filter = first_row + e % ROWS;
-            row_tile[e / ROWS * ROW_PITCH + e % ROWS] =
-                place < end && filter < FILTERS ? convert<A>(dy[place * DY_STRIDE + filter]) : A(0);
+            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
+            const int place = base + d, filter = first_row + row;
+            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
+                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
+            row_tile[d * ROW_PITCH + row] =
+                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
         }
 #pragma unroll 4
         for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
-            const int place = base + e / COLS, column = first_col + e % COLS;
-            const int image = place / (CONV_HEIGHT * CONV_WIDTH), tap = column / CHANNELS;
+            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
+            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
             const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
             const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
             const bool inside =
                 place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
-            const int64_t pixel = (image * HEIGHT + h) * WIDTH + w;
-            col_tile[e / COLS * COL_PITCH + e % COLS] =
-                inside ? convert<A>(x[pixel * X_STRIDE + column % CHANNELS]) : A(0);
+            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
         }
         __syncthreads();
         conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
