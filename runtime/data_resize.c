@@ -77,28 +77,38 @@ static void seen_axes(const RtImages *shape, const Box *box, Axis *rows, Axis *c
     }
 }
 
+/* Line y of what the model sees: [channels, places] in planes, else [places, channels]. */
+static void put_line(const RtImages *shape, RtDtype dtype, void *out, int64_t y,
+                     const double *line) {
+    int64_t size = shape->out_size, channels = shape->out_channels;
+    if (!shape->planes)
+        rt_set_row(dtype, out, y * size * channels, line, size * channels);
+    for (int64_t c = 0; shape->planes && c < channels; c++)
+        rt_set_row(dtype, out, (c * size + y) * size, line + c * size, size);
+}
+
 void image_present(const RtImages *shape, const uint8_t *raw, const Box *box, RtDtype dtype,
                    void *out) {
     int64_t size = shape->out_size, stride = shape->width * shape->channels;
-    int64_t wide = size * shape->out_channels;
+    int64_t channels = shape->out_channels;
+    int64_t next_place = shape->planes ? 1 : channels, next_channel = shape->planes ? size : 1;
     Axis row_axis, col_axis;
     seen_axes(shape, box, &row_axis, &col_axis);
     Tap *rows = taps(row_axis), *cols = taps(col_axis);
-    double *row = rt_alloc(sizeof *row * (size_t)wide);
+    double *line = rt_alloc(sizeof *line * (size_t)(size * channels));
     Affine of[MAX_CHANNELS];
     affines(shape, of);
     for (int64_t y = 0; y < size; y++) {
         const uint8_t *upper = raw + rows[y].low * stride, *lower = raw + rows[y].high * stride;
-        double *to = row;
         for (int64_t x = 0; x < size; x++)
-            for (int64_t c = 0; c < shape->out_channels; c++) {
+            for (int64_t c = 0; c < channels; c++) {
                 int64_t from = shape->channels == 1 ? 0 : c;
                 double value = between(upper, lower, rows[y], cols[x], shape->channels, from);
-                *to++ = value * of[c].scale + of[c].shift;
+                line[x * next_place + c * next_channel] = value * of[c].scale + of[c].shift;
             }
-        rt_set_row(dtype, out, y * wide, row, wide);
+        put_line(shape, dtype, out, y, line);
     }
-    free(row);
+    free(line);
     free(rows);
     free(cols);
 }

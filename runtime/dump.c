@@ -5,8 +5,8 @@
  *                        them: at a token's own place. A sample's first token is never a target,
  *                        so its label reads -100 whatever the data had there.
  *     pixels, labels     of images in their place: [batch, elements of one] as they were sent or
- *                        the device keeps them (bytes, or what the host made of them), and their
- *                        classes, I32 [batch]
+ *                        the device keeps them (bytes, or what the host made of them in the order
+ *                        of compile.layout), and their classes, I32 [batch]
  *     boxes              I32 [batch, 5], where the device cuts random parts out of them
  *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch

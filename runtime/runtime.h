@@ -243,6 +243,7 @@ typedef struct {
     int64_t classes;
     const double *mean, *std; /* [out_channels] */
     bool decode_on_host;      /* `pixels` is what the model sees; else raw images */
+    bool planes;              /* what it sees is [channels, height, width]; else as raw images */
     bool skip_broken;         /* images that cannot be decoded are left out; else an error */
     bool random_resized_crop; /* training sees a random part, of these shares of the area and */
     const double *crop_scale, *crop_ratio; /* [2] ratios of width to height; least and largest */

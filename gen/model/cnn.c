@@ -42,8 +42,8 @@ static void add_layer(Walk *w, const CnnLayer *layer) {
         w->at.x = image_dropout(w->b, w->at.x, name, layer->rate, pos);
         break;
     case CNN_FLATTEN:
+        w->places = image_places(w->at);
         w->at.x = image_flatten(w->b, w->at, name, pos);
-        w->places = w->at.height * w->at.width;
         break;
     case CNN_LINEAR:
         w->at.x = image_linear(w->b, w->at.x, name,

@@ -8,6 +8,12 @@
 
 /* ---- input ---- */
 
+/* Of what the model sees: everything after it follows. */
+static int64_t plane_of(const Spec *spec) {
+    bool planes = spec->compile.layout == LAYOUT_NCHW;
+    return planes ? spec->model.image_size * spec->model.image_size : 0;
+}
+
 static const char *feeding_text(const Program *p, const Spec *spec) {
     return p->dataset ? arena_printf(p->arena, "the device keeps all %lld images: %s",
                                      (long long)spec->stored_images, spec->resident_why)
@@ -25,6 +31,7 @@ void image_input(Program *p, const Spec *spec, Batch *batch) {
     if (spec->data.decode == DECODE_HOST) {
         batch->pixels = value_2d(p, "pixels", ROLE_INPUT, p->activation, p->tokens * size * size,
                                  spec->model.image_channels, pos);
+        batch->pixels->plane = plane_of(spec);
     } else if (spec->data.device_resident != RESIDENT_FALSE) {
         batch->indices = value_2d(p, "indices", ROLE_INPUT, DT_I32, p->tokens, 1, resident);
         p->dataset = value_2d(p, "dataset", ROLE_DATASET, DT_U8, spec->stored_images,
@@ -68,6 +75,7 @@ static Attr image_attr(const Builder *b) {
         .window = {.height = spec->data.image_height, .width = spec->data.image_width},
         .out_height = size,
         .out_width = size,
+        .plane = plane_of(spec),
         .crop = {size, size, 0, 0},
         .boxed = b->training && b->batch.boxes,
     };
@@ -121,8 +129,10 @@ static ParamShape dense_filter(Conv c, int64_t channels) {
                         .order = {0, 2, 3, 1}};
 }
 
-/* A product of matrices serves it. */
-static bool is_linear(Conv c) { return c.kernel == 1 && c.stride == 1 && c.padding == 0; }
+/* A product of matrices serves it; of images in planes it would be one for each image. */
+static bool is_linear(Images x, Conv c) {
+    return c.kernel == 1 && c.stride == 1 && c.padding == 0 && !c.depthwise && !x.x->plane;
+}
 
 static ParamShape linear_filter(Conv c, int64_t channels) {
     return (ParamShape){.rank = 2,
@@ -140,11 +150,11 @@ static ParamShape depthwise_filter(Conv c) {
 
 /* torch.nn.Conv2d draws within 1 / sqrt(what goes into a sum); torchvision's models, which have no
  * biases, from a normal distribution (He et al., arXiv 1502.01852, by what a channel feeds). */
-static Value *filter(Builder *b, Conv c, int64_t channels, const char *name, Pos pos) {
-    int64_t taps = c.kernel * c.kernel;
-    ParamShape shape = c.depthwise    ? depthwise_filter(c)
-                       : is_linear(c) ? linear_filter(c, channels)
-                                      : dense_filter(c, channels);
+static Value *filter(Builder *b, Images x, Conv c, const char *name, Pos pos) {
+    int64_t taps = c.kernel * c.kernel, channels = value_cols(x.x);
+    ParamShape shape = c.depthwise       ? depthwise_filter(c)
+                       : is_linear(x, c) ? linear_filter(c, channels)
+                                         : dense_filter(c, channels);
     shape.file_rank = 4;
     shape.init = c.bias ? INIT_UNIFORM : INIT_NORMAL;
     shape.scale = c.bias ? 1 / sqrt((double)(taps * (c.depthwise ? 1 : channels)))
@@ -154,12 +164,11 @@ static Value *filter(Builder *b, Conv c, int64_t channels, const char *name, Pos
 
 Images image_conv2d(Builder *b, Images x, const char *name, Conv c, Pos pos) {
     int64_t channels = value_cols(x.x);
-    Value *in[] = {x.x, filter(b, c, channels, name, pos)};
+    Value *in[] = {x.x, filter(b, x, c, name, pos)};
     Window w = {x.height, x.width, c.kernel, c.stride, c.padding};
     OpKind kind = c.depthwise ? OP_depthwise_conv2d : OP_conv2d;
-    Value *y = is_linear(c) && !c.depthwise
-                   ? builder_op(b, OP_linear, name, in, 2, (Attr){.alpha = 1}, pos)
-                   : builder_op(b, kind, name, in, 2, (Attr){.window = w}, pos);
+    Value *y = is_linear(x, c) ? builder_op(b, OP_linear, name, in, 2, (Attr){.alpha = 1}, pos)
+                               : builder_op(b, kind, name, in, 2, (Attr){.window = w}, pos);
     if (c.bias)
         y = bias(b, y, name, 1 / sqrt((double)(channels * c.kernel * c.kernel)), pos);
     return (Images){y, window_out_height(&w), window_out_width(&w)};
@@ -253,6 +262,8 @@ Value *image_dropout(Builder *b, Value *x, const char *name, double rate, Pos po
     Attr attr = {.rate = rate, .stream = stable_hash(builder_name(b, name))};
     return builder_op(b, OP_dropout, name, in, 4, attr, pos);
 }
+
+int64_t image_places(Images x) { return x.x->plane ? 1 : x.height * x.width; }
 
 /* What the host sends is there before any op. */
 Value *image_flatten(Builder *b, Images x, const char *name, Pos pos) {

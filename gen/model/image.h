@@ -5,7 +5,8 @@
 
 #include "model/model.h"
 
-/* A batch of images [N * height * width, channels], rows in the order n, h, w. */
+/* A batch of images [N * height * width, channels], rows in the order n, h, w; in planes where
+ * compile.layout is nchw. */
 typedef struct {
     Value *x;
     int64_t height, width;
@@ -40,13 +41,16 @@ Value *image_relu(Builder *, Value *, const char *name, Pos);
 Value *image_relu6(Builder *, Value *, const char *name, Pos);
 /* Drops in training only. */
 Value *image_dropout(Builder *, Value *, const char *name, double rate, Pos);
-/* [N, height * width * channels]; the channels stay innermost. */
+/* [N, height * width * channels], in the order in which they lie: the channels innermost, or, in
+ * planes, outermost as torch has them. */
 Value *image_flatten(Builder *, Images, const char *name, Pos);
+/* Linear.places of what reads them flattened. */
+int64_t image_places(Images);
 
 /* As torch.nn.Linear. */
 typedef struct {
     int64_t features; /* that it makes */
-    int64_t places;   /* pixels that x is flattened from, which the file has innermost; else 1 */
+    int64_t places;   /* of flattened pixels whose channels are innermost, unlike the file's; else 1 */
     double deviation; /* of normal weights, with a bias of zeros; 0: drawn as Linear does */
 } Linear;
 Value *image_linear(Builder *, Value *x, const char *name, Linear, Pos);

@@ -56,6 +56,8 @@ void image_settings(Program *p, const Spec *s) {
     put_reals(p, "mean", s->data.image_mean, s->model.image_channels);
     put_reals(p, "std", s->data.image_std, s->model.image_channels);
     put_bool(p, "decode_on_host", s->data.decode == DECODE_HOST);
+    if (s->compile.layout == LAYOUT_NCHW)
+        put_bool(p, "planes", true);
     put_bool(p, "skip_broken", s->data.skip_broken);
     put_crops(p, s);
 }

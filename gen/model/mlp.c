@@ -8,7 +8,7 @@ Value *mlp_forward(Builder *b) {
     int64_t last = spec->model.num_hidden_layers;
     Images images = image_pixels(b);
     Value *x = image_flatten(b, images, "flatten", pos);
-    Linear layer = {spec->model.hidden_size, .places = images.height * images.width};
+    Linear layer = {spec->model.hidden_size, .places = image_places(images)};
     for (int64_t i = 0; i <= last; i++) {
         const char *name = arena_printf(b->program->arena, "layers.%lld", (long long)i);
         layer.features = i < last ? spec->model.hidden_size : spec->model.num_classes;

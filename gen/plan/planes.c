@@ -16,13 +16,19 @@ static bool lies_in_planes(const Value *v) { return v->plane > 1 && value_cols(v
 
 static bool moves(const Step *s) { return s->kind == STEP_LOAD || s->kind == STEP_STORE; }
 
+/* Of what the body reads and writes at its own place; 1: of images of one pixel, it reads others in
+ * planes; 0: there are none. */
 static int64_t plane_of(const Body *body) {
+    int64_t plane = 0;
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        if (moves(s) && s->row_index < 0 && lies_in_planes(s->value))
+        if (!moves(s) || !lies_in_planes(s->value))
+            continue;
+        if (s->row_index < 0)
             return s->value->plane;
+        plane = 1;
     }
-    return 0;
+    return plane;
 }
 
 static bool is_long(const Body *body) {
@@ -38,6 +44,9 @@ static int binary(Planes *p, StepKind kind, int a, int64_t b) {
     return step_binary(p->to, kind, a, step_const_int(p->to, b));
 }
 
+/* The space of images of one pixel stays as it is: rows are images. */
+static bool has_rows(const Planes *p) { return p->plane == 1; }
+
 static int row(Planes *p) {
     if (p->row < 0)
         p->row = step_index(p->to, STEP_ROW);
@@ -45,15 +54,26 @@ static int row(Planes *p) {
 }
 
 static int image(Planes *p) {
+    if (has_rows(p))
+        return row(p);
     if (p->image < 0)
         p->image = step_called(p->to, binary(p, STEP_DIV, row(p), p->channels), "image");
     return p->image;
 }
 
 static int channel(Planes *p) {
+    if (p->channel < 0 && has_rows(p))
+        p->channel = step_index(p->to, STEP_COL);
     if (p->channel < 0)
         p->channel = step_called(p->to, binary(p, STEP_MOD, row(p), p->channels), "channel");
     return p->channel;
+}
+
+/* n C + c, of image n and channel c. */
+static int plane(Planes *p) {
+    if (!has_rows(p))
+        return row(p);
+    return step_binary(p->to, STEP_ADD, binary(p, STEP_MUL, row(p), p->channels), channel(p));
 }
 
 /* The row as the op has it. */
@@ -78,10 +98,10 @@ static int times(Planes *p, int a, int64_t n) {
 
 static int plus(Planes *p, int a, int b) { return step_binary(p->to, STEP_ADD, a, b); }
 
-/* Row `at` of image n, column c: n Q C + c Q + at - n Q, with n C + c the body's row. */
+/* Row `at` of image n, channel c: n Q C + c Q + at - n Q. */
 static int planar_element(Planes *p, const Value *v, int at) {
     ENSURE(value_rows(v) == p->images * v->plane, "%s: other images than its kernel's", v->name);
-    int before = step_binary(p->to, STEP_SUB, row(p), image(p));
+    int before = step_binary(p->to, STEP_SUB, plane(p), image(p));
     return plus(p, times(p, before, v->plane), index_of(p, at));
 }
 
@@ -176,7 +196,18 @@ static int copied(Planes *p, Step s) {
     return body_append(p->to, s);
 }
 
+/* In the same space a step varies with what it varied with. */
+static int kept(Planes *p, Step s) {
+    for (int k = 0; k < step_arg_count(s.kind); k++)
+        s.arg[k] = p->place[s.arg[k]];
+    if (s.row_index >= 0)
+        s.row_index = p->place[s.row_index];
+    return body_append(p->to, s);
+}
+
 static int step_by_planes(Planes *p, const Step *s) {
+    if (has_rows(p))
+        return moves(s) && lies_in_planes(s->value) ? load(p, s) : kept(p, *s);
     int part = part_of_row(p, s);
     if (part >= 0)
         return part;
@@ -205,19 +236,11 @@ static int step_by_planes(Planes *p, const Step *s) {
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-static void expect_no_planes(const Body *body) {
-    for (int i = 0; i < body->count; i++)
-        ENSURE(!moves(&body->steps[i]) || !lies_in_planes(body->steps[i].value),
-               "%s lies in planes, but its kernel does not", body->steps[i].value->name);
-}
-
 Body *body_by_planes(Program *program, Body *body, Body **second) {
     int64_t plane = plane_of(body);
     *second = NULL;
-    if (!plane) {
-        expect_no_planes(body);
+    if (!plane)
         return body;
-    }
     ENSURE(body->rows % plane == 0, "a kernel of %lld rows, and planes of %lld",
            (long long)body->rows, (long long)plane);
     Planes p = {.program = program,
@@ -231,7 +254,8 @@ Body *body_by_planes(Program *program, Body *body, Body **second) {
                 .image = -1,
                 .channel = -1,
                 .pixel = -1};
-    p.to = body_new(program->arena, p.images * p.channels, plane);
+    p.to = has_rows(&p) ? body_new(program->arena, body->rows, body->cols)
+                        : body_new(program->arena, p.images * p.channels, plane);
     for (int i = 0; i < body->count; i++) {
         p.place[i] = step_by_planes(&p, &body->steps[i]);
         if (p.place[i] >= 0 && body->steps[i].name)

@@ -46,6 +46,7 @@
     C(DATA_TEXT, "text") C(DATA_JSONL, "jsonl") C(DATA_TOKENS, "tokens")                           \
     C(DATA_SYNTHETIC, "synthetic") C(DATA_IDX, "idx") C(DATA_IMAGE_FOLDER, "image_folder")
 #define DECODE_CHOICES(C) C(DECODE_DEVICE, "device") C(DECODE_HOST, "host")
+#define LAYOUT_CHOICES(C) C(LAYOUT_NHWC, "nhwc") C(LAYOUT_NCHW, "nchw")
 #define RESIDENT_CHOICES(C)                                                                        \
     C(RESIDENT_AUTO, "auto") C(RESIDENT_TRUE, "true") C(RESIDENT_FALSE, "false")
 
@@ -60,6 +61,7 @@
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
     E(DataFormat, DATA_CHOICES)                                                                    \
     E(Decode, DECODE_CHOICES)                                                                      \
+    E(Layout, LAYOUT_CHOICES)                                                                      \
     E(Resident, RESIDENT_CHOICES)
 
 /* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
@@ -315,7 +317,9 @@
     K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED,                            \
       "Tokens in a chunk of the head.")                                                            \
     K(compile, overlap, BOOL, "true", "", ALWAYS,                                                  \
-      "Copy a batch to the device while it works on the one before.")
+      "Copy a batch to the device while it works on the one before.")                              \
+    K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES,                                         \
+      "How images lie in memory: each pixel's channels together, or channel by channel.")
 
 #define PROFILING_KEYS(K)                                                                          \
     K(profiling, enabled, BOOL, "false", "", ALWAYS, "Record kernels in a window of steps.")       \

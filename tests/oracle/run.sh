@@ -47,7 +47,11 @@ cnn_strides      tf32  default
 cnn_crops        fp64  default
 cnn_crops        fp32  host
 cnn_crops        bf16  default
+cnn_crops        bf16  nchw_host
 mobilenet        fp64  default
+mobilenet        fp64  nchw
+cnn              fp32  nchw_plain
+cnn_strides      tf32  nchw
 resnet18         fp64  plain
 TABLE
 }
@@ -71,6 +75,10 @@ full_list() {
         for dtype in fp64 fp32 tf32 bf16 fp16; do echo "$case $dtype default"; done |
             grep -Ev '^(mobilenet|resnet50) fp32 '
         for dtype in $plain; do echo "$case $dtype plain"; done
+        has_images "$case" || continue
+        for dtype in fp64 fp32 tf32 bf16 fp16; do echo "$case $dtype nchw"; done |
+            grep -Ev '^(mobilenet|resnet50) fp32 '
+        echo "$case fp64 nchw_plain"
     done
     for dtype in fp64 fp32 tf32 bf16; do
         echo "packed $dtype few_targets"
@@ -84,7 +92,7 @@ full_list() {
         done
     done
     for case in mlp cnn cnn_strides cnn_crops mobilenet; do
-        for variant in no_fusion no_graph no_overlap host sent; do
+        for variant in no_fusion no_graph no_overlap host sent nchw_host; do
             echo "$case fp64 $variant"
         done
     done
@@ -100,6 +108,9 @@ variant_sets() {
         echo compile.fusion=false compile.cuda_graph=false compile.bordered=false \
             compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false
     fi ;;
+    nchw) echo compile.layout=nchw ;;
+    nchw_plain) echo compile.layout=nchw compile.fusion=false compile.cuda_graph=false ;;
+    nchw_host) echo compile.layout=nchw data.decode=host ;;
     host) echo data.decode=host ;;
     sent) echo data.device_resident=false ;;
     no_fusion) echo compile.fusion=false ;;

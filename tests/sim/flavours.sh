@@ -30,6 +30,7 @@ wide_rows        fp64  default
 wide_rows        fp32  wide_head
 wide_rows        bf16  long
 cnn_strides      fp32  default
+cnn_strides      bf16  nchw
 TABLE
 }
 
@@ -44,6 +45,7 @@ full_list() {
         echo "packed $dtype few_targets"
         for case in mobilenet resnet18 cnn_strides cnn_crops; do
             echo "$case $dtype default"
+            echo "$case $dtype nchw"
         done
         echo "cnn_strides $dtype sent"
         for variant in default wide_head long; do
@@ -55,6 +57,7 @@ full_list() {
 variant_sets() {
     case $1 in
     default) ;;
+    nchw) echo compile.layout=nchw ;;
     plain) echo compile.fusion=false compile.bordered=false compile.chunked_head=false \
         compile.skip_ignored_rows=false compile.overlap=false ;;
     sent) echo data.device_resident=false ;;

@@ -155,8 +155,8 @@ static void check_no_copies(const Run *r) {
 }
 
 /* Of every so many parameters, so many elements. */
-static void check_model(const char *model, int every, int64_t tries) {
-    Run *r = run_new(model, NULL, 0);
+static void check_layout(const char *model, const char *layout, int every, int64_t tries) {
+    Run *r = run_new(model, &layout, 1);
     check_no_copies(r);
     interpret_step(&r->memory, r->plan);
     for (int i = 0; i < r->program->param_count; i += every)
@@ -165,14 +165,58 @@ static void check_model(const char *model, int every, int64_t tries) {
     run_free(r);
 }
 
+static void check_model(const char *model, int every, int64_t tries) {
+    check_layout(model, "compile.layout=nhwc", every, tries);
+}
+
 static void test_mlp(void **state) {
     (void)state;
     check_model(mlp, 1, 8);
+    check_layout(mlp, "compile.layout=nchw", 1, 4);
 }
 
 static void test_cnn(void **state) {
     (void)state;
     check_model(cnn, 1, 8);
+    check_layout(cnn, "compile.layout=nchw", 1, 4);
+}
+
+static double largest_gradient(const Run *r, const Param *p) {
+    double largest = 0;
+    for (int64_t i = 0; i < value_elements(p->weight); i++)
+        largest = fmax(largest, fabs(memory_get(&r->memory, p->gradient, i)));
+    return largest;
+}
+
+static void compare_gradients(const Run *a, const Run *b, const Param *of_a, const Param *of_b) {
+    double bound = 1e-9 * (1 + largest_gradient(a, of_a));
+    for (int64_t i = 0; i < value_elements(of_a->weight); i++)
+        assert_true(fabs(memory_get(&a->memory, of_a->gradient, i) -
+                         memory_get(&b->memory, of_b->gradient, i)) <= bound);
+}
+
+/* Parameters lie alike in both layouts, where no linear reads flattened images. */
+static void compare_layouts(const char *model) {
+    static const char *const layouts[] = {"compile.layout=nhwc", "compile.layout=nchw"};
+    Run *r[2];
+    double loss[2];
+    for (int i = 0; i < 2; i++) {
+        r[i] = run_new(model, &layouts[i], 1);
+        loss[i] = interpret_step(&r[i]->memory, r[i]->plan);
+    }
+    assert_true(loss[0] > 0 && fabs(loss[0] - loss[1]) <= 1e-11 * loss[0]);
+    for (int i = 0; i < r[0]->program->param_count; i++)
+        if (value_trains(r[0]->program->params[i].weight))
+            compare_gradients(r[0], r[1], &r[0]->program->params[i], &r[1]->program->params[i]);
+    run_free(r[0]);
+    run_free(r[1]);
+}
+
+static void test_layouts(void **state) {
+    (void)state;
+    compare_layouts(mobilenet_v2);
+    compare_layouts(resnet18);
+    compare_layouts(resnet50);
 }
 
 static void test_mobilenet_v2(void **state) {
@@ -264,6 +308,7 @@ static void test_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mlp),      cmocka_unit_test(test_cnn),
+        cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_resnet),   cmocka_unit_test(test_mobilenet_v2),
         cmocka_unit_test(test_resident), cmocka_unit_test(test_counts),
         cmocka_unit_test(test_names),

@@ -145,8 +145,9 @@ static void end(Setup *s) {
 
 /* ---- ops ------------------------------------------------------------------------------------- */
 
-/* Of one image and several; planes that fill vectors and odd ones; wider than a warp's row. */
-static const int64_t sizes[][4] = {{3, 4, 4, 6}, {2, 5, 7, 3}, {1, 4, 6, 5}, {4, 1, 1, 5}, {2, 6, 6, 1}, {2, 40, 33, 3}};
+/* Of one image and several; planes that fill vectors and odd ones; wider than a warp's row; of one
+ * pixel, or that becomes one under a stride. */
+static const int64_t sizes[][4] = {{3, 4, 4, 6}, {2, 5, 7, 3}, {1, 4, 6, 5}, {4, 1, 1, 5}, {2, 6, 6, 1}, {2, 40, 33, 3}, {3, 2, 2, 4}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static void each_size(void (*build)(Setup *)) {
@@ -240,6 +241,7 @@ static void build_image_input(Setup *s) {
     for (int64_t from = 1; from <= 3; from += 2)
         for (int same = 0; same < 2; same++) {
             Attr attr = {.window = {.height = s->height, .width = s->width}, .out_height = same ? s->height : 7, .out_width = same ? s->width : 5};
+            attr.crop = (Crop){attr.out_height, attr.out_width, 0, 0};
             attr.plane = attr.out_height * attr.out_width;
             attr.crop = (Crop){attr.out_height, attr.out_width, 0, 0};
             Value *pixels = value_2d(s->program, "pixels", ROLE_INPUT, DT_U8, s->images * s->height * s->width, from, (Pos){0});

@@ -1,0 +1,960 @@
+/* The 25 kernels of nchw.
+ *
+ * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
+ * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
+ * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
+#include "runtime/kernel.cuh"
+
+static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* of a thread */
+
+/* sums += rows^T cols over DEPTH; both tiles lie with the depth outside. */
+template <int DEPTH, int ROW_PITCH, int COL_PITCH, class A>
+static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
+                                                       const A *rows, const A *cols) {
+#pragma unroll 4
+    for (int d = 0; d < DEPTH; d++) {
+        const Vec<A, CONV2D_ROWS> a = load_vec<CONV2D_ROWS>(rows + d * ROW_PITCH);
+        const Vec<A, CONV2D_COLS> b = load_vec<CONV2D_COLS>(cols + d * COL_PITCH);
+#pragma unroll
+        for (int i = 0; i < CONV2D_ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < CONV2D_COLS; j++)
+                sums[i][j] = fma(a[i], b[j], sums[i][j]);
+    }
+}
+
+/* One of the sums to its place, on top of what is there where it accumulates. */
+template <bool ACCUMULATE, class T, class A>
+static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
+    *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
+}
+
+/* image_input over [1, 576]
+ * from model.image_size; 5760 bytes, 14400 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(160) image_input_576(
+    const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
+    const float *__restrict__ image_std, float *__restrict__ images) {
+    const int i = threadIdx.x * 4;
+    if (i >= 576)
+        return;
+    const float image_mean_row = image_mean[0];
+    const float image_std_row = image_std[0];
+    Vec<float, 4> images_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const int place = (i + j) % 144;
+        const int n = (i + j) / 144;
+        const int h = place / 12;
+        const int w = place % 12;
+        const float h_at = fmaxf(1.16666667f * (static_cast<float>(h) + 0.5f) - 0.5f, 0.0f);
+        const int h_near = static_cast<int>(h_at);
+        const int h_far = min(h_near + 1, 13);
+        const float h_share = h_at - static_cast<float>(h_near);
+        const float w_at = fmaxf(0.8333333f * (static_cast<float>(w) + 0.5f) - 0.5f, 0.0f);
+        const int w_near = static_cast<int>(w_at);
+        const int w_far = min(w_near + 1, 9);
+        const float w_share = w_at - static_cast<float>(w_near);
+        const int row_top_right = (n * 14 + h_near) * 10 + w_far;
+        const int top_right = pixels[row_top_right];
+        const int row_top_left = (n * 14 + h_near) * 10 + w_near;
+        const int top_left = pixels[row_top_left];
+        const float t =
+            (1.0f - w_share) * static_cast<float>(top_left) +
+            w_share * static_cast<float>(top_right);
+        const int row_bottom_right = (n * 14 + h_far) * 10 + w_far;
+        const int bottom_right = pixels[row_bottom_right];
+        const int row_bottom_left = (n * 14 + h_far) * 10 + w_near;
+        const int bottom_left = pixels[row_bottom_left];
+        const float t_2 =
+            (1.0f - w_share) * static_cast<float>(bottom_left) +
+            w_share * static_cast<float>(bottom_right);
+        images_v[j] =
+            (((1.0f - h_share) * t + h_share * t_2) / 255.0f - image_mean_row) / image_std_row;
+    }
+    store_vec(images + i, images_v);
+}
+
+/* conv2d (gather_planes of conv2d_fma.cu)
+ * from model.layers; 29504 bytes, 57600 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64)
+conv2d_4x12x12x1_8x3x3(
+    const float *__restrict__ source,
+    const float *__restrict__ weight,
+    float *__restrict__ out) {
+    using A = float;
+    constexpr bool BACKWARD = false, ACCUMULATE = false;
+    constexpr int HEIGHT = 12, WIDTH = 12;
+    constexpr int CHANNELS = 1, FILTERS = 8;
+    constexpr int KERNEL = 3;
+    constexpr int STRIDE = 1, PADDING = 0;
+    constexpr int ROWS = 32, COLS = 64, DEPTH = 16;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
+    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    if (first_col >= places)
+        return; /* another phase has more places */
+
+    const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
+    const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int depth = down.taps * across.taps * INNER;
+    for (int base = 0; base < depth; base += DEPTH) {
+#pragma unroll 4
+        for (int d = threadIdx.x / COLS; d < DEPTH; d += THREAD_DEPTHS) {
+            const int tap = (base + d) / INNER, inner = (base + d) % INNER;
+            const int h = down.source(own_place / wide, tap / across.taps);
+            const int w = across.source(own_place % wide, tap % across.taps);
+            const bool inside = base + d < depth && own_place < places && h >= 0 &&
+                                h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
+            const int64_t at = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
+                image, h * FROM_WIDTH + w, inner, 0);
+            col_tile[d * COL_PITCH + own_col] = inside ? convert<A>(source[at]) : A(0);
+        }
+        const int tap = (base + own_depth) / INNER, inner = (base + own_depth) % INNER;
+        const int window_tap = down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+#pragma unroll
+        for (int row = own_row; row < ROWS; row += THREAD_ROWS) {
+            const int result = first_row + row;
+            const int64_t filter = BACKWARD ? inner : result, channel = BACKWARD ? result : inner;
+            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
+            const bool inside = base + own_depth < depth && result < RESULTS;
+            row_tile[own_depth * ROW_PITCH + row] = inside ? convert<A>(weight[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int j = 0; j < CONV2D_COLS; j++) {
+        const int column = first_col + thread_col + j;
+        const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+#pragma unroll
+        for (int i = 0; i < CONV2D_ROWS; i++) {
+            const int result = first_row + thread_row + i;
+            const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
+                image, to_y * TO_WIDTH + to_x, result, 0);
+            if (result < RESULTS && column < places)
+                conv2d_store<ACCUMULATE>(out + at, sums[i][j]);
+        }
+    }
+}
+
+/* add_bias, relu over [32, 100]
+ * from model.layers; 28800 bytes, 3200 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_bias_relu_32x100(
+    const float *__restrict__ conv1, const float *__restrict__ bias, float *__restrict__ relu1) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 3200)
+        return;
+    const int row = i / 100;
+    const int channel = row % 8;
+    const float bias_row = bias[channel];
+    const Vec<float, 4> conv1_v = load_vec<4>(conv1 + i);
+    Vec<float, 4> relu1_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float conv1_biased = conv1_v[j] + bias_row;
+        relu1_v[j] = conv1_biased < 0.0f ? 0.0f : conv1_biased;
+    }
+    store_vec(relu1 + i, relu1_v);
+}
+
+/* conv2d (gather_planes of conv2d_fma.cu)
+ * from model.layers; 35072 bytes, 76800 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64)
+conv2d_4x10x10x8_12x1x1(
+    const float *__restrict__ source,
+    const float *__restrict__ weight,
+    float *__restrict__ out) {
+    using A = float;
+    constexpr bool BACKWARD = false, ACCUMULATE = false;
+    constexpr int HEIGHT = 10, WIDTH = 10;
+    constexpr int CHANNELS = 8, FILTERS = 12;
+    constexpr int KERNEL = 1;
+    constexpr int STRIDE = 1, PADDING = 0;
+    constexpr int ROWS = 32, COLS = 64, DEPTH = 16;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
+    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    if (first_col >= places)
+        return; /* another phase has more places */
+
+    const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
+    const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int depth = down.taps * across.taps * INNER;
+    for (int base = 0; base < depth; base += DEPTH) {
+#pragma unroll 4
+        for (int d = threadIdx.x / COLS; d < DEPTH; d += THREAD_DEPTHS) {
+            const int tap = (base + d) / INNER, inner = (base + d) % INNER;
+            const int h = down.source(own_place / wide, tap / across.taps);
+            const int w = across.source(own_place % wide, tap % across.taps);
+            const bool inside = base + d < depth && own_place < places && h >= 0 &&
+                                h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
+            const int64_t at = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
+                image, h * FROM_WIDTH + w, inner, 0);
+            col_tile[d * COL_PITCH + own_col] = inside ? convert<A>(source[at]) : A(0);
+        }
+        const int tap = (base + own_depth) / INNER, inner = (base + own_depth) % INNER;
+        const int window_tap = down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+#pragma unroll
+        for (int row = own_row; row < ROWS; row += THREAD_ROWS) {
+            const int result = first_row + row;
+            const int64_t filter = BACKWARD ? inner : result, channel = BACKWARD ? result : inner;
+            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
+            const bool inside = base + own_depth < depth && result < RESULTS;
+            row_tile[own_depth * ROW_PITCH + row] = inside ? convert<A>(weight[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int j = 0; j < CONV2D_COLS; j++) {
+        const int column = first_col + thread_col + j;
+        const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+#pragma unroll
+        for (int i = 0; i < CONV2D_ROWS; i++) {
+            const int result = first_row + thread_row + i;
+            const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
+                image, to_y * TO_WIDTH + to_x, result, 0);
+            if (result < RESULTS && column < places)
+                conv2d_store<ACCUMULATE>(out + at, sums[i][j]);
+        }
+    }
+}
+
+/* add_bias over [48, 100]
+ * from model.layers; 43200 bytes, 4800 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_bias_48x100(
+    const float *__restrict__ conv2, const float *__restrict__ bias,
+    float *__restrict__ conv2_biased) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 4800)
+        return;
+    const int row = i / 100;
+    const int channel = row % 12;
+    const float bias_row = bias[channel];
+    const Vec<float, 4> conv2_v = load_vec<4>(conv2 + i);
+    Vec<float, 4> conv2_biased_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        conv2_biased_v[j] = conv2_v[j] + bias_row;
+    }
+    store_vec(conv2_biased + i, conv2_biased_v);
+}
+
+/* max_pool2d over [48, 25]
+ * from model.layers; 25200 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25(
+    const float *__restrict__ conv2_biased, float *__restrict__ max_pool1,
+    uint8_t *__restrict__ max_pool1_argmax) {
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= 1200)
+        return;
+    const int row = i / 25, col = i % 25;
+    const int n = row / 12;
+    const int t = n * 25;
+    const int first_line = n * 10;
+    const int t_2 = (row - n) * 100;
+    const int t_3 = (row - n) * 100;
+    const int t_4 = (row - n) * 100;
+    const int t_5 = (row - n) * 100;
+    const int h = col / 5;
+    const int w = col % 5;
+    const int h_0 = h * 2;
+    const int h_1 = h_0 + 1;
+    const int w_0 = w * 2;
+    const int w_1 = w_0 + 1;
+    const int line_0 = (first_line + h_0) * 10;
+    const int row_0_0 = line_0 + w_0;
+    const int row_0_1 = line_0 + w_1;
+    const int line_1 = (first_line + h_1) * 10;
+    const int row_1_0 = line_1 + w_0;
+    const int row_1_1 = line_1 + w_1;
+    const float x_0_0 = conv2_biased[t_2 + row_0_0];
+    const float x_0_1 = conv2_biased[t_3 + row_0_1];
+    const bool larger_0_1 = x_0_1 == x_0_1 ? x_0_0 < x_0_1 : true;
+    const float best_0_1 = larger_0_1 ? x_0_1 : x_0_0;
+    const float x_1_0 = conv2_biased[t_4 + row_1_0];
+    const bool larger_1_0 = x_1_0 == x_1_0 ? best_0_1 < x_1_0 : true;
+    const float best_1_0 = larger_1_0 ? x_1_0 : best_0_1;
+    const float x_1_1 = conv2_biased[t_5 + row_1_1];
+    const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
+    const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
+    max_pool1[i] = best_1_1;
+    max_pool1_argmax[i] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
+}
+
+/* add_bias, relu over [4, 16]
+ * from model.layers; 768 bytes, 64 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
+    const float *__restrict__ fc1, const float *__restrict__ bias, float *__restrict__ relu2) {
+    const int i = threadIdx.x * 4;
+    if (i >= 64)
+        return;
+    const int col = i % 16;
+    const Vec<float, 4> fc1_v = load_vec<4>(fc1 + i);
+    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
+    Vec<float, 4> relu2_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float fc1_biased = fc1_v[j] + bias_v[j];
+        relu2_v[j] = fc1_biased < 0.0f ? 0.0f : fc1_biased;
+    }
+    store_vec(relu2 + i, relu2_v);
+}
+
+/* add_bias, cross_entropy, cross_entropy_grad over [4, 6]
+ * from model.num_classes; 1936 bytes, 1080 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_entropy_grad_4x6(
+    const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
+    float *__restrict__ fc2_biased, float *__restrict__ loss_rows,
+    float *__restrict__ fc2_biased_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    if (row >= 4)
+        return;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    const float loss_grad_row = loss_grad[0];
+    const float scale = loss_weight_row * loss_grad_row;
+    const bool has_target = labels_row >= 0;
+    float fc2_v;
+    float bias_v;
+    SumOfExps<float> exps;
+    float sum = 0;
+    float sum_2 = 0;
+    if (col < 6) {
+        fc2_v = fc2[row * 6 + col];
+        bias_v = bias[col];
+        const float fc2_biased_j = fc2_v + bias_v;
+        fc2_biased[row * 6 + col] = fc2_biased_j;
+        exps.add(fc2_biased_j);
+        sum += col == labels_row ? fc2_biased_j : 0.0f;
+        sum_2 += fc2_biased_j;
+    }
+    const float lse = warp_lse(exps);
+    sum = warp_sum(sum);
+    sum_2 = warp_sum(sum_2);
+    if (lane == 0)
+        loss_rows[row] =
+            labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+    if (col < 6) {
+        const float softmax = expf(fc2_v + bias_v - lse) - 1.0f / 60;
+        fc2_biased_grad[row * 6 + col] =
+            has_target ? (col == labels_row ? softmax - 0.9f : softmax) * scale : 0.0f;
+    }
+}
+
+/* sum over [1, 4]
+ * from training.task; 20 bytes, 4 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) sum_4(
+    const float *__restrict__ loss_rows, float *__restrict__ loss) {
+    const int col = threadIdx.x;
+    float sum = 0;
+    if (col < 4) {
+        const float loss_rows_v = loss_rows[col];
+        sum += loss_rows_v;
+    }
+    sum = block_sum<32>(sum);
+    if (threadIdx.x == 0)
+        loss[0] = sum;
+}
+
+/* add
+ * from training.task; 12 bytes, 1 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) add(
+    float *__restrict__ step_loss, const float *__restrict__ loss) {
+    const float step_loss_row = step_loss[0];
+    const float loss_row = loss[0];
+    step_loss[0] = step_loss_row + loss_row;
+}
+
+/* column_sum over [4, 6]
+ * from model.num_classes; 120 bytes, 24 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
+    const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
+    const int worker = blockIdx.x;
+    const int first = worker * 4, end = first + 4;
+    const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
+    const int col = lane * 2;
+    Vec<float, 2> total = {};
+    for (int row = first + part; row < end; row += 85) {
+        const Vec<float, 2> fc2_biased_grad_v = load_vec<2>(fc2_biased_grad + row * 6 + col);
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            total[j] += fc2_biased_grad_v[j];
+        }
+    }
+    SHARED Vec<float, 2> sums[255];
+    total = sum_of_parts<85, 3>(sums, total);
+    if (part > 0)
+        return;
+    store_vec(bias_grad + worker * 6 + col, convert_vec<float>(total));
+}
+
+/* relu_grad, column_sum over [4, 16]
+ * from model.layers; 832 bytes, 64 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
+    const float *__restrict__ relu2, const float *__restrict__ relu2_grad,
+    float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
+    const int worker = blockIdx.x;
+    const int first = worker * 4, end = first + 4;
+    const int lane = threadIdx.x % 4, part = threadIdx.x / 4;
+    const int col = lane * 4;
+    Vec<float, 4> total = {};
+    for (int row = first + part; row < end; row += 64) {
+        const Vec<float, 4> relu2_v = load_vec<4>(relu2 + row * 16 + col);
+        const Vec<float, 4> relu2_grad_v = load_vec<4>(relu2_grad + row * 16 + col);
+        Vec<float, 4> fc1_biased_grad_v;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float fc1_biased_grad_j = 0.0f < relu2_v[j] ? relu2_grad_v[j] : 0.0f;
+            fc1_biased_grad_v[j] = fc1_biased_grad_j;
+            total[j] += fc1_biased_grad_j;
+        }
+        store_vec(fc1_biased_grad + row * 16 + col, fc1_biased_grad_v);
+    }
+    SHARED Vec<float, 4> sums[256];
+    total = sum_of_parts<64, 4>(sums, total);
+    if (part > 0)
+        return;
+    store_vec(bias_grad + worker * 16 + col, convert_vec<float>(total));
+}
+
+/* max_pool2d_grad, column_sum over [48, 100]
+ * from model.layers; 43392 bytes, 4800 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x100(
+    const uint8_t *__restrict__ max_pool1_argmax, const float *__restrict__ flatten1_grad,
+    float *__restrict__ conv2_biased_grad, float *__restrict__ conv2_bias_grad_partial) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int n = row / 12;
+    const int first_line = n * 5;
+    const int t = (row - n) * 25;
+    const int t_2 = (row - n) * 25;
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const int col = (c * 32 + lane) * 2;
+        if (col < 100) {
+            Vec<float, 2> conv2_biased_grad_v;
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int h = (col + j) / 10;
+                const int w = (col + j) % 10;
+                const int h_0 = h / 2;
+                const int w_0 = w / 2;
+                const int line_0 = (first_line + h_0) * 5;
+                const int row_0_0 = line_0 + w_0;
+                const int argmax_0_0 = max_pool1_argmax[t + row_0_0];
+                const float dy_0_0 = flatten1_grad[t_2 + row_0_0];
+                const float conv2_biased_grad_j = argmax_0_0 == h % 2 * 2 + w % 2 ? dy_0_0 : 0.0f;
+                conv2_biased_grad_v[j] = conv2_biased_grad_j;
+                sum += conv2_biased_grad_j;
+            }
+            store_vec(conv2_biased_grad + row * 100 + col, conv2_biased_grad_v);
+        }
+    }
+    sum = warp_sum(sum);
+    if (lane == 0)
+        conv2_bias_grad_partial[row] = sum;
+}
+
+/* column_sum over [4, 12]
+ * from model.layers; 240 bytes, 48 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) column_sum_4x12(
+    const float *__restrict__ conv2_bias_grad_partial, float *__restrict__ bias_grad) {
+    const int col = blockIdx.x, lane = threadIdx.x;
+    float conv2_bias_grad = 0;
+    for (int row = lane; row < 4; row += 32) {
+        conv2_bias_grad += conv2_bias_grad_partial[row * 12 + col];
+    }
+    conv2_bias_grad = warp_sum(conv2_bias_grad);
+    if (lane > 0)
+        return;
+    bias_grad[col] = conv2_bias_grad;
+}
+
+/* conv2d_weight_grad (weight_grad of conv2d_fma.cu)
+ * from model.layers; 32384 bytes, 76800 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32)
+conv2d_weight_grad_4x10x10x8_12x1x1(
+    const float *__restrict__ x, const float *__restrict__ dy,
+    float *__restrict__ dw) {
+    using A = float;
+    constexpr bool ACCUMULATE = false;
+    constexpr int IMAGES = 4;
+    constexpr int HEIGHT = 10, WIDTH = 10;
+    constexpr int CHANNELS = 8, FILTERS = 12;
+    constexpr int KERNEL = 1;
+    constexpr int STRIDE = 1, PADDING = 0;
+    constexpr int64_t X_STRIDE = 8, DY_STRIDE = 12;
+    constexpr bool PLANES = true;
+    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
+    constexpr int PART_PLACES = 400;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
+    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    const int begin = blockIdx.z * PART_PLACES;
+    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
+
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    for (int base = begin; base < end; base += DEPTH) {
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
+            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
+            const int place = base + d, filter = first_row + row;
+            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
+                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
+            row_tile[d * ROW_PITCH + row] =
+                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
+        }
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
+            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
+            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
+            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
+            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+            const bool inside =
+                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int i = 0; i < CONV2D_ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < CONV2D_COLS; j++) {
+            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
+            if (filter < FILTERS && column < COLUMNS)
+                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
+        }
+}
+
+/* conv2d_input_grad (gather_planes of conv2d_fma.cu)
+ * from model.layers; 35072 bytes, 76800 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64)
+conv2d_input_grad_4x10x10x8_12x1x1(
+    const float *__restrict__ source,
+    const float *__restrict__ weight,
+    float *__restrict__ out) {
+    using A = float;
+    constexpr bool BACKWARD = true, ACCUMULATE = false;
+    constexpr int HEIGHT = 10, WIDTH = 10;
+    constexpr int CHANNELS = 8, FILTERS = 12;
+    constexpr int KERNEL = 1;
+    constexpr int STRIDE = 1, PADDING = 0;
+    constexpr int ROWS = 32, COLS = 64, DEPTH = 16;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
+    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    if (first_col >= places)
+        return; /* another phase has more places */
+
+    const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
+    const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int depth = down.taps * across.taps * INNER;
+    for (int base = 0; base < depth; base += DEPTH) {
+#pragma unroll 4
+        for (int d = threadIdx.x / COLS; d < DEPTH; d += THREAD_DEPTHS) {
+            const int tap = (base + d) / INNER, inner = (base + d) % INNER;
+            const int h = down.source(own_place / wide, tap / across.taps);
+            const int w = across.source(own_place % wide, tap % across.taps);
+            const bool inside = base + d < depth && own_place < places && h >= 0 &&
+                                h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
+            const int64_t at = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
+                image, h * FROM_WIDTH + w, inner, 0);
+            col_tile[d * COL_PITCH + own_col] = inside ? convert<A>(source[at]) : A(0);
+        }
+        const int tap = (base + own_depth) / INNER, inner = (base + own_depth) % INNER;
+        const int window_tap = down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+#pragma unroll
+        for (int row = own_row; row < ROWS; row += THREAD_ROWS) {
+            const int result = first_row + row;
+            const int64_t filter = BACKWARD ? inner : result, channel = BACKWARD ? result : inner;
+            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
+            const bool inside = base + own_depth < depth && result < RESULTS;
+            row_tile[own_depth * ROW_PITCH + row] = inside ? convert<A>(weight[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int j = 0; j < CONV2D_COLS; j++) {
+        const int column = first_col + thread_col + j;
+        const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+#pragma unroll
+        for (int i = 0; i < CONV2D_ROWS; i++) {
+            const int result = first_row + thread_row + i;
+            const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
+                image, to_y * TO_WIDTH + to_x, result, 0);
+            if (result < RESULTS && column < places)
+                conv2d_store<ACCUMULATE>(out + at, sums[i][j]);
+        }
+    }
+}
+
+/* relu_grad, column_sum over [32, 100]
+ * from model.layers; 38528 bytes, 3200 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
+    const float *__restrict__ relu1, const float *__restrict__ relu1_grad,
+    float *__restrict__ conv1_biased_grad, float *__restrict__ conv1_bias_grad_partial) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const int col = (c * 32 + lane) * 2;
+        if (col < 100) {
+            const Vec<float, 2> relu1_v = load_vec<2>(relu1 + row * 100 + col);
+            const Vec<float, 2> relu1_grad_v = load_vec<2>(relu1_grad + row * 100 + col);
+            Vec<float, 2> conv1_biased_grad_v;
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const float conv1_biased_grad_j = 0.0f < relu1_v[j] ? relu1_grad_v[j] : 0.0f;
+                conv1_biased_grad_v[j] = conv1_biased_grad_j;
+                sum += conv1_biased_grad_j;
+            }
+            store_vec(conv1_biased_grad + row * 100 + col, conv1_biased_grad_v);
+        }
+    }
+    sum = warp_sum(sum);
+    if (lane == 0)
+        conv1_bias_grad_partial[row] = sum;
+}
+
+/* column_sum over [4, 8]
+ * from model.layers; 160 bytes, 32 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) column_sum_4x8(
+    const float *__restrict__ conv1_bias_grad_partial, float *__restrict__ bias_grad) {
+    const int col = blockIdx.x, lane = threadIdx.x;
+    float conv1_bias_grad = 0;
+    for (int row = lane; row < 4; row += 32) {
+        conv1_bias_grad += conv1_bias_grad_partial[row * 8 + col];
+    }
+    conv1_bias_grad = warp_sum(conv1_bias_grad);
+    if (lane > 0)
+        return;
+    bias_grad[col] = conv1_bias_grad;
+}
+
+/* conv2d_weight_grad (weight_grad of conv2d_fma.cu)
+ * from model.layers; 27488 bytes, 57600 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32)
+conv2d_weight_grad_4x12x12x1_8x3x3(
+    const float *__restrict__ x, const float *__restrict__ dy,
+    float *__restrict__ dw) {
+    using A = float;
+    constexpr bool ACCUMULATE = false;
+    constexpr int IMAGES = 4;
+    constexpr int HEIGHT = 12, WIDTH = 12;
+    constexpr int CHANNELS = 1, FILTERS = 8;
+    constexpr int KERNEL = 3;
+    constexpr int STRIDE = 1, PADDING = 0;
+    constexpr int64_t X_STRIDE = 1, DY_STRIDE = 8;
+    constexpr bool PLANES = true;
+    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
+    constexpr int PART_PLACES = 400;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
+    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    const int begin = blockIdx.z * PART_PLACES;
+    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
+
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    for (int base = begin; base < end; base += DEPTH) {
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
+            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
+            const int place = base + d, filter = first_row + row;
+            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
+                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
+            row_tile[d * ROW_PITCH + row] =
+                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
+        }
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
+            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
+            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
+            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
+            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+            const bool inside =
+                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int i = 0; i < CONV2D_ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < CONV2D_COLS; j++) {
+            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
+            if (filter < FILTERS && column < COLUMNS)
+                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
+        }
+}
+
+/* sum_squares over [rows, 1024]
+ * 4096 bytes, 2048 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
+    const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
+    const int64_t worker = blockIdx.x;
+    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t end = first + each < rows ? first + each : rows;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    const int col = (blockIdx.y * 32 + lane) * 4;
+    Vec<float, 4> columns = {};
+    for (int64_t row = first + part; row < end; row += 8) {
+        const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            columns[j] += gradient_v[j] * gradient_v[j];
+        }
+    }
+    SHARED Vec<float, 4> sums[256];
+    columns = sum_of_parts<8, 32>(sums, columns);
+    if (part > 0)
+        return;
+    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+}
+
+/* sum_squares over [64, 1024]
+ * 266240 bytes, 65536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
+    const float *__restrict__ columns_partial, float *__restrict__ columns) {
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
+    SHARED float sums[256];
+    float total = 0;
+    if (col < 1024)
+        for (int row = part; row < 64; row += 8) {
+            total += columns_partial[row * 1024 + col];
+        }
+    total = sum_of_parts<8, 32>(sums, total);
+    if (part > 0 || col >= 1024)
+        return;
+    columns[col] = total;
+}
+
+/* sum, clip_factor over [1, 1024]
+ * 6152 bytes, 2048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
+    const float *__restrict__ columns, const int *__restrict__ step,
+    const int *__restrict__ bad_step, float *__restrict__ grad_norm,
+    float *__restrict__ clip_factor) {
+    const int col = threadIdx.x * 4;
+    const int step_row = step[0];
+    const int bad_step_row = bad_step[0];
+    float squared = 0;
+    const Vec<float, 4> columns_v = load_vec<4>(columns + col);
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        squared += columns_v[j];
+    }
+    squared = block_sum<256>(squared);
+    const float grad_norm_row = sqrtf(squared);
+    if (threadIdx.x == 0)
+        grad_norm[step_row] = grad_norm_row;
+    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    if (threadIdx.x == 0)
+        clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
+}
+
+/* sgd over [rows, 1024]
+ * from optimizer.name; 23552 bytes, 9216 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
+    float *__restrict__ trained, const float *__restrict__ gradient,
+    const float *__restrict__ clip_factor, const int *__restrict__ step,
+    const float *__restrict__ lr, float *__restrict__ exp_avg, int64_t rows) {
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
+    if (i >= rows * 1024)
+        return;
+    const float clip_factor_row = clip_factor[0];
+    const bool applies = 0.0f < clip_factor_row;
+    const int step_row = step[0];
+    const float lr_row = lr[static_cast<int64_t>(step_row)];
+    const Vec<float, 4> trained_v = load_vec<4>(trained + i);
+    const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
+    const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
+    Vec<float, 4> new_exp_avg_v;
+    Vec<float, 4> new_trained_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = gradient_v[j] * clip_factor_row + 0.0001f * trained_v[j];
+        const float momentum = 0.9f * exp_avg_v[j] + t;
+        new_exp_avg_v[j] = applies ? momentum : exp_avg_v[j];
+        new_trained_v[j] = applies ? trained_v[j] - lr_row * (t + 0.9f * momentum) : trained_v[j];
+    }
+    store_vec(exp_avg + i, new_exp_avg_v);
+    store_vec(trained + i, new_trained_v);
+}
+
+/* advance_step
+ * 40 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) advance_step(
+    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
+    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
+    const float clip_factor_row = clip_factor[0];
+    const bool applies = 0.0f < clip_factor_row;
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const int bad_step_row = bad_step[0];
+    const float step_loss_row = step_loss[0];
+    loss[step_row] = step_loss_row;
+    step[0] = step_row + 1;
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    step_loss[0] = 0.0f;
+}
+
+/* add_bias, cross_entropy, topk_hits over [4, 6]
+ * from model.num_classes; 1264 bytes, 880 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hits_4x6(
+    const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
+    float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    if (row >= 4)
+        return;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    float fc2_v;
+    float bias_v;
+    SumOfExps<float> exps;
+    float sum = 0;
+    float sum_2 = 0;
+    float target = 0;
+    if (col < 6) {
+        fc2_v = fc2[row * 6 + col];
+        bias_v = bias[col];
+        const float fc2_biased = fc2_v + bias_v;
+        exps.add(fc2_biased);
+        sum += col == labels_row ? fc2_biased : 0.0f;
+        sum_2 += fc2_biased;
+        target += col == labels_row ? fc2_biased : 0.0f;
+    }
+    const float lse = warp_lse(exps);
+    sum = warp_sum(sum);
+    sum_2 = warp_sum(sum_2);
+    target = warp_sum(target);
+    if (lane == 0)
+        loss_rows[row] =
+            labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+    float rank = 0;
+    if (col < 6) {
+        const float fc2_biased_2 = fc2_v + bias_v;
+        rank +=
+            fc2_biased_2 < target ? 0.0f :
+            (fc2_biased_2 == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+    }
+    rank = warp_sum(rank);
+    if (lane == 0)
+        hits_top1[row] = labels_row >= 0 ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
+    if (lane == 0)
+        hits_top5[row] = labels_row >= 0 ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+}
