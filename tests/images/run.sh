@@ -9,6 +9,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/images
+gen=$(realpath "${GPUOPT_GEN:-./gpuopt-gen}")
 export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
 export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID GPUOPT_JIT
@@ -50,12 +51,12 @@ eval_resize_size = 14
 num_workers = 2
 SPEC
 
-# program NAME [KEY=VALUE]...
+# program NAME [KEY=VALUE]...: generated where the good pictures are, which one of them counts.
 program() {
     local dir=$work/$1 sets=()
     shift
     for setting in "$@"; do sets+=(--set "$setting"); done
-    ./gpuopt-gen "$work/spec.toml" "${sets[@]}" -o "$dir" >"$dir.log" 2>&1 &&
+    (cd "$work/good" && "$gen" "$work/spec.toml" "${sets[@]}" -o "$dir") >"$dir.log" 2>&1 &&
         make -s -C "$dir" DEVICE=sim >>"$dir.log" 2>&1 || { cat "$dir.log"; exit 1; }
 }
 
@@ -110,6 +111,11 @@ test_trains_and_evaluates() {
 test_host_and_device_decode_agree() {
     run host good host_out && near device_out/loss.csv host_out/loss.csv &&
         near device_out/eval.csv host_out/eval.csv
+}
+
+test_kept_on_the_device() {
+    run resident good resident_out && cmp "$work/device_out/loss.csv" "$work/resident_out/loss.csv" &&
+        cmp "$work/device_out/eval.csv" "$work/resident_out/eval.csv"
 }
 
 test_threads_change_nothing() {
@@ -234,6 +240,7 @@ mkdir -p "$work/good"
     "$work/draw_folder" "$work/small" 1 2 15 15 || exit 1
 program device
 program host data.decode=host
+program resident data.device_resident=true
 program alone data.num_workers=0
 program micro training.per_device_train_batch_size=4 training.gradient_accumulation_steps=2
 program whole data.crop_scale=[1.0,1.0] data.crop_ratio=[1.0625,1.0625] \
