@@ -327,6 +327,7 @@ static void put_counters(const Emit *e) {
                 {"bias_correction2", c->bias_correction2},
                 {"loss", c->loss},
                 {"grad_norm", c->grad_norm},
+                {"step_loss", c->step_loss},
                 {"eval_loss", c->eval_loss}};
     sb_puts(e->out, "    .counters = {\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -1147,6 +1147,7 @@ static const RtProgram program = {
         .bias_correction2 = BIAS_CORRECTION2,
         .loss = LOSS,
         .grad_norm = GRAD_NORM,
+        .step_loss = STEP_LOSS,
         .eval_loss = EVAL_LOSS,
     },
     .load = {load, load_outputs, LOAD_OUTPUTS, 1},
