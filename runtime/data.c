@@ -12,6 +12,7 @@ struct Loader {
     uint64_t seed;
     const DataKind *kind;
     void *set; /* the kind's */
+    int64_t rank, ranks;
     LoaderFacts facts;
     Ring *ring; /* NULL unless started */
 };
@@ -31,7 +32,8 @@ Loader *loader_open(const RtProgram *program, int64_t seed, char *error, size_t 
     if (!set)
         return NULL;
     Loader *loader = rt_alloc(sizeof *loader);
-    *loader = (Loader){.program = program, .seed = (uint64_t)seed, .kind = kind, .set = set};
+    *loader =
+        (Loader){.program = program, .seed = (uint64_t)seed, .kind = kind, .set = set, .ranks = 1};
     loader->facts.train_rows = kind->rows(set, LOADER_TRAIN);
     loader->facts.eval_rows = kind->rows(set, LOADER_EVAL);
     loader->facts.fingerprint = mix64(kind->fingerprint(set), program->data.shuffle);
@@ -45,6 +47,11 @@ void loader_close(Loader *loader) {
     loader_stop(loader);
     loader->kind->close(loader->set);
     free(loader);
+}
+
+void loader_shard(Loader *loader, int rank, int ranks) {
+    loader->rank = rank;
+    loader->ranks = ranks;
 }
 
 const LoaderFacts *loader_facts(const Loader *loader) { return &loader->facts; }
@@ -128,14 +135,27 @@ static DataRow train_row(const Loader *loader, int64_t index) {
     return (DataRow){LOADER_TRAIN, epoch, place};
 }
 
-static DataRow eval_row(const Loader *loader, int64_t index) {
-    return (DataRow){LOADER_EVAL, 0, index < loader->facts.eval_rows ? index : -1};
-}
-
-int64_t loader_eval_batches(const Loader *loader) {
+/* Held-out batches of all ranks. */
+static int64_t all_eval_batches(const Loader *loader) {
     int64_t batch = loader->program->training.batch, wanted = loader->program->data.eval_batches;
     int64_t there = (loader->facts.eval_rows + batch - 1) / batch;
     return there < wanted ? there : wanted;
+}
+
+/* Row -1: padding. */
+static DataRow eval_row(const Loader *loader, int64_t index) {
+    int64_t end = all_eval_batches(loader) * loader->program->training.batch;
+    bool there = index < end && index < loader->facts.eval_rows;
+    return (DataRow){LOADER_EVAL, 0, there ? index : -1};
+}
+
+int64_t loader_eval_batches(const Loader *loader) {
+    return (all_eval_batches(loader) + loader->ranks - 1) / loader->ranks;
+}
+
+/* A batch's number among those of all ranks. */
+static int64_t number_of(const Loader *loader, LoaderBatch which) {
+    return which.index * loader->ranks + loader->rank;
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -146,7 +166,7 @@ static bool fill_part(const void *context, LoaderBatch which, int64_t part, int6
     int64_t batch = loader->program->training.batch;
     bool ok = true;
     for (int64_t b = batch * part / parts; ok && b < batch * (part + 1) / parts; b++) {
-        int64_t index = which.index * batch + b;
+        int64_t index = number_of(loader, which) * batch + b;
         DataRow row =
             which.split == LOADER_TRAIN ? train_row(loader, index) : eval_row(loader, index);
         ok = loader->kind->write(loader->set, row, b, slot, error);
@@ -191,11 +211,15 @@ static void put_targets(const Loader *loader, void *slot) {
         row[i] = -1;
 }
 
-/* Target tokens of the whole step that a micro-step belongs to. */
-static int64_t step_targets(const Loader *loader, int64_t micro_index) {
-    const RtTraining *t = &loader->program->training;
-    int64_t rows = t->batch * t->micro_steps, targets = 0;
-    int64_t first = micro_index / t->micro_steps * rows;
+/* Batches of a step, all ranks' together. */
+static int64_t step_batches(const Loader *loader) {
+    return loader->program->training.micro_steps * loader->ranks;
+}
+
+/* Target tokens of the whole step that a batch belongs to. */
+static int64_t step_targets(const Loader *loader, int64_t number) {
+    int64_t rows = loader->program->training.batch * step_batches(loader), targets = 0;
+    int64_t first = number / step_batches(loader) * rows;
     for (int64_t i = 0; i < rows; i++)
         targets +=
             loader->kind->targets(loader->set, LOADER_TRAIN, train_row(loader, first + i).row);
@@ -206,8 +230,9 @@ static int64_t step_targets(const Loader *loader, int64_t micro_index) {
 static int64_t finish(const Loader *loader, LoaderBatch which, void *slot) {
     const RtTraining *t = &loader->program->training;
     bool training = which.split == LOADER_TRAIN;
-    int64_t of_step = training ? step_targets(loader, which.index) : 1;
-    int64_t before = training ? which.index % t->micro_steps * t->batch * t->seq_len : 0;
+    int64_t number = number_of(loader, which);
+    int64_t of_step = training ? step_targets(loader, number) : 1;
+    int64_t before = training ? number % step_batches(loader) * t->batch * t->seq_len : 0;
     put_scalar(loader, slot, "loss_weight", of_step ? 1.0 / (double)of_step : 0.0);
     put_scalar(loader, slot, "first_row", (double)before);
     put_targets(loader, slot);

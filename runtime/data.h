@@ -2,7 +2,9 @@
  *
  * Every kind of data is rows: a row fills one entry of a batch (data_kind.h). Row number r of the
  * training stream is a pure function of (seed, r): the rows of an epoch in file order or in a seeded
- * permutation, epoch after epoch. Micro-step i takes rows i*batch up to (i+1)*batch. So a loader has
+ * permutation, epoch after epoch. Micro-step i takes rows i*batch up to (i+1)*batch; of several ranks,
+ * rank r's micro-step i takes those of batch i*ranks + r, as if one rank had ranks times the
+ * micro-steps. So a loader has
  * no position to save: resuming at micro-step i needs only i, and the fingerprint that says the data
  * is the same.
  *
@@ -21,7 +23,8 @@ typedef struct Loader Loader;
 typedef enum { LOADER_TRAIN, LOADER_EVAL, LOADER_SPLITS } LoaderSplit;
 
 /* Micro-step `index` since the start of training; or held-out batch `index`, in file order, the
- * last one filled up with padding: 0 <= index < loader_eval_batches(). */
+ * last one filled up with padding: 0 <= index < loader_eval_batches(). Of several ranks: of this
+ * rank's; the same number on each, so some may have padding only. */
 typedef struct {
     LoaderSplit split;
     int64_t index;
@@ -42,6 +45,10 @@ typedef struct {
  * the loader. */
 Loader *loader_open(const RtProgram *program, int64_t seed, char *error, size_t error_size);
 void loader_close(Loader *loader); /* NULL is allowed */
+
+/* Gives this loader one batch of every `ranks` in a row, number `rank` of them; before loader_start().
+ * What a batch says of its step counts all of them. Without it the loader gives every batch. */
+void loader_shard(Loader *loader, int rank, int ranks);
 
 const LoaderFacts *loader_facts(const Loader *loader);
 /* Held-out batches there are: data.eval_batches, or fewer where the held-out rows end. */

@@ -1,7 +1,7 @@
 /* --dump: what the first step read and made, as one safetensors file, so that anyone can check a
  * step against a framework.
  *
- *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch; labels as Hugging Face has
+ *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch (rank 0's); labels as Hugging Face has
  *                        them: at a token's own place. A sample's first token is never a target,
  *                        so its label reads -100 whatever the data had there.
  *     pixels, labels     of images in their place: [batch, elements of one] as they were sent or
@@ -10,7 +10,7 @@
  *     boxes              I32 [batch, 5], where the device cuts random parts out of them
  *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch
- *     grad.NAME          after all micro-steps, before clipping
+ *     grad.NAME          after all micro-steps, of all ranks, before clipping
  *     new.NAME           after the update; the master where there is one */
 #include "runtime/data.h"
 #include "runtime/driver.h"
@@ -64,8 +64,15 @@ static Entry *find(struct RtDump *dump, const char *name) {
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
+static void add_gradients(Rt *rt, struct RtDump *dump);
+
+/* What is observed as "grad" is the run of all gradients, which have names of their own. */
 void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
                   int64_t rows, int64_t cols, int64_t row_stride) {
+    if (strcmp(name, "grad") == 0) {
+        add_gradients(rt, dump);
+        return;
+    }
     if (rows == 0)
         return;
     size_t size = rt_dtype_bytes(dtype), row = (size_t)cols * size;
@@ -232,8 +239,11 @@ static void run_micro_step(Rt *rt, struct RtDump *dump, int64_t index) {
     if (index == 0)
         keep_targets(rt, dump, slot);
     if (index == rt->program->training.micro_steps - 1) {
-        add_gradients(rt, dump);
+        if (rt->ranks == 1)
+            add_gradients(rt, dump);
+        rt->dump = dump;
         rt_enqueue(rt, &rt->program->update, slot);
+        rt->dump = NULL;
     }
     input_release(rt, slot);
 }

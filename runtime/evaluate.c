@@ -1,4 +1,5 @@
 /* Held-out figures: the loss, and what the program counts beside it. */
+#include "runtime/comm.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/profile.h"
@@ -30,13 +31,44 @@ static int64_t run_batches(Rt *rt, int64_t batches) {
     return targets;
 }
 
+static void sum(Rt *rt, size_t at, int64_t count, RtDtype dtype) {
+    rt_all_reduce(rt, rt_state(rt, at), count, dtype);
+}
+
+/* What micro_step keeps of batches differs from rank to rank: all go by rank 0's. */
+static void share_buffers(Rt *rt) {
+    for (int i = 0; i < rt->program->param_count; i++) {
+        const RtParam *param = &rt->program->params[i];
+        int64_t count = param_elements(param);
+        if (!param->buffer)
+            continue;
+        if (rt->rank > 0)
+            rt_zero(rt, rt_state(rt, param->weight), (size_t)count * rt_dtype_bytes(param->dtype));
+        sum(rt, param->weight, count, param->dtype);
+    }
+}
+
+/* Over the held-out targets of all ranks. */
+static int64_t sum_figures(Rt *rt, int64_t targets) {
+    const RtProgram *program = rt->program;
+    sum(rt, program->counters.eval_loss, 1, program->real);
+    for (int i = 0; i < program->metric_count; i++)
+        sum(rt, program->metrics[i].offset, 1, program->real);
+    comm_sum_i64(rt, &targets, 1, "the held-out loss");
+    return targets;
+}
+
 static RtEvaluation measure(Rt *rt, int64_t batches) {
     const RtProgram *program = rt->program;
     RtEvaluation found = {.step = rt->step};
     zero(rt, program->counters.eval_loss);
     for (int i = 0; i < program->metric_count; i++)
         zero(rt, program->metrics[i].offset);
+    if (rt->ranks > 1)
+        share_buffers(rt);
     int64_t targets = run_batches(rt, batches);
+    if (rt->ranks > 1)
+        targets = sum_figures(rt, targets);
     found.loss = read_mean(rt, program->counters.eval_loss, targets);
     for (int i = 0; i < program->metric_count; i++)
         found.metrics[i] = read_mean(rt, program->metrics[i].offset, targets);

@@ -13,6 +13,12 @@ static void open_loader(Rt *rt) {
     rt->loader = loader_open(rt->program, rt->options.seed, error, sizeof error);
     if (!rt->loader)
         rt_fail("%s", error);
+    int64_t rows = loader_facts(rt->loader)->train_rows;
+    if (rows > 0 && rows < rt->ranks)
+        rt_fail("%d processes cannot share %lld training rows; lower "
+                "parallelism.data_parallel_replicate_degree to %lld or less",
+                rt->ranks, (long long)rows, (long long)rows);
+    loader_shard(rt->loader, rt->rank, rt->ranks);
 }
 
 static void show_start(const Rt *rt) {

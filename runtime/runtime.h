@@ -77,7 +77,8 @@ void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
 void rt_all_reduce(Rt *rt, RtPtr at, int64_t count, RtDtype dtype);
 
 /* Does nothing unless this step is dumped: then the rows of a [rows, cols] matrix (row_stride
- * elements apart) are copied out under `name`, after those of earlier calls of the same name. */
+ * elements apart) are copied out under `name`, after those of earlier calls of the same name. "grad"
+ * is the run of all gradients, which are copied out one by one under their own names. */
 void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t rows, int64_t cols,
                 int64_t row_stride);
 

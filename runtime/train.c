@@ -56,7 +56,8 @@ static void look_at_history(Rt *rt) {
 static void log_step(Rt *rt) {
     const RtTraining *t = &rt->program->training;
     bool due = t->log_every > 0 && (rt->step % t->log_every == 0 || rt->step == 1);
-    if (history_arrived(rt, due))
+    /* Several ranks look at the same steps, so that all of them see a bad one there. */
+    if ((due || rt->ranks == 1) && history_arrived(rt, due))
         look_at_history(rt);
     if (due)
         history_request(rt);

@@ -14,7 +14,7 @@ enum { MAX_DEVICE_FILES = 64 };
 
 typedef struct {
     const char *table, *key; /* table "": the root */
-    enum { FIELD_TEXT, FIELD_NUMBER, FIELD_COUNT } kind;
+    enum { FIELD_TEXT, FIELD_NUMBER, FIELD_COUNT, FIELD_LIST } kind;
     size_t offset;
     double unit; /* what one of the file's is in Device */
     double most; /* in the file's units */
@@ -49,8 +49,12 @@ static const Row rows[] = {
     {"matmul", "tile_n", FIELD_COUNT, AT(matmul_tile_n), 1, 65536},
     {"matmul", "half_k", FIELD_COUNT, AT(matmul_half_k), 1, 65536},
     {"matmul", "fused_share", FIELD_NUMBER, AT(fused_share), 1, 1},
+    {"interconnect", "all_reduce_mib", FIELD_LIST, AT(all_reduce_bytes), MIB, 1e9},
+    {"interconnect", "all_reduce_us", FIELD_LIST, AT(all_reduce_ms), 1e-3, 1e9},
+    {"interconnect", "bus_gbs", FIELD_LIST, AT(bus_rate), 1e9, 1e9},
     {"process_mib", "context", FIELD_COUNT, AT(context_bytes), MIB, 1e6},
     {"process_mib", "libraries", FIELD_COUNT, AT(library_bytes), MIB, 1e6},
+    {"process_mib", "collectives", FIELD_COUNT, AT(collective_bytes), MIB, 1e6},
     {"process_mib", "module", FIELD_COUNT, AT(module_bytes), MIB, 1e6},
     {"process_mib", "graph_node", FIELD_COUNT, AT(graph_node_bytes), MIB, 1e6},
 };
@@ -69,6 +73,15 @@ static double number_of(const Row *row, const Toml *value) {
     return row->unit > 1 ? rint(value->real * row->unit) : value->real * row->unit;
 }
 
+static NumberList list_of(const Row *row, const Toml *value) {
+    NumberList list = {0};
+    if (value->kind != TOML_ARRAY || value->count < 1 || value->count > MAX_NUMBERS)
+        user_error(value->pos, NULL, "%s must be a list of 1 to %d numbers", row->key, MAX_NUMBERS);
+    for (; list.count < value->count; list.count++)
+        list.values[list.count] = number_of(row, &value->items[list.count]);
+    return list;
+}
+
 static void store_field(Arena *arena, Device *device, const Row *row, const Toml *value) {
     char *at = (char *)device + row->offset;
     if (row->kind == FIELD_TEXT) {
@@ -77,6 +90,8 @@ static void store_field(Arena *arena, Device *device, const Row *row, const Toml
         *(const char **)at = arena_strdup(arena, value->string);
     } else if (row->kind == FIELD_NUMBER) {
         *(double *)at = number_of(row, value);
+    } else if (row->kind == FIELD_LIST) {
+        *(NumberList *)at = list_of(row, value);
     } else if (row->offset == AT(multiprocessors)) {
         *(int *)at = (int)number_of(row, value);
     } else {
@@ -117,6 +132,19 @@ static void refuse_unknown(const char *table, const Toml *entries) {
     }
 }
 
+/* Interpolation needs sizes that grow, each with its time. */
+static void check_all_reduce(const Device *device, const Toml *root) {
+    const NumberList *bytes = &device->all_reduce_bytes;
+    const Toml *sizes = member(root, "interconnect", "all_reduce_mib");
+    if (bytes->count != device->all_reduce_ms.count)
+        user_error(sizes->pos, "all_reduce_us holds a time for each size",
+                   "all_reduce_mib and all_reduce_us differ in length: %d and %d", bytes->count,
+                   device->all_reduce_ms.count);
+    for (int i = 1; i < bytes->count; i++)
+        if (bytes->values[i] <= bytes->values[i - 1])
+            user_error(sizes->items[i].pos, NULL, "all_reduce_mib must grow from size to size");
+}
+
 static Device *device_of(Arena *arena, const char *name, const Toml *root) {
     refuse_unknown("", root);
     Device *device = arena_alloc(arena, sizeof *device);
@@ -129,6 +157,7 @@ static Device *device_of(Arena *arena, const char *name, const Toml *root) {
                        rows[i].key);
         store_field(arena, device, &rows[i], value);
     }
+    check_all_reduce(device, root);
     return device;
 }
 

@@ -14,6 +14,13 @@
 /* What multiplies: fp64 and fp32 as such, fp32 operands rounded to tf32, bf16 and fp16. */
 typedef enum { RATE_F64, RATE_F32, RATE_TF32, RATE_F16, RATE_COUNT } Rate;
 
+enum { MAX_NUMBERS = 16 };
+
+typedef struct {
+    int count;
+    double values[MAX_NUMBERS];
+} NumberList;
+
 typedef struct {
     const char *name;  /* of the file: "h100-sxm" */
     const char *title; /* "NVIDIA H100 SXM 80 GB" */
@@ -33,8 +40,11 @@ typedef struct {
      * more of its time filling the pipeline: half the rate at k = matmul_half_k. */
     int64_t matmul_tile_m, matmul_tile_n, matmul_half_k;
     double fused_share; /* of that rate, what kernels that multiply among other work reach */
+    /* Collectives between the cards of a node: bus_rate of 2, 3, … cards, the last of all of them,
+     * is what nccl-tests calls so; all_reduce_ms is measured with all of them, by size. */
+    NumberList all_reduce_bytes, all_reduce_ms, bus_rate;
     /* Memory of the process besides the arenas. */
-    int64_t context_bytes, library_bytes, graph_node_bytes, module_bytes;
+    int64_t context_bytes, library_bytes, collective_bytes, graph_node_bytes, module_bytes;
 } Device;
 
 /* The device called `name`, or read from it where it is a path (it ends in .toml). Unknown names
@@ -47,6 +57,11 @@ double device_matmul_ms(const Device *, Rate, double m, double n, double k, doub
 double device_kernel_ms(const Device *, Rate, double flops, double bytes);
 /* Time of a kernel that multiplies matrices among other work, as attention does. */
 double device_fused_ms(const Device *, Rate, double flops, double bytes);
+
+/* Cards of a node, between which collectives are as fast as the file says. */
+int device_node_cards(const Device *);
+/* Time in which `cards` cards of a node sum `bytes` that each of them holds. */
+double device_all_reduce_ms(const Device *, int cards, double bytes);
 
 /* The unit that the program's matrix products run on. */
 Rate program_rate(const Program *);

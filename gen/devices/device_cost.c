@@ -38,3 +38,35 @@ double device_fused_ms(const Device *device, Rate rate, double flops, double byt
     double arithmetic = ms_of(flops, device->matmul_flops[rate] * device->fused_share);
     return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
 }
+
+/* ---- collectives ------------------------------------------------------------------------------ */
+
+int device_node_cards(const Device *device) { return device->bus_rate.count + 1; }
+
+/* What the links take: each card sends and receives 2 (n - 1) / n of the bytes. */
+static double links_ms(const Device *device, int cards, double bytes) {
+    int last = device->bus_rate.count - 1, at = cards - 2 < last ? cards - 2 : last;
+    return ms_of(2 * bytes * (cards - 1) / cards, device->bus_rate.values[at]);
+}
+
+/* What is left of a measured time: starting, and steps that wait for each other. */
+static double overhead_ms(const Device *device, int i) {
+    double bytes = device->all_reduce_bytes.values[i];
+    double rest =
+        device->all_reduce_ms.values[i] - links_ms(device, device_node_cards(device), bytes);
+    return fmax(rest, 0);
+}
+
+/* Between two measured sizes the overhead lies between theirs. */
+double device_all_reduce_ms(const Device *device, int cards, double bytes) {
+    const NumberList *sizes = &device->all_reduce_bytes;
+    int above = 0;
+    while (above < sizes->count && sizes->values[above] < bytes)
+        above++;
+    double links = links_ms(device, cards, bytes);
+    if (above == 0 || above == sizes->count)
+        return links + overhead_ms(device, above ? above - 1 : 0);
+    double low = sizes->values[above - 1], share = (bytes - low) / (sizes->values[above] - low);
+    return links + (1 - share) * overhead_ms(device, above - 1) +
+           share * overhead_ms(device, above);
+}

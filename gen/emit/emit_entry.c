@@ -150,6 +150,11 @@ static void put_launch(const Stretch *s, int index) {
         sb_printf(s->e->out, "    rt_copy(rt, %s, %s, %lld);\n", arg[0], arg[1],
                   (long long)value_bytes(v));
         break;
+    case LAUNCH_ALL_REDUCE:
+        ENSURE(value_dense(v), "%s cannot be summed at once", v->name);
+        sb_printf(s->e->out, "    rt_all_reduce(rt, %s, %lld, %s);\n", arg[0],
+                  (long long)value_elements(v), rt_dtype(v->dtype));
+        break;
     }
 }
 

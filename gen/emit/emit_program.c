@@ -40,6 +40,11 @@ static void put_head(const Emit *e) {
               " * kernels.cu the kernels, values.c the tensors by name. */\n",
               (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
               (long long)program->tokens, program->unit.plural);
+    if (program->ranks > 1)
+        sb_printf(e->out,
+                  "\n/* One program for %lld processes, each with a device and batches of its own. "
+                  "*/\n",
+                  (long long)program->ranks);
     sb_puts(e->out, "#include \"buffers.h\"\n#include \"runtime/runtime.h\"\n\n");
 }
 
@@ -406,6 +411,13 @@ static void put_profiling(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
+static void put_ranks(const Emit *e) {
+    if (e->plan->program->ranks == 1)
+        return;
+    sb_printf(e->out, "    .ranks = %lld,\n", (long long)e->plan->program->ranks);
+    sb_printf(e->out, "    .comm_timeout_s = %.17g,\n", e->spec->parallelism.comm_timeout_s);
+}
+
 void emit_program(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
@@ -431,6 +443,7 @@ void emit_program(const Places *places, StrBuf *out) {
     put_checkpoint(&e);
     put_profiling(&e);
     put_predicted(&e);
+    put_ranks(&e);
     sb_puts(out,
             "};\n\nint main(int argc, char **argv) { return rt_main(&program, argc, argv); }\n");
     arena_free(&arena);

@@ -250,6 +250,8 @@ typedef struct Program {
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
     Unit unit;                 /* what such a row is */
     int64_t seq_len, micro_steps, steps;
+    int64_t
+        ranks; /* processes that train together, one a device; each has micro_steps of its own */
     const char *config_json;  /* config.json of the model, as text; exports carry it */
     const char *adapter_json; /* adapter_config.json of what was added to it; NULL: nothing */
 } Program;
@@ -286,6 +288,8 @@ void graph_set_ops(Program *, Graph *, Op **ops, int count);
  * to the place of another value of the same shape. */
 bool value_can_move(const Value *v);
 void value_move(Value *v, const Value *to);
+/* Moves v, with all of its storage, behind the end of `run`, which fills its own; both, as one. */
+Value *value_join(Program *, Value *run, Value *v, const char *name);
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight);          /* NULL: not a parameter */
 Value *program_weight(const Program *, const char *file_name); /* NULL: none of that name */

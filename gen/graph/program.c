@@ -220,6 +220,20 @@ void value_move(Value *v, const Value *to) {
     }
 }
 
+Value *value_join(Program *p, Value *run, Value *v, const char *name) {
+    int64_t elements = value_elements(run);
+    ENSURE(value_bytes(run) == run->storage->bytes && run->dtype == v->dtype && value_can_move(v),
+           "%s cannot lie behind %s", v->name, run->name);
+    run->storage->bytes += value_bytes(v);
+    Value behind = {.storage = run->storage, .offset = elements, .row_stride = v->row_stride};
+    value_move(v, &behind);
+    Value both = *run;
+    both.name = arena_strdup(p->arena, name);
+    both.rank = 1;
+    both.dim[0] = both.row_stride = elements + value_elements(v);
+    return value_register(p, both);
+}
+
 void program_add_param(Program *p, Param param) {
     p->params = arena_grow(p->arena, p->params, p->param_count, &p->param_capacity, sizeof param);
     p->params[p->param_count++] = param;

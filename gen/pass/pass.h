@@ -24,6 +24,7 @@ void pass_train_state(Program *, const Spec *);
 void pass_autodiff(Program *, const Spec *);
 void pass_optimizer(Program *, const Spec *);
 void pass_loss_scale(Program *, const Spec *);
+void pass_ddp(Program *, const Spec *);
 void pass_bordered(Program *, const Spec *);
 void pass_chunk_head(Program *, const Spec *);
 void pass_lower(Program *, const Spec *);

@@ -117,7 +117,7 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
             used[i] |= lives[e].life[i].streams > 0;
     /* The host reads and writes these whether a launch does or not. */
     for (int i = 0; i < program->storage_count; i++)
-        used[i] |= program->storages[i]->role == ROLE_COUNTER;
+        used[i] |= program->storages[i]->role == ROLE_COUNTER && program->storages[i]->views;
     for (int i = 0; i < program->param_count; i++) {
         const Param *param = &program->params[i];
         const Value *parts[] = {param->weight, param->master, param->gradient, param->exp_avg,

@@ -93,7 +93,7 @@ typedef struct {
     double alpha, beta;
 } Gemm;
 
-typedef enum { LAUNCH_KERNEL, LAUNCH_GEMM, LAUNCH_ZERO, LAUNCH_COPY } LaunchKind;
+typedef enum { LAUNCH_KERNEL, LAUNCH_GEMM, LAUNCH_ZERO, LAUNCH_COPY, LAUNCH_ALL_REDUCE } LaunchKind;
 
 /* model_flops leaves out what is computed a second time to save memory: shares of peak refer to it. */
 typedef struct {
@@ -103,7 +103,7 @@ typedef struct {
 typedef struct {
     LaunchKind kind;
     int index;                    /* of the kernel or GEMM */
-    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; COPY: to, from */
+    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO, ALL_REDUCE: to; COPY: to, from */
     bool written[MAX_PARAMS], read[MAX_PARAMS];
     int arg_count;
     int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */
@@ -135,6 +135,12 @@ typedef struct {
     int64_t offset; /* bytes, a multiple of 256; -1: never used */
 } Place;
 
+/* What ranks do together: `bytes` are their operands', on each rank. */
+typedef struct {
+    int count;
+    double bytes, ms;
+} Collectives;
+
 typedef struct {
     Program *program;
     const Spec *spec;
@@ -150,6 +156,8 @@ typedef struct {
     int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
     int64_t process_bytes; /* what the process should use: arenas and the device file's overheads */
     Cost step;             /* one training step: micro-steps and update */
+    Collectives collectives; /* of that step */
+    double alone_ms;         /* that step without them, as one card would take it */
 } Plan;
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */

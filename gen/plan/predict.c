@@ -114,6 +114,9 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
     }
     if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
         return device_fused_ms(device, plan_rate(plan), flops, bytes);
+    if (launch->kind == LAUNCH_ALL_REDUCE)
+        return device_all_reduce_ms(device, (int)plan->program->ranks,
+                                    (double)value_bytes(launch->arg[0]));
     return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
                             bytes);
 }
@@ -157,15 +160,31 @@ static double input_ms(const Plan *plan) {
     return 1e3 * (double)plan->arena_bytes[ARENA_INPUT] / rate;
 }
 
+static void count_collectives(Plan *plan, Entry entry, double times) {
+    for (int i = 0; i < plan->entry[entry].launch_count; i++) {
+        const Launch *launch = &plan->entry[entry].launches[i];
+        if (launch->kind != LAUNCH_ALL_REDUCE)
+            continue;
+        plan->collectives.count += (int)times;
+        plan->collectives.bytes += times * (double)value_bytes(launch->arg[0]);
+        plan->collectives.ms += times * launch->cost.ms;
+    }
+}
+
 /* Batches are copied and graphs launched while the device works on what came before. */
 static void predict_step(Plan *plan) {
     double micro_steps = (double)plan->program->micro_steps;
     plan->step = (Cost){0};
     add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, micro_steps);
     add_cost(&plan->step, &plan->entry[ENTRY_UPDATE].cost, 1);
+    plan->collectives = (Collectives){0};
+    count_collectives(plan, ENTRY_MICRO_STEP, micro_steps);
+    count_collectives(plan, ENTRY_UPDATE, 1);
     double host =
-        input_ms(plan) + (plan->spec->compile.cuda_graph ? plan->device->graph_launch_ms : 0);
-    plan->step.ms = fmax(plan->step.ms, micro_steps * host);
+        micro_steps *
+        (input_ms(plan) + (plan->spec->compile.cuda_graph ? plan->device->graph_launch_ms : 0));
+    plan->alone_ms = fmax(plan->step.ms - plan->collectives.ms, host);
+    plan->step.ms = fmax(plan->step.ms, host);
 }
 
 /* ---- memory of the process ------------------------------------------------------------------- */
@@ -189,6 +208,8 @@ static int64_t process_bytes(const Plan *plan) {
     }
     if (plan->gemm_count > 0)
         bytes += device->library_bytes;
+    if (plan->program->ranks > 1)
+        bytes += device->collective_bytes;
     if (plan->spec->compile.cuda_graph)
         bytes += graph_nodes(plan) * device->graph_node_bytes;
     return bytes;

@@ -73,8 +73,15 @@ static const char *launch_name(const Plan *plan, const Launch *launch) {
         return "[memset]";
     case LAUNCH_COPY:
         return "[memcpy]";
+    case LAUNCH_ALL_REDUCE:
+        return "[all_reduce]";
     }
     return "";
+}
+
+/* How much more these cards do than one card does of such steps. */
+static double speedup(const Plan *plan) {
+    return (double)plan->program->ranks * plan->alone_ms / plan->step.ms;
 }
 
 /* All launches of one name in a step. */
@@ -101,7 +108,7 @@ static void add_share(Share *share, const Launch *launch, double times) {
 
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
     const Entry entries[] = {ENTRY_MICRO_STEP, ENTRY_UPDATE};
-    int count = 0, room = plan->kernel_count + plan->gemm_count + 2;
+    int count = 0, room = plan->kernel_count + plan->gemm_count + 3;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
     for (int e = 0; e < 2; e++) {
         const PlanEntry *entry = &plan->entry[entries[e]];
@@ -121,7 +128,8 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
 }
 
 static double rows_per_step(const Plan *plan) {
-    return (double)plan->program->tokens * (double)plan->program->micro_steps;
+    const Program *p = plan->program;
+    return (double)p->tokens * (double)p->micro_steps * (double)p->ranks;
 }
 
 static double per_second(double amount, double ms) { return ms > 0 ? 1e3 * amount / ms : 0; }
@@ -189,6 +197,24 @@ static void print_shares(const Plan *plan, StrBuf *out) {
     arena_free(&arena);
 }
 
+static void print_cards(const Plan *plan, StrBuf *out) {
+    const Collectives *c = &plan->collectives;
+    int cards = (int)plan->program->ranks, node = device_node_cards(plan->device);
+    if (cards == 1)
+        return;
+    sb_printf(out, "cards: %d, each with such a step; all_reduce x %d, %.2f MiB, %.3f ms\n", cards,
+              c->count, c->bytes / MIB, c->ms);
+    if (cards > node)
+        sb_printf(out, "cards: a node has %d, and the network between nodes is not counted\n",
+                  node);
+    sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)\n", speedup(plan),
+              100 * speedup(plan) / cards);
+    if (speedup(plan) < 1)
+        sb_puts(out, "cards: one is faster: its step takes less time than the all_reduce between "
+                     "them; larger batches, or\n       training.gradient_accumulation_steps, give "
+                     "it more work\n");
+}
+
 void plan_print_text(const Plan *plan, StrBuf *out) {
     const Device *device = plan->device;
     double peak = device->peak_flops[plan_rate(plan)],
@@ -204,6 +230,7 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
               (long long)plan->program->micro_steps, plan->step.ms,
               per_second(rows_per_step(plan), plan->step.ms), plan->program->unit.plural,
               rate / 1e12, 100 * ratio(rate, peak));
+    print_cards(plan, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -273,6 +300,18 @@ static json_t *step_json(const Plan *plan) {
     return step;
 }
 
+/* Nothing where one card works alone. */
+static void set_cards(const Plan *plan, json_t *root) {
+    const Collectives *c = &plan->collectives;
+    if (plan->program->ranks == 1)
+        return;
+    json_object_set_new(root, "ranks", json_integer(plan->program->ranks));
+    json_object_set_new(root, "collectives",
+                        json_pack("{s:{s:i, s:f, s:f}}", "all_reduce", "count", c->count, "bytes",
+                                  c->bytes, "ms", c->ms));
+    json_object_set_new(root, "speedup", json_real(speedup(plan)));
+}
+
 void plan_print_json(const Plan *plan, StrBuf *out) {
     json_t *root =
         json_pack("{s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o}", "experiment", plan->spec->name,
@@ -281,6 +320,7 @@ void plan_print_json(const Plan *plan, StrBuf *out) {
                   plan->program->feeding, "memory", memory_json(plan), "entries",
                   entries_json(plan), "step", step_json(plan), "step_launches", shares_json(plan));
     ENSURE(root, "the plan does not fit into JSON");
+    set_cards(plan, root);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     ENSURE(text, "the plan does not print as JSON");
     sb_puts(out, text);

@@ -50,6 +50,8 @@
 #define RESIDENT_CHOICES(C)                                                                        \
     C(RESIDENT_AUTO, "auto") C(RESIDENT_TRUE, "true") C(RESIDENT_FALSE, "false")
 
+#define PARALLEL_CHOICES(C) C(PARALLEL_DDP, "ddp")
+
 #define CHOICES(E)                                                                                 \
     E(Family, FAMILY_CHOICES)                                                                      \
     E(RopeType, ROPE_CHOICES)                                                                      \
@@ -62,7 +64,8 @@
     E(DataFormat, DATA_CHOICES)                                                                    \
     E(Decode, DECODE_CHOICES)                                                                      \
     E(Layout, LAYOUT_CHOICES)                                                                      \
-    E(Resident, RESIDENT_CHOICES)
+    E(Resident, RESIDENT_CHOICES)                                                                  \
+    E(DataParallel, PARALLEL_CHOICES)
 
 /* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
 
@@ -108,6 +111,8 @@
       "a language model and compile.skip_ignored_rows = true")                                     \
     C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
       "a language model and compile.chunked_head = true")                                          \
+    C(REPLICATED, s->parallelism.data_parallel_replicate_degree > 1,                               \
+      "parallelism.data_parallel_replicate_degree above 1")                                        \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
 
 /* ---- keys ---- */
@@ -249,6 +254,14 @@
     K(activation_checkpoint, memory_budget_gib, REAL, "0.0", "[0, 1048576]", ALWAYS,               \
       "Device memory that the plan may use, in GiB; 0 means the device's own.")
 
+#define PARALLELISM_KEYS(K)                                                                        \
+    K(parallelism, data_parallel_mode, CHOICE(DataParallel), "ddp", "", REPLICATED,                \
+      "How batches are shared out; ddp: one process a card, whose gradients are summed.")          \
+    K(parallelism, data_parallel_replicate_degree, INT, "1", "[1, 1024]", ALWAYS,                  \
+      "Cards, each with the whole model and batches of its own.")                                  \
+    K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", REPLICATED,                        \
+      "Seconds in which a step must end; after them a rank that waits for another gives up.")
+
 #define DATA_KEYS(K)                                                                               \
     K(data, format, CHOICE(DataFormat), "text", "", ALWAYS,                                        \
       "text: bytes as tokens; jsonl: a sample a line; tokens: shards; synthetic: drawn; idx: "     \
@@ -340,6 +353,7 @@
     T(lr_scheduler, LR_SCHEDULER_KEYS)                                                             \
     T(adapter, ADAPTER_KEYS)                                                                       \
     T(activation_checkpoint, ACTIVATION_CHECKPOINT_KEYS)                                           \
+    T(parallelism, PARALLELISM_KEYS)                                                               \
     T(data, DATA_KEYS)                                                                             \
     T(checkpoint, CHECKPOINT_KEYS)                                                                 \
     T(compile, COMPILE_KEYS)                                                                       \

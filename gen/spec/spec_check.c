@@ -118,6 +118,19 @@ static void check_adapter(Arena *arena, const Spec *spec) {
     }
 }
 
+/* The place of a row in a step, all ranks' batches together, is an int32 on the device. */
+static void check_ranks(Arena *arena, const Spec *spec) {
+    int64_t ranks = spec->parallelism.data_parallel_replicate_degree;
+    int64_t of_rank = spec->training.seq_len * spec->training.per_device_train_batch_size *
+                      spec->training.gradient_accumulation_steps;
+    if (ranks > 1 && of_rank > INT32_MAX / ranks)
+        user_error(spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree),
+                   arena_printf(arena, "at most %lld cards can share such steps",
+                                (long long)(INT32_MAX / of_rank)),
+                   "a step of %lld cards, %lld rows on each, has more than 2^31 - 1 rows",
+                   (long long)ranks, (long long)of_rank);
+}
+
 static void check_profiling(const Spec *spec) {
     int64_t last = spec->profiling.start_step + spec->profiling.steps;
     if (spec->profiling.enabled && last > spec->training.steps)
@@ -167,6 +180,7 @@ void spec_check(Arena *arena, Spec *spec) {
         check_images(arena, spec);
     derive_weight_decay(spec);
     check_data(arena, spec);
+    check_ranks(arena, spec);
     check_profiling(spec);
     mark_in_vain(spec);
 }

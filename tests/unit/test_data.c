@@ -290,6 +290,71 @@ static void a_step_without_targets_weighs_nothing(void **state) {
     loader_close(loader);
 }
 
+/* ---- several ranks --------------------------------------------------------------------------- */
+
+/* Rank r's micro-step m is what one rank with all of the step's micro-steps sends as number
+ * m * ranks + r: rows, weight, places in the step, from epoch to epoch. */
+static void ranks_share_out_what_one_would_send(void **state) {
+    (void)state;
+    const char *path =
+        text_file("r.jsonl", "{\"text\":\"abcd\"}\n{\"text\":\"e\"}\n"
+                             "{\"text\":\"fg\"}\n{\"text\":\"hij\"}\n{\"text\":\"k\"}\n");
+    RtData data = data_of(RT_DATA_JSONL, &path);
+    data.shuffle = true;
+    enum { RANKS = 3, MICRO_STEPS = 2, EACH = 8 };
+    Loader *one = open_with(&data, 1, 4, RANKS * MICRO_STEPS, 7);
+    Loader *many = open_with(&data, 1, 4, MICRO_STEPS, 7);
+    int64_t without_targets = 0;
+    for (int i = 0; i < EACH; i++)
+        for (int r = 0; r < RANKS; r++) {
+            Batch of_one, of_rank;
+            fill(one, LOADER_TRAIN, i * RANKS + r, &of_one);
+            loader_shard(many, r, RANKS);
+            fill(many, LOADER_TRAIN, i, &of_rank);
+            assert_memory_equal(&of_one, &of_rank, sizeof of_one);
+            assert_int_equal(of_rank.first_row, (i % MICRO_STEPS * RANKS + r) * 4);
+            without_targets += of_rank.targets == 0;
+        }
+    assert_true(without_targets > 0 && without_targets < EACH * RANKS);
+    loader_close(one);
+    loader_close(many);
+}
+
+/* Each rank evaluates the same number of batches; together they hold every row once. */
+static void ranks_share_out_what_is_held_out(void **state) {
+    (void)state;
+    const char *path = text_file("t.txt", "abcdefgh"), *other = text_file("v.txt", "0123456789");
+    RtData data = data_of(RT_DATA_TEXT, &path);
+    data.validation = &other;
+    data.validation_count = 1;
+    enum { RANKS = 4 };
+    const struct {
+        int64_t eval_batches, used, each, targets; /* of four batches, a row of two tokens each */
+    } cases[] = {{3, 3, 1, 6}, {8, 4, 1, 8}};
+    for (int c = 0; c < 2; c++) {
+        data.eval_batches = cases[c].eval_batches;
+        Loader *loader = open_with(&data, 1, 2, 1, 0);
+        int64_t targets = 0;
+        for (int r = 0; r < RANKS; r++) {
+            Batch b;
+            loader_shard(loader, r, RANKS);
+            assert_int_equal(loader_eval_batches(loader), cases[c].each);
+            fill(loader, LOADER_EVAL, 0, &b);
+            if (r < cases[c].used)
+                ASSERT_INTS(b.ids, '0' + 2 * r, '1' + 2 * r);
+            else
+                ASSERT_INTS(b.labels, -100, -100);
+            targets += b.targets;
+        }
+        assert_int_equal(targets, cases[c].targets);
+        loader_close(loader);
+    }
+    Loader *loader = open_with(&data, 1, 2, 1, 0);
+    loader_shard(loader, 0, 3);
+    assert_int_equal(loader_eval_batches(loader), 2);
+    loader_close(loader);
+}
+
 /* ---- token shards and random tokens ---------------------------------------------------------- */
 
 static const char *shard(const char *name, int version, const int32_t *tokens, int count,
@@ -579,6 +644,8 @@ int main(void) {
         cmocka_unit_test(packing_keeps_the_target_limit),
         cmocka_unit_test(micro_steps_share_the_steps_targets),
         cmocka_unit_test(a_step_without_targets_weighs_nothing),
+        cmocka_unit_test(ranks_share_out_what_one_would_send),
+        cmocka_unit_test(ranks_share_out_what_is_held_out),
         cmocka_unit_test(shards_are_one_stream),
         cmocka_unit_test(random_tokens_follow_the_seed),
         cmocka_unit_test(a_ring_changes_nothing),

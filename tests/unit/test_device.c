@@ -128,9 +128,41 @@ static int free_arena(void **state) {
     return 0;
 }
 
+/* At the sizes that were measured, with all cards, the times are those; fewer cards send less. */
+static void test_all_reduce(void **state) {
+    (void)state;
+    const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
+    int node = device_node_cards(d);
+    assert_int_equal(node, 8);
+    for (int i = 0; i < d->all_reduce_bytes.count; i++) {
+        double ms = device_all_reduce_ms(d, node, d->all_reduce_bytes.values[i]);
+        assert_float_equal(ms, d->all_reduce_ms.values[i], 1e-9);
+    }
+    const double mib = 1048576;
+    double between = device_all_reduce_ms(d, node, 2.5 * mib);
+    assert_true(between > device_all_reduce_ms(d, node, mib));
+    assert_true(between < device_all_reduce_ms(d, node, 4 * mib));
+    assert_true(device_all_reduce_ms(d, 2, 1024 * mib) < device_all_reduce_ms(d, 4, 1024 * mib));
+    double tiny = device_all_reduce_ms(d, node, 4);
+    assert_true(tiny > 0.03 && tiny < d->all_reduce_ms.values[0]);
+    double twice = device_all_reduce_ms(d, node, 2048 * mib), once = d->all_reduce_ms.values[7];
+    assert_true(twice > 1.9 * once && twice < 2 * once);
+}
+
+static void test_refused_interconnects(void **state) {
+    (void)state;
+    assert_refused("all_reduce_us", "all_reduce_us = [46, 69]", "differ in length: 8 and 2");
+    assert_refused("all_reduce_mib", "all_reduce_mib = [1, 4, 16, 16, 64, 128, 256, 1024]",
+                   "must grow from size to size");
+    assert_refused("bus_gbs", "bus_gbs = 363", "must be a list of 1 to 16 numbers");
+    assert_refused("bus_gbs", "bus_gbs = [363, 0]", "must be greater than 0");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_devices),
+        cmocka_unit_test(test_all_reduce),
+        cmocka_unit_test(test_refused_interconnects),
         cmocka_unit_test(test_a_file_of_the_users),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_costs),

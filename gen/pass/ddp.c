@@ -1,0 +1,42 @@
+/* Distributed data parallel (Li et al., arXiv 2006.15704): every rank holds the whole model and works
+ * on batches of its own; before the update all have the sum of their gradients.
+ *
+ * Requires the update, and a loss that is divided by the targets of all ranks' batches, so that
+ * gradients and losses need only be summed. All of them lie in one run, the step's loss behind the
+ * gradients, and are one all_reduce ahead of norm, clipping and update, which see what one rank
+ * with all the batches would. What is drawn at random goes by a row's place in all ranks' batches. */
+#include "pass/pass.h"
+
+/* What read an operand that lies in the run reads it from the sums. */
+static void read_sums(Program *p, Graph *graph, Value *sums) {
+    for (int i = 0; i < graph->op_count; i++)
+        for (int k = 0; k < graph->ops[i]->in_count; k++) {
+            Value *v = graph->ops[i]->in[k];
+            if (value_overlaps(v, sums))
+                graph->ops[i]->in[k] = value_at(p, sums, v->offset, v->rank, v->dim, v->name);
+        }
+}
+
+static void put_first(Program *p, Graph *graph, Op *op) {
+    Op **ops = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof(Op *));
+    int count = 0;
+    ops[count++] = op;
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i] != op)
+            ops[count++] = graph->ops[i];
+    graph_set_ops(p, graph, ops, count);
+}
+
+void pass_ddp(Program *p, const Spec *spec) {
+    Graph *update = &p->entry[ENTRY_UPDATE];
+    p->ranks *= spec->parallelism.data_parallel_replicate_degree;
+    if (p->ranks == 1 || !p->train.gradient)
+        return;
+    Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
+    Value *sums = value_alias(p, run, "gradient_and_loss");
+    read_sums(p, update, sums);
+    Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1, (Attr){0},
+                         spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
+    op->observe = "grad";
+    put_first(p, update, op);
+}
