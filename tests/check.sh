@@ -16,6 +16,7 @@ suites() {
     cat <<'TABLE'
 oracle     tests/oracle/run.sh | --all
 flavours   tests/sim/flavours.sh | --all
+dist       tests/dist/run.sh | --all
 build      tests/build/run.sh | --all
 toolkit    tests/build/toolkit.sh
 templates  tests/sim/test_template_run.sh build/sim | all

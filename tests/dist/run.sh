@@ -1,0 +1,209 @@
+#!/bin/bash
+# Several ranks against one rank with the same rows in a step, on the simulated device: each rank is a
+# process with a device of its own.
+#
+#     tests/dist/run.sh [--all | NAME...]      from the root of the tree
+#
+# RT, RTLIB and SIM_OUT name a runtime and a simulated device that are built. Works under build/dist.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=$PWD/build/dist
+export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
+export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID GPUOPT_JIT
+cases=tests/oracle/cases
+rm -rf "$work"
+mkdir -p "$work"
+
+# program NAME SPEC [KEY=VALUE]...
+program() {
+    local dir=$work/$1 spec=$2 sets=()
+    shift 2
+    for setting in "$@"; do sets+=(--set "$setting"); done
+    ./gpuopt-gen "$spec" "${sets[@]}" -o "$dir" >"$dir.log" 2>&1 &&
+        make -s -C "$dir" DEVICE=sim >>"$dir.log" 2>&1
+}
+
+# run PROGRAM OUT [OPTION]...: as many processes as it was made for; output in OUT.log.
+run() {
+    local dir=$work/$1 out=$work/$2
+    shift 2
+    make -s -C "$dir" DEVICE=sim FROM="$PWD" ARGS="--out $out $*" run >"$out.log" 2>&1
+}
+
+tensors() { "$work/compare_tensors" "$@"; }
+newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
+heldout() { sed -n "s/held-out $3 $2: //p" "$work/$1.log"; }
+ranks() { echo parallelism.data_parallel_replicate_degree="$1"; }
+
+# All of the state, optimizer and counters included, and the losses.
+same_results() {
+    tensors "$(newest "$1")/state.safetensors" "$(newest "$2")/state.safetensors" &&
+        cmp "$work/$1/loss.csv" "$work/$2/loss.csv" && cmp "$work/$1/eval.csv" "$work/$2/eval.csv"
+}
+
+# near BOUND FILE FILE: the numbers of two tables, each by its own size; the losses and norms are some.
+near() {
+    paste -d, "$2" "$3" | awk -F, -v bound="$1" '
+        NR == 1 { next }
+        NF % 2 || NF < 4 { wrong = 1 }
+        { for (i = 1; i <= NF / 2; i++) {
+              a = $i; b = $(i + NF / 2); gap = a > b ? a - b : b - a
+              if (!(gap <= bound * (a < 0 ? -a : a))) { print "row", $1, "column", i ":", a, b; wrong = 1 } }
+          if (!($2 > 0)) wrong = 1
+          rows++ }
+        END { exit wrong || !rows }'
+}
+
+# same_training BOUND ONE MANY: the first step by its tensors, all steps by their losses and norms.
+same_training() {
+    tensors --tolerance "$1" --prefix grad. "$work/$2.dump" "$work/$3.dump" &&
+        tensors --tolerance "$1" --prefix new. "$work/$2.dump" "$work/$3.dump" &&
+        near "$1" "$work/$2/loss.csv" "$work/$3/loss.csv" &&
+        near "$1" "$work/$2/eval.csv" "$work/$3/eval.csv"
+}
+
+# pair NAME CASE RANKS MICRO_STEPS [KEY=VALUE]...: programs NAME_one, with all of a step's batches one
+# after the other, and NAME_many; both run.
+pair() {
+    local name=$1 case=$2 ranks=$3 each=$4 start adapter=
+    shift 4
+    [ ! -d $cases/$case/adapter ] || adapter="--adapter $cases/$case/adapter"
+    start="--init $cases/$case/model $adapter"
+    program "${name}_one" $cases/$case/spec.toml "$@" \
+        training.gradient_accumulation_steps=$((ranks * each)) &&
+        program "${name}_many" $cases/$case/spec.toml "$@" \
+            training.gradient_accumulation_steps="$each" "$(ranks "$ranks")" || return 1
+    local which
+    for which in one many; do
+        run "${name}_$which" "${name}_${which}_out" "$start --dump $work/${name}_${which}_out.dump" || return 1
+    done
+}
+
+# A trained adapter with dropout: what is drawn goes by a row's place in all ranks' batches. One rank
+# with one wide batch, so that nothing is added up in the same order.
+dropout=(adapter.lora_dropout=0.1 training.steps=6 data.eval_batches=100 data.shuffle=true
+    precision.dtype=fp64)
+lora_start=(--init $cases/demo/model --adapter $cases/demo/adapter)
+lora() { # lora NAME [KEY=VALUE]...
+    local name=$1
+    shift
+    program "$name" $cases/demo/spec.toml "${dropout[@]}" "$@" &&
+        run "$name" "${name}_out" "${lora_start[*]} --dump $work/${name}_out.dump"
+}
+like_one() { # like_one RANKS, whose program has run
+    lora wide$1 training.per_device_train_batch_size=$((2 * $1)) &&
+        same_training 1e-11 wide$1_out lora$1_out
+}
+test_three() { like_one 3; }
+test_two() { lora lora2 "$(ranks 2)" && like_one 2; }
+test_four() { lora lora4 "$(ranks 4)" && like_one 4; }
+test_eight() { lora lora8 "$(ranks 8)" && like_one 8; }
+
+# Of three ranks with two micro-steps of two rows, one has no target in the first step, the others
+# have unequal numbers of them.
+test_unequal_targets() {
+    awk 'BEGIN {
+        for (row = 0; row < 17; row++) {
+            ids = labels = ""
+            for (i = 0; i < 5 + row * 7 % 30; i++) {
+                id = (row * 31 + i * i * 17) % 128
+                none = i == 0 || (row >= 2 && row < 4) || (row >= 8 && row < 10) || i % (row % 5 + 1)
+                ids = ids (i ? ", " : "") id
+                labels = labels (i ? ", " : "") (none ? -100 : id)
+            }
+            print "{\"input_ids\": [" ids "], \"labels\": [" labels "]}"
+        }
+    }' >"$work/unequal.jsonl"
+    pair unequal demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" training.steps=4 &&
+        same_training 1e-11 unequal_one_out unequal_many_out
+}
+
+test_packed() {
+    pair packed packed 2 1 precision.dtype=fp64 training.steps=4 &&
+        same_training 1e-11 packed_one_out packed_many_out
+}
+
+test_images() {
+    pair images cnn 4 1 precision.dtype=fp64 training.label_smoothing=0.1 training.steps=5 &&
+        same_training 1e-11 images_one_out images_many_out
+}
+
+test_bf16() {
+    pair bf16 demo 2 2 precision.dtype=bf16 training.steps=4 &&
+        same_training 1e-4 bf16_one_out bf16_many_out
+}
+
+# All ranks skip the same steps: the norm is of the sum.
+test_loss_scale() {
+    pair fp16 demo 2 1 precision.dtype=fp16 precision.init_scale=3e7 training.steps=8 || return 1
+    local one many
+    one=$(sed -n 's/.*"skipped_steps": *\([0-9]*\).*/\1/p' "$work/fp16_one_out/report.json")
+    many=$(sed -n 's/.*"skipped_steps": *\([0-9]*\).*/\1/p' "$work/fp16_many_out/report.json")
+    [ "$one" -ge 1 ] && [ "$one" -lt 8 ] && [ "$one" = "$many" ] &&
+        awk -v a="$(heldout fp16_one_out after loss)" -v b="$(heldout fp16_many_out after loss)" \
+            'BEGIN { exit !(a > 0 && (a - b)^2 <= 1e-6) }'
+}
+
+# Batch norm is per rank; what is saved of it is rank 0's, and all ranks evaluate with that.
+test_batch_norm() {
+    pair norm mobilenet 2 1 precision.dtype=fp64 training.steps=3 data.eval_batches=100 &&
+        tensors --tolerance 1e-11 --prefix grad.classifier. "$work"/norm_{one,many}_out.dump &&
+        tensors --tolerance 1e-11 --prefix grad.features.0. "$work"/norm_{one,many}_out.dump &&
+        near 1e-9 "$work/norm_one_out/loss.csv" "$work/norm_many_out/loss.csv" &&
+        run norm_one norm_again "--init $work/norm_many_out/model --steps 0" || return 1
+    local figure a b
+    for figure in loss top5; do
+        a=$(heldout norm_many_out after $figure) b=$(heldout norm_again before $figure)
+        [ -n "$a" ] && awk -v a="$a" -v b="$b" 'BEGIN { exit !((a - b)^2 <= 4e-12) }' || return 1
+    done
+}
+
+test_two_runs() { run lora3 again "${lora_start[*]}" && same_results stepwise again; }
+
+test_without_graph_and_fusion() {
+    program plain $cases/demo/spec.toml "${dropout[@]}" "$(ranks 3)" compile.fusion=false \
+        compile.cuda_graph=false compile.overlap=false &&
+        run plain plain_out "${lora_start[*]}" && same_results stepwise plain_out
+}
+
+# A checkpoint of two ranks goes on with one, whose steps have the same rows, and the other way round.
+test_resume_with_other_ranks() {
+    pair resume demo 2 1 "${dropout[@]}" || return 1
+    local from to
+    for from in one many; do
+        to=$([ $from = one ] && echo many || echo one)
+        run resume_$from resumed_$from "${lora_start[*]} --steps 3" &&
+            run resume_$to resumed_$from "--resume" &&
+            near 1e-11 "$work/resume_one_out/loss.csv" "$work/resumed_$from/loss.csv" || return 1
+    done
+}
+
+# What the plan counts is what ran.
+test_collectives_are_counted() {
+    local planned
+    planned=$(sed -n '/"all_reduce"/,/}/s/.*"bytes": *\([0-9.e+]*\).*/\1/p' "$work/lora3/plan.json")
+    awk -v planned="$planned" '
+        /"all_reduce"/ { inside = 1 }
+        inside && /"bytes"/ { gsub(/[^0-9]/, ""); bytes = $0; exit }
+        END { exit !(planned > 0 && bytes == 6 * planned) }' "$work/stepwise/report.json"
+}
+
+tests='three four unequal_targets images loss_scale batch_norm two_runs without_graph_and_fusion
+resume_with_other_ranks collectives_are_counted'
+[ "${1-}" != --all ] || set -- $tests two eight packed bf16
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
+    runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
+lora lora3 "$(ranks 3)" && run lora3 stepwise "${lora_start[*]}" ||
+    { tail -n 20 "$work"/lora3*.log "$work"/stepwise.log; exit 1; }
+failed=0
+for name in ${*:-$tests}; do
+    if "test_$name" >"$work/$name.test" 2>&1; then
+        echo "ok dist $name"
+    else
+        echo "FAIL dist $name (see $work)"
+        tail -n 5 "$work/$name.test"
+        failed=1
+    fi
+done
+exit $failed
