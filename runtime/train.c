@@ -56,9 +56,12 @@ static void look_at_history(Rt *rt) {
 static void log_step(Rt *rt) {
     const RtTraining *t = &rt->program->training;
     bool due = t->log_every > 0 && (rt->step % t->log_every == 0 || rt->step == 1);
-    /* Several ranks look at the same steps, so that all of them see a bad one there. */
-    if ((due || rt->ranks == 1) && history_arrived(rt, due))
+    bool arrived = history_arrived(rt, due);
+    /* Several ranks judge at the same steps, so that all of them go back to a bad one together. */
+    if (rt->ranks > 1 ? due : arrived)
         look_at_history(rt);
+    else if (arrived)
+        progress_show(rt);
     if (due)
         history_request(rt);
 }

@@ -179,6 +179,15 @@ test_resume_with_other_ranks() {
     done
 }
 
+# All ranks meet a number that is none in the same step, and go back to it together.
+test_not_finite() {
+    local file=$work/bad/adapter_model.safetensors
+    cp -r $cases/demo/adapter "$work/bad" &&
+        printf '\0\0\300\177' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 4)) conv=notrunc status=none
+    ! run lora3 bad_out "--init $cases/demo/model --adapter $work/bad" &&
+        grep -q 'error: rank [0-2]: step 1 is not finite: first model\.layers\.1\.self_attn' "$work/bad_out.log"
+}
+
 # What the plan counts is what ran.
 test_collectives_are_counted() {
     local planned
@@ -190,7 +199,7 @@ test_collectives_are_counted() {
 }
 
 tests='three four unequal_targets images loss_scale batch_norm two_runs without_graph_and_fusion
-resume_with_other_ranks collectives_are_counted'
+resume_with_other_ranks not_finite collectives_are_counted'
 [ "${1-}" != --all ] || set -- $tests two eight packed bf16
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
