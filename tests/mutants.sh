@@ -138,4 +138,17 @@ mutant shrunk_by_half_a_triangle runtime/data_fit.c \
     'fmax(center - scale + 0.5, 0)' 'fmax(center - 0.5, 0)' build/unit/test_image_folder
 mutant broken_pictures_not_counted runtime/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
+
+# ---- what several ranks alone use ----
+
+mutant targets_of_one_rank runtime/data.c \
+    'training.micro_steps * loader->ranks;' 'training.micro_steps;' tests/dist/run.sh unequal_targets
+mutant dropout_the_same_on_all_ranks runtime/data.c \
+    'number % step_batches(loader) *' 'which.index % t->micro_steps *' tests/dist/run.sh three
+mutant loss_not_summed gen/pass/ddp.c \
+    'Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");' \
+    'Value *run = p->train.gradient;' tests/dist/run.sh three
+mutant buffers_of_each_rank runtime/evaluate.c \
+    'if (!param->buffer)' 'if (true)' tests/dist/run.sh batch_norm
+
 exit $missed
