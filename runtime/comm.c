@@ -12,13 +12,15 @@
 enum { TEXT_SIZE = 128 };
 
 #define SHIM_FUNCTIONS(X) \
-    X(open) X(close) X(barrier) X(sum) X(max) X(gather) X(broadcast) X(begin_max) X(end_max)
+    X(open)               \
+    X(close) X(share) X(barrier) X(sum) X(max) X(gather) X(broadcast) X(begin_max) X(end_max)
 
 struct RtComm {
 #define X(name) __typeof__(&shim_##name) name;
     SHIM_FUNCTIONS(X)
 #undef X
     bool asking; /* an exchange of signals is under way */
+    int *here;   /* [local_ranks] the ranks of this machine */
 };
 
 static void load_shim(struct RtComm *comm) {
@@ -120,6 +122,7 @@ int comm_first_signal(Rt *rt) {
 /* Rank 0 has said why. */
 static _Noreturn void leave_together(Rt *rt) {
     comm_barrier(rt, "the end");
+    watch_stop();
     rt->comm->close();
     _exit(1);
 }
@@ -189,6 +192,13 @@ static void be_silent(const Rt *rt) {
         rt_fail("/dev/null cannot be written");
 }
 
+static void start_watch(Rt *rt) {
+    void *posts = NULL;
+    int *here = rt->comm->here = rt_alloc((size_t)rt->local_ranks * sizeof *here);
+    bool shared = rt->comm->share(sizeof(WatchPost), &posts, here) == 0;
+    watch_start(rt, posts, here, shared ? rt->local_ranks : 0);
+}
+
 void comm_open(Rt *rt) {
     rt->ranks = rt->program->ranks > 1 ? rt->program->ranks : 1;
     rt->local_ranks = 1;
@@ -202,7 +212,7 @@ void comm_open(Rt *rt) {
     rt->comm = comm;
     find_place(rt);
     be_silent(rt);
-    watch_start(rt);
+    start_watch(rt);
     agree_on_program(rt);
 }
 
@@ -223,6 +233,7 @@ void comm_close(Rt *rt) {
     watch_stop();
     if (rt->comm->close() != 0)
         rt_fail("MPI does not end well");
+    free(rt->comm->here);
     free(rt->comm);
     rt->comm = NULL;
 }

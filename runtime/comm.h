@@ -13,6 +13,8 @@
 
 #include "runtime/rt.h"
 
+#include <stdatomic.h>
+
 /* ---- comm.c ---------------------------------------------------------------------------------- */
 
 /* The rank that this process was started as, as its launcher tells it; 0 without one. */
@@ -45,7 +47,15 @@ const char *nccl_async_error(void);
 
 /* ---- comm_watch.c ---------------------------------------------------------------------------- */
 
-void watch_start(const Rt *rt);
+/* What the ranks of a machine let each other know, so that one which waits can say for whom. */
+typedef struct {
+    _Atomic double alive_ms; /* when its watchdog last looked, by the machine's clock; 0: never */
+    _Atomic long long step;  /* from 1 */
+    atomic_bool waiting;     /* for other ranks or the device; else it works */
+} WatchPost;
+
+/* `posts` of the `count` ranks on this machine, which are `here`; without posts, count is 0. */
+void watch_start(const Rt *rt, WatchPost *posts, const int *here, int count);
 void watch_stop(void);
 
 /* Around whatever lasts as long as another rank wants. May be nested; the outermost counts. */

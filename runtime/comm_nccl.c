@@ -11,10 +11,11 @@
 #include <string.h>
 #include <time.h>
 
-#define NCCL_FUNCTIONS(X)                                                                      \
-    X(GetVersion)                                                                              \
-    X(GetUniqueId) X(CommInitRankConfig) X(CommGetAsyncError) X(CommDestroy) X(GetErrorString) \
-        X(GetLastError) X(AllReduce)
+#define NCCL_FUNCTIONS(X)                                                                       \
+    X(GetVersion)                                                                               \
+    X(GetUniqueId)                                                                              \
+    X(CommInitRankConfig) X(CommGetAsyncError) X(CommDestroy) X(GetErrorString) X(GetLastError) \
+        X(AllReduce)
 
 static struct {
 #define X(name) __typeof__(&nccl##name) name;

@@ -21,19 +21,26 @@ static struct {
     double limit_ms;
     _Atomic double since_ms; /* the wait under way began; 0: there is none */
     _Atomic(const char *) what;
-    _Atomic long long step; /* from 1 */
+    WatchPost *posts, *mine; /* [post_count] of the ranks `here`, mine among them */
+    const int *here;
+    int post_count;
     pthread_t thread;
     atomic_bool stop;
 } watch;
 
 /* ---- what the rank is at ----------------------------------------------------------------------- */
 
+static void post(const Rt *rt, bool waiting) {
+    watch.mine->step = rt->step + 1;
+    watch.mine->waiting = waiting;
+    watch.since_ms = waiting ? rt_now_ms() : 0;
+}
+
 void watch_enter(const Rt *rt, const char *what) {
     if (!watch.on || watch.depth++ > 0)
         return;
     watch.what = what;
-    watch.step = rt->step + 1;
-    watch.since_ms = rt_now_ms();
+    post(rt, true);
 }
 
 void watch_enter_device(const Rt *rt) {
@@ -42,8 +49,7 @@ void watch_enter_device(const Rt *rt) {
 
 void watch_leave(const Rt *rt) {
     if (watch.on && --watch.depth == 0)
-        watch.since_ms = 0;
-    watch.step = rt->step + 1;
+        post(rt, false);
 }
 
 /* ---- the thread -------------------------------------------------------------------------------- */
@@ -54,7 +60,7 @@ static _Noreturn void end(const char *why) {
     int length = snprintf(line, sizeof line,
                           "error: rank %d: %s of step %lld %s; go on from the last checkpoint with "
                           "--resume\n",
-                          watch.rank, what, watch.step, why);
+                          watch.rank, what, watch.mine->step, why);
     if (length > (int)sizeof line - 1)
         length = (int)sizeof line - 1;
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
@@ -62,20 +68,37 @@ static _Noreturn void end(const char *why) {
     _exit(1);
 }
 
+/* Who of this machine is the reason: one that shows no life, or one that works while others wait. */
+static void find_reason(char *text, size_t size) {
+    double now = rt_now_ms();
+    snprintf(text, size, "another rank has stopped, was lost or is far behind");
+    for (int i = 0; i < watch.post_count; i++) {
+        const WatchPost *post = &watch.posts[i];
+        double silent = now - post->alive_ms;
+        if (post->alive_ms > 0 && silent > watch.limit_ms / 2) {
+            snprintf(text, size, "rank %d has shown no life for %.1f s", watch.here[i],
+                     1e-3 * silent);
+            return;
+        }
+        if (post->alive_ms > 0 && !post->waiting)
+            snprintf(text, size, "rank %d is at work of its own, in step %lld", watch.here[i],
+                     post->step);
+    }
+}
+
 static void look(void) {
-    char why[320];
+    char why[320], reason[128];
     double since = watch.since_ms;
     const char *error = nccl_async_error();
+    watch.mine->alive_ms = rt_now_ms();
     if (error) {
         snprintf(why, sizeof why, "failed: NCCL says %s", error);
         end(why);
     }
     if (since > 0 && rt_now_ms() - since > watch.limit_ms) {
-        snprintf(
-            why, sizeof why,
-            "has not ended for %g s (parallelism.comm_timeout_s): another rank has stopped, was "
-            "lost or is far behind",
-            watch.limit_ms * 1e-3);
+        find_reason(reason, sizeof reason);
+        snprintf(why, sizeof why, "has not ended for %g s (parallelism.comm_timeout_s): %s",
+                 watch.limit_ms * 1e-3, reason);
         end(why);
     }
 }
@@ -90,18 +113,28 @@ static void *run(void *unused) {
 }
 
 /* The thread takes no signals: they are the loop's. */
-void watch_start(const Rt *rt) {
+static void start_thread(void) {
     sigset_t all, before;
-    double limit = rt->program->comm_timeout_s;
-    watch.rank = rt->rank;
-    watch.limit_ms = 1e3 * (limit > 0 ? limit : DEFAULT_LIMIT_S);
-    watch.what = "the start";
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     int error = pthread_create(&watch.thread, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
         rt_fail("no thread can be started: %s", strerror(error));
+}
+
+void watch_start(const Rt *rt, WatchPost *posts, const int *here, int count) {
+    static WatchPost alone;
+    double limit = rt->program->comm_timeout_s;
+    watch.rank = rt->rank;
+    watch.limit_ms = 1e3 * (limit > 0 ? limit : DEFAULT_LIMIT_S);
+    watch.what = "the start";
+    watch.posts = posts;
+    watch.here = here;
+    watch.post_count = count;
+    watch.mine = count ? &posts[rt->local_rank] : &alone;
+    *watch.mine = (WatchPost){.alive_ms = rt_now_ms(), .step = rt->step + 1};
+    start_thread();
     watch.on = true;
 }
 
@@ -147,7 +180,7 @@ void watch_tell_signal(int number) {
         put(&line, watch.what);
         put(&line, " of step ");
     }
-    put_number(&line, watch.step);
+    put_number(&line, watch.mine->step);
     put(&line, ": asks all ranks for a checkpoint\n");
     if (write(STDERR_FILENO, line.text, line.length) < 0)
         error = errno;

@@ -65,7 +65,8 @@ void progress_show(Rt *rt) {
     char speed[128];
     double now = rt_now_ms();
     int64_t last = rt->known_steps - 1;
-    bool terminal = isatty(STDOUT_FILENO);
+    /* mpirun gives its ranks a terminal, wherever it prints what they say. */
+    bool terminal = rt->ranks == 1 && isatty(STDOUT_FILENO);
     print_speed(rt, now, speed, sizeof speed);
     printf("%sstep %lld/%lld  loss %.4f  norm %.4g%s%s", terminal ? "\r\033[K" : "",
            (long long)rt->known_steps, (long long)rt->options.steps,

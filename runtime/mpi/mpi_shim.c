@@ -4,18 +4,10 @@
 
 #include <mpi.h>
 
-static MPI_Comm world = MPI_COMM_NULL;
+static MPI_Comm world = MPI_COMM_NULL, machine = MPI_COMM_NULL;
+static MPI_Win shared = MPI_WIN_NULL;
 static MPI_Request pending = MPI_REQUEST_NULL;
 static int64_t pending_in, pending_out;
-
-static int place_on_machine(MpiPlace *place) {
-    MPI_Comm machine;
-    if (MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, place->rank, MPI_INFO_NULL, &machine))
-        return 1;
-    MPI_Comm_rank(machine, &place->local_rank);
-    MPI_Comm_size(machine, &place->local_ranks);
-    return MPI_Comm_free(&machine);
-}
 
 int shim_open(MpiPlace *place) {
     int level;
@@ -25,10 +17,28 @@ int shim_open(MpiPlace *place) {
     MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     MPI_Comm_rank(world, &place->rank);
     MPI_Comm_size(world, &place->ranks);
-    return place_on_machine(place);
+    if (MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, place->rank, MPI_INFO_NULL, &machine))
+        return 1;
+    MPI_Comm_rank(machine, &place->local_rank);
+    MPI_Comm_size(machine, &place->local_ranks);
+    return 0;
 }
 
-int shim_close(void) { return MPI_Comm_free(&world) || MPI_Finalize(); }
+int shim_share(int bytes, void **memory, int *here) {
+    int rank, unit;
+    MPI_Aint size;
+    MPI_Comm_rank(world, &rank);
+    if (MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, machine, memory, &shared) ||
+        MPI_Win_shared_query(shared, 0, &size, &unit, memory))
+        return 1;
+    return MPI_Allgather(&rank, 1, MPI_INT, here, 1, MPI_INT, machine);
+}
+
+int shim_close(void) {
+    if (shared != MPI_WIN_NULL && MPI_Win_free(&shared))
+        return 1;
+    return MPI_Comm_free(&machine) || MPI_Comm_free(&world) || MPI_Finalize();
+}
 
 int shim_barrier(void) { return MPI_Barrier(world); }
 

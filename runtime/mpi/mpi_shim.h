@@ -13,6 +13,9 @@ typedef struct {
 
 int shim_open(MpiPlace *place);
 int shim_close(void);
+/* Memory that all ranks of this machine see, `bytes` for each, in the order of `here`: their ranks,
+ * [local_ranks]. It lasts until shim_close(). */
+int shim_share(int bytes, void **memory, int *here);
 int shim_barrier(void);
 /* In place: the sum, or the maximum, over ranks. */
 int shim_sum(int64_t *values, int count);

@@ -55,6 +55,9 @@ interrupt() {
     return $code
 }
 
+# What all of the long program's steps give: made once, when it is needed.
+long_whole() { [ -e "$WORK/long_whole/report.json" ] || ranks 3 long long_whole; }
+
 # ---- tests: each gives success or not ----------------------------------------------------------------
 
 test_sums() {
@@ -67,7 +70,8 @@ test_sums() {
 # What is printed is printed once.
 test_one_voice() {
     [ "$(grep -c "held-out loss before" "$WORK/three_out.log")" = 1 ] &&
-        [ "$(grep -c "bigram on" "$WORK/three_out.log")" = 1 ]
+        [ "$(grep -c "bigram on" "$WORK/three_out.log")" = 1 ] &&
+        [ "$(grep -c "^step 40/40 " "$WORK/three_out.log")" = 1 ]
 }
 
 test_repeats() { ranks 3 three repeats && same_results three_out repeats; }
@@ -91,7 +95,7 @@ test_resume_is_exact() {
 # A signal to one rank suffices, and all go on from the same step.
 test_signal_then_resume() {
     local signal
-    ranks 3 long long_whole || return 1
+    long_whole || return 1
     for signal in TERM USR1; do
         interrupt long "sig$signal" 1 $signal
         [ $? = 75 ] && says "sig$signal" "go on with --resume" &&
@@ -103,7 +107,7 @@ test_signal_then_resume() {
 test_killed_rank() {
     interrupt long killed 1 KILL
     [ $? != 0 ] && [ $waited -le 10 ] && says killed "rank 1" &&
-        ranks 3 long killed --resume && same_results long_whole killed
+        ranks 3 long killed --resume && long_whole && same_results long_whole killed
 }
 
 # Nobody but the watchdogs of the others notices.
@@ -112,10 +116,10 @@ test_stopped_rank() {
     for rank in 0 2; do
         interrupt watched "stopped$rank" $rank STOP
         [ $? = 1 ] && [ $waited -le $((LIMIT_S + 7)) ] &&
-            says "stopped$rank" "error: rank [0-9]: .* of step [0-9]* has not ended for $LIMIT_S s" ||
+            says "stopped$rank" "error: rank [0-9]: .* of step [0-9]* has not ended for $LIMIT_S s .*: rank $rank has shown no life" ||
             return 1
     done
-    ranks 3 watched stopped2 --resume && same_results long_whole stopped2
+    ranks 3 watched stopped2 --resume && long_whole && same_results long_whole stopped2
 }
 
 test_bad_step() {
@@ -154,6 +158,8 @@ test_missing_libraries() {
     local code=$?
     mv "$WORK/three/away" "$WORK/three/libgpuopt_mpi.so"
     [ $code = 1 ] && says no_mpi "error: .*libgpuopt_mpi.so not found; install MPI" || return 1
+    [ "$(make -f runtime/mpi/mpi.mk MPICC=no_mpicc need_mpi 2>&1 | grep -c "^error: no_mpicc is not there.*MPI_HOME")" = 1 ] ||
+        return 1
     mkdir -p "$WORK/no_nccl_sim"
     ln -sf "$SIM"/lib* "$SIM/simcc" "$WORK/no_nccl_sim" && rm "$WORK/no_nccl_sim/libnccl.so.2"
     GPUOPT_SIM_DIR=$WORK/no_nccl_sim ranks 3 three no_nccl
