@@ -124,19 +124,17 @@ static double small_float_value(uint16_t bits, int exponent) {
     return sign * ldexp(m + (1 << mantissa), e - bias - mantissa);
 }
 
-/* The same for numbers that are normal in that shape and not its largest, which nearly all are: the
- * double's own bits, rounded where the mantissa ends. */
+/* The bits of numbers that are normal in that shape and not its largest, which nearly all are: the
+ * double's own, rounded where the mantissa ends. False for others, whose bits these are not. */
 static bool quick_bits(double value, int exponent, uint16_t *bits) {
     int mantissa = 15 - exponent, bias = (1 << (exponent - 1)) - 1, dropped = 52 - mantissa;
     uint64_t whole;
     memcpy(&whole, &value, sizeof whole);
     int64_t e = (int64_t)(whole >> 52 & 0x7ff) - 1023 + bias;
-    if (e < 1 || e >= 2 * bias)
-        return false;
     uint64_t magnitude = whole & ~((uint64_t)1 << 63), even = magnitude >> dropped & 1;
     magnitude = (magnitude + ((uint64_t)1 << (dropped - 1)) - 1 + even) >> dropped;
     *bits = (uint16_t)((whole >> 63 << 15) | (magnitude - ((uint64_t)(1023 - bias) << mantissa)));
-    return true;
+    return e >= 1 && e < 2 * bias;
 }
 
 /* The nearest 16-bit float of that shape, ties to even; straight from double, for rounding twice
@@ -210,20 +208,27 @@ void rt_set(RtDtype dtype, void *values, int64_t i, double value) {
     rt_internal("no such dtype: %d", (int)dtype);
 }
 
+/* All in the quick way, which has no branch; once more where that was wrong for one of them. */
+static void set_halves(uint16_t *to, const double *row, int64_t count, int exponent) {
+    bool all = true;
+    for (int64_t i = 0; i < count; i++)
+        all &= quick_bits(row[i], exponent, &to[i]);
+    for (int64_t i = 0; i < count && !all; i++)
+        to[i] = small_float_bits(row[i], exponent);
+}
+
 void rt_set_row(RtDtype dtype, void *values, int64_t first, const double *row, int64_t count) {
     uint16_t *halves = (uint16_t *)values + first;
-    switch (dtype) { /* once, for the loops to be as short as they can */
+    switch (dtype) {
     case RT_F32:
         for (int64_t i = 0; i < count; i++)
             ((float *)values)[first + i] = (float)row[i];
         return;
     case RT_F16:
-        for (int64_t i = 0; i < count; i++)
-            halves[i] = small_float_bits(row[i], 5);
+        set_halves(halves, row, count, 5);
         return;
     case RT_BF16:
-        for (int64_t i = 0; i < count; i++)
-            halves[i] = small_float_bits(row[i], 8);
+        set_halves(halves, row, count, 8);
         return;
     default:
         for (int64_t i = 0; i < count; i++)

@@ -60,6 +60,24 @@ static void test_rounds_to_nearest_even(void **state) {
     assert_bits(RT_F16, (double)INFINITY, 0x7c00);
 }
 
+/* Rows with and without a number that takes the long way. */
+static void test_a_row_is_as_its_numbers(void **state) {
+    (void)state;
+    enum { COUNT = 9 };
+    static const double rows[][COUNT] = {
+        {1, -2.5, 1.0 + 0x1p-8, 0.3, -0.7, 1e-3, 100, 2048.5, 3},
+        {1, -2.5, 0, -0.0, 0x1p-25, 70000, (double)INFINITY, -1e300, 0.3},
+    };
+    for (int r = 0; r < 2; r++)
+        for (RtDtype dtype = RT_F64; dtype <= RT_BF16; dtype++) {
+            double one[COUNT + 2] = {0}, all[COUNT + 2] = {0};
+            for (int i = 0; i < COUNT; i++)
+                rt_set(dtype, one, i + 1, rows[r][i]);
+            rt_set_row(dtype, all, 1, rows[r], COUNT);
+            assert_memory_equal(one, all, sizeof one);
+        }
+}
+
 /* ---- schedules ------------------------------------------------------------------------------- */
 
 static void assert_near(double a, double b) { assert_true(fabs(a - b) <= 1e-15 * fabs(b)); }
@@ -176,6 +194,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sixteen_bits_round_trip),
         cmocka_unit_test(test_rounds_to_nearest_even),
+        cmocka_unit_test(test_a_row_is_as_its_numbers),
         cmocka_unit_test(test_learning_rates),
         cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_values_depend_on_name_and_seed),
