@@ -75,6 +75,7 @@ class ResNet(resnet.ResNet):
     def __init__(self, spec):
         nn.Module.__init__(self)
         block, blocks = {18: (resnet.BasicBlock, [2, 2, 2, 2]),
+                         34: (resnet.BasicBlock, [3, 4, 6, 3]),
                          50: (resnet.Bottleneck, [3, 4, 6, 3])}[spec["depth"]]
         width = spec["base_width"]
         self._norm_layer, self.groups, self.base_width, self.dilation = nn.BatchNorm2d, 1, 64, 1
