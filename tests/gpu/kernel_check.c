@@ -48,14 +48,14 @@ static size_t arena_bytes(const RtProgram *program, int arena) {
 }
 
 static void download(Rt *rt, unsigned char *to) {
-    rt_sync(rt);
+    rt_sync(rt, RT_STREAM_COMPUTE);
     for (int a = 0; a < RT_ARENAS; to += arena_bytes(rt->program, a++))
         if (arena_bytes(rt->program, a))
             CU(MemcpyDtoH, to, rt->arenas[a], arena_bytes(rt->program, a));
 }
 
 static void upload(Rt *rt, const unsigned char *from) {
-    rt_sync(rt);
+    rt_sync(rt, RT_STREAM_COMPUTE);
     for (int a = 0; a < RT_ARENAS; from += arena_bytes(rt->program, a++))
         if (arena_bytes(rt->program, a))
             CU(MemcpyHtoD, rt->arenas[a], from, arena_bytes(rt->program, a));
