@@ -4,7 +4,9 @@ JIT     ?= 0
 ARGS    ?=
 # What it was generated for, and what it is started as: a process a rank.
 RANKS   ?= 1
-NP      ?= $(RANKS)
+ifeq ($(NP),)
+NP      := $(RANKS)
+endif
 # Paths of data in the experiment are relative to this folder.
 FROM    ?= .
 # The folder that holds runtime/, or a library made of the runtime's sources.

@@ -188,6 +188,15 @@ test_not_finite() {
         grep -q 'error: rank [0-2]: step 1 is not finite: first model\.layers\.1\.self_attn' "$work/bad_out.log"
 }
 
+# A study's points, each started as the processes that it needs.
+test_study() {
+    { sed '/^name/d' tests/golden/lora.toml && printf '[sweep]\n"%s" = [1, 2]\n' "$(ranks 0 | cut -d= -f1)"; } \
+        >"$work/cards.toml" &&
+        ./gpuopt-gen "$work/cards.toml" -o "$work/cards" >"$work/cards.log" &&
+        NP='' GEN=./gpuopt-gen DEVICE=sim runtime/scripts/study.sh "$work/cards" &&
+        grep -q '2 of 2 runs finished' "$work/cards/study.txt"
+}
+
 # What the plan counts is what ran.
 test_collectives_are_counted() {
     local planned
@@ -199,7 +208,7 @@ test_collectives_are_counted() {
 }
 
 tests='three four unequal_targets images loss_scale batch_norm two_runs without_graph_and_fusion
-resume_with_other_ranks not_finite collectives_are_counted'
+resume_with_other_ranks not_finite study collectives_are_counted'
 [ "${1-}" != --all ] || set -- $tests two eight packed bf16
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
