@@ -32,6 +32,8 @@ const Figure figures[] = {
     {"copies.h2d.bytes", 3, "host to device, bytes"},
     {"copies.h2d.ms", 3, NULL},
     {"copies.d2h.bytes", 3, NULL},
+    {"collectives.all_reduce.count", 3, NULL},
+    {"collectives.all_reduce.bytes", 3, NULL},
     {"memory.measured_peak_bytes", 4, "arenas, bytes"},
     {"memory.process_peak_bytes", 4, "process, peak bytes"},
     {"predicted.memory.process_planned_bytes", 4, NULL},
