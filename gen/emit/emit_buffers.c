@@ -3,6 +3,7 @@
 #include "emit/names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const arena_titles[ARENA_COUNT] = {
     [ARENA_STATE] = "STATE: kept from step to step",
@@ -83,9 +84,10 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
-        sb_printf(out, "#define %s %lldul /* %s, %s %s */\n", symbols[id],
-                  (long long)lines[i].offset, shape_text(arena, values[id]),
-                  role_name(program->storages[id]->role), program->storages[id]->name);
+        const char *role = role_name(program->storages[id]->role), *name = program->storages[id]->name;
+        sb_printf(out, "#define %s %lldul /* %s, %s%s%s */\n", symbols[id],
+                  (long long)lines[i].offset, shape_text(arena, values[id]), role,
+                  strcmp(role, name) ? " " : "", strcmp(role, name) ? name : "");
         put_parts(places, id, arena, out);
     }
     put_all_series(places, kind, arena, out);

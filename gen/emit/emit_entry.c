@@ -96,8 +96,8 @@ static const char *scalar_text(const Stretch *s, int index, int which) {
     const Varying *varying = varying_at(&s->pointers, index, which);
     if (varying)
         return arena_printf(s->e->arena, "&%s", varying->name);
-    return arena_printf(s->e->arena, "&(%s){%lld}", scalar_type(scalar->dtype),
-                        (long long)launch->scalar[which]);
+    return arena_printf(s->e->arena, "&(%s){/* %s */ %lld}", scalar_type(scalar->dtype),
+                        scalar->name, (long long)launch->scalar[which]);
 }
 
 static void put_kernel(const Stretch *s, int index) {

@@ -34,10 +34,11 @@ static void put_head(const Emit *e) {
         sb_printf(e->out, "\n *     --set '%s'", e->spec->sets[i]);
     sb_printf(e->out, "\n * Experiment %s\n *\n", e->spec->sha256);
     sb_printf(e->out,
-              " * A step runs micro_step %lld time%s (%lld %s each) and update once. Matrices are\n"
-              " * row-major; the comment behind a pointer gives dtype and shape. buffers.h has the "
-              "addresses,\n"
-              " * kernels.cu the kernels, values.c the tensors by name. */\n",
+              " * A step runs micro_step %lld time%s (%lld %s each) and update once; each lists what "
+              "it calls.\n"
+              " * Matrices are row-major; the comment behind a pointer gives dtype and shape. "
+              "buffers.h has the\n"
+              " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n",
               (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
               (long long)program->tokens, program->unit.plural);
     if (program->ranks > 1)
@@ -58,10 +59,12 @@ static void put_kernels(const Emit *e) {
             "/* ---- kernels: name, threads a block, dynamic shared memory ---- */\n\nenum {\n");
     for (int i = 0; i < plan->kernel_count; i++)
         sb_printf(e->out, "    K_%s,\n", plan->kernels[i].name);
-    sb_puts(e->out, "};\n\nstatic const RtKernel kernels[] = {\n");
+    sb_puts(e->out, "};\n\n"
+                    "#define KERNEL(name, threads, shared) [K_##name] = {#name, threads, shared}\n\n"
+                    "static const RtKernel kernels[] = {\n");
     for (int i = 0; i < plan->kernel_count; i++) {
         const Kernel *k = &plan->kernels[i];
-        sb_printf(e->out, "    [K_%s] = {\"%s\", %d, %lld},\n", k->name, k->name, k->threads,
+        sb_printf(e->out, "    KERNEL(%s, %d, %lld),\n", k->name, k->threads,
                   (long long)k->shared_bytes);
     }
     sb_puts(e->out, "};\n\n");
@@ -243,11 +246,14 @@ static void put_data(const Emit *e) {
     put_files(e, "validation", s->data.validation);
     put_real(e, "eval_fraction", s->data.eval_fraction);
     put_int(e, "eval_batches", s->data.eval_batches);
-    put_int(e, "vocab_size", s->model.vocab_size);
-    put_int(e, "max_target_tokens", s->data.max_target_tokens);
+    if (spec_effective(s, KEY_model_vocab_size))
+        put_int(e, "vocab_size", s->model.vocab_size);
+    if (spec_effective(s, KEY_data_max_target_tokens))
+        put_int(e, "max_target_tokens", s->data.max_target_tokens);
     put_int(e, "prefetch_batches", s->data.prefetch_batches);
     put_int(e, "num_workers", s->data.num_workers);
-    put_bool(e, "packing", s->data.packing);
+    if (spec_effective(s, KEY_data_packing))
+        put_bool(e, "packing", s->data.packing);
     put_bool(e, "shuffle", s->data.shuffle);
     put_bool(e, "pin_memory", s->data.pin_memory);
     put_bool(e, "numa_bind", s->data.numa_bind);
@@ -371,9 +377,17 @@ static void put_entries(const Emit *e) {
         const PlanEntry *entry = &e->plan->entry[i];
         if (entry->launch_count == 0)
             continue;
-        sb_printf(e->out, "    .%s = {%s, %s_outputs, %s_OUTPUTS, %d},\n", entry->name, entry->name,
-                  entry->name, upper_text(e->arena, entry->name), entry->launch_count);
+        sb_printf(e->out,
+                  "    .%s = {\n        .enqueue = %s,\n        .outputs = %s_outputs,\n"
+                  "        .output_count = %s_OUTPUTS,\n        .launches = %d,\n    },\n",
+                  entry->name, entry->name, entry->name, upper_text(e->arena, entry->name),
+                  entry->launch_count);
     }
+}
+
+static void put_table(const Emit *e, const char *one, const char *table) {
+    sb_printf(e->out, "    .%s = %s,\n    .%s_count = sizeof %s / sizeof *%s,\n", table, table, one,
+              table, table);
 }
 
 static void put_identity(const Emit *e) {
@@ -388,17 +402,16 @@ static void put_identity(const Emit *e) {
                     "                    [RT_SCRATCH] = SCRATCH_BYTES,\n"
                     "                    [RT_INPUT] = INPUT_BYTES},\n");
     if (plan->kernel_count)
-        sb_printf(e->out, "    .kernels = kernels,\n    .kernel_count = %d,\n", plan->kernel_count);
+        put_table(e, "kernel", "kernels");
     if (plan->gemm_count)
-        sb_printf(e->out,
-                  "    .gemms = gemms,\n    .gemm_count = %d,\n"
-                  "    .gemm_workspace = GEMM_WORKSPACE,\n    .gemm_workspace_bytes = "
-                  "GEMM_WORKSPACE_BYTES,\n",
-                  plan->gemm_count);
+        put_table(e, "gemm", "gemms");
+    if (plan->gemm_count)
+        sb_puts(e->out, "    .gemm_workspace = GEMM_WORKSPACE,\n"
+                        "    .gemm_workspace_bytes = GEMM_WORKSPACE_BYTES,\n");
     sb_puts(e->out, "    .params = params,\n    .param_count = PARAMS,\n");
     if (next_constant(plan, storage_values(e->arena, plan->program), 0) >= 0)
         sb_puts(e->out, "    .constants = constants,\n    .constant_count = CONSTANTS,\n");
-    sb_puts(e->out, "    .inputs = inputs,\n    .input_count = sizeof inputs / sizeof *inputs,\n");
+    put_table(e, "input", "inputs");
 }
 
 static void put_profiling(const Emit *e) {

@@ -6,14 +6,18 @@
 #include <string.h>
 
 typedef struct {
+    const Places *places;
     const Plan *plan;
     StrBuf *out;
     Arena *arena;
-    const char *const *symbols;
 } Emit;
 
 static const char *where_text(const Emit *e, const Value *value) {
-    return value ? offset_text(e->arena, e->symbols, value) : "RT_NOWHERE";
+    if (!value)
+        return "RT_NOWHERE";
+    if (has_place(e->places, value))
+        return place_text(e->places, value);
+    return offset_text(e->arena, e->places->symbols, value);
 }
 
 static bool stands_alone(const Param *p) {
@@ -102,7 +106,7 @@ static void put_constant(const Emit *e, const Value *v) {
     sb_puts(e->out, "    {");
     put_c_string(e->out, v->name);
     sb_printf(e->out, ", %s, %lld, %s,\n     (const double[]){", rt_dtype(v->dtype),
-              (long long)value_elements(v), offset_text(e->arena, e->symbols, v));
+              (long long)value_elements(v), where_text(e, v));
     for (int64_t k = 0; k < value_elements(v); k++) {
         if (k > 0)
             sb_puts(e->out, k % 4 ? ", " : ",\n      ");
@@ -128,7 +132,7 @@ static void put_output(const Emit *e, int launch, const Value *v) {
     sb_printf(e->out, "    {%d, ", launch);
     put_c_string(e->out, v->name);
     sb_printf(e->out, ", {%s, %s}, %s, %lld, %lld, %lld},\n",
-              rt_arena(plan_place(e->plan, v).arena), offset_text(e->arena, e->symbols, v),
+              rt_arena(plan_place(e->plan, v).arena), where_text(e, v),
               rt_dtype(v->dtype), (long long)value_rows(v), (long long)value_cols(v),
               (long long)v->row_stride);
 }
@@ -146,7 +150,7 @@ static void put_outputs(const Emit *e, const PlanEntry *entry) {
 void emit_values(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
-    Emit e = {plan, out, &arena, places->symbols};
+    Emit e = {places, plan, out, &arena};
     sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n",
               plan->spec->name);
     put_params(&e);

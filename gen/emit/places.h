@@ -35,7 +35,9 @@ typedef struct {
 
 Places places_of(Arena *, const Plan *);
 
-/* "MODEL_NORM_WEIGHT"; the value must be one that a stretch of launches names. */
+/* Whether the value is one that a stretch of launches names, or fills its storage; what it is called,
+ * "MODEL_NORM_WEIGHT". */
+bool has_place(const Places *, const Value *);
 const char *place_text(const Places *, const Value *);
 /* "MODEL_LAYERS_MLP_ACT(3 - i)": where the pointer, of a repeated run, lies the i-th time. */
 const char *series_text(Arena *, const Places *, const Pointer *);

@@ -92,7 +92,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT (TRAINED + 73728ul) /* bf16 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT (TRAINED + 77824ul) /* bf16 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 81920ul) /* bf16 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
-#define GRADIENT 186368ul /* f32 [42, 1024], gradient gradient */
+#define GRADIENT 186368ul /* f32 [42, 1024], gradient */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 65536ul) /* f32 [48, 4], model.layers.1.mlp.up_proj.lora_B.weight.grad */

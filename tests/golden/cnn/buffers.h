@@ -31,7 +31,7 @@
 #define CONV2_WEIGHT (TRAINED + 36864ul) /* f32 [12, 3, 3, 8], conv2.weight */
 #define CONV1_BIAS (TRAINED + 40960ul) /* f32 [8], conv1.bias */
 #define CONV1_WEIGHT (TRAINED + 45056ul) /* f32 [8, 3, 3, 1], conv1.weight */
-#define GRADIENT 52736ul /* f32 [12, 1024], gradient gradient */
+#define GRADIENT 52736ul /* f32 [12, 1024], gradient */
 #define FC2_BIAS_GRAD GRADIENT /* f32 [6], fc2.bias.grad */
 #define FC2_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [6, 16], fc2.weight.grad */
 #define FC1_BIAS_GRAD (GRADIENT + 8192ul) /* f32 [16], fc1.bias.grad */

@@ -62,7 +62,7 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 36864ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 40960ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 45056ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
-#define GRADIENT 163840ul /* f32 [12, 1024], gradient gradient */
+#define GRADIENT 163840ul /* f32 [12, 1024], gradient */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 24576ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight.grad */

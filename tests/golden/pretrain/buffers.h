@@ -44,7 +44,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT (TRAINED + 47104ul) /* bf16 [32, 32], model.layers.0.self_attn.q_proj.weight */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT (TRAINED + 49152ul) /* bf16 [32], model.layers.0.input_layernorm.weight */
 #define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 51200ul) /* bf16 [64, 32], model.embed_tokens.weight */
-#define GRADIENT 59648ul /* f32 [27, 1024], gradient gradient */
+#define GRADIENT 59648ul /* f32 [27, 1024], gradient */
 #define MODEL_NORM_WEIGHT_GRAD GRADIENT /* f32 [32], model.norm.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD (GRADIENT + 53248ul) /* f32 [32, 48], model.layers.0.mlp.down_proj.weight.grad */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [48, 32], model.layers.0.mlp.up_proj.weight.grad */
