@@ -139,8 +139,7 @@ static const char *label_of(const Cut *c, const Run *run, int launch, const char
 
 /* ---- how long they are ----------------------------------------------------------------------- */
 
-/* Whether launch `index` or an earlier one from `first` on has the value as its argument, as pointers
- * that it has declared. */
+/* Whether the launch's argument is one that an earlier argument, from `first` on, has declared. */
 static bool is_declared(const Launch *first, int index, int arg) {
     const Value *v = first[index].arg[arg];
     for (int i = 0; i <= index; i++)
@@ -150,7 +149,7 @@ static bool is_declared(const Launch *first, int index, int arg) {
     return false;
 }
 
-/* About as many lines as the stretch takes: a comment, declarations, a call and a blank for each. */
+/* About as many lines as the stretch takes: of each a comment, declarations, a call and a blank. */
 static int lines_of(const Launch *first, int count) {
     enum { LONG_NAME = 35 }; /* takes a second line */
     int lines = 0;
@@ -236,7 +235,7 @@ static size_t common_of_group(const Cut *c, const Group *g) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* What the first, or last, label that is longer says after `common` bytes: its module or one part. */
+/* What the first, or last, label that is longer says after `common` bytes: a module or a part. */
 static const char *end_text(const Cut *c, const Group *g, size_t common, int step) {
     int i = step > 0 ? g->first : g->first + g->count - 1;
     while (strlen(c->label[i]) == common)
@@ -294,9 +293,10 @@ static char *identifier(Arena *arena, const char *text) {
 
 static const char *function_name(const Cut *c, const Group *g) {
     const char *what = subject(c, g);
-    const char *name = arena_printf(c->arena, "%s%s_%s", isdigit((unsigned char)*what) ? "module_" : "",
-                                    what, course(c, g));
-    const char *unique = name = identifier(c->arena, name);
+    const char *letter = isdigit((unsigned char)*what) ? "module_" : "";
+    const char *name = identifier(
+        c->arena, arena_printf(c->arena, "%s%s_%s", letter, what, course(c, g)));
+    const char *unique = name;
     for (int n = 2; is_taken(c, unique); n++)
         unique = arena_printf(c->arena, "%s_%d", name, n);
     return unique;

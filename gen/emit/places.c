@@ -57,7 +57,8 @@ static int64_t bytes_within(const Value *v) { return v->offset * dtype_bytes(v->
 static const Part *find_part(const Places *places, const Value *v) {
     for (int i = places->first_part[v->storage->id]; i >= 0; i = places->parts[i].next) {
         const Value *part = places->parts[i].value;
-        if (part == v || (bytes_within(part) == bytes_within(v) && strcmp(part->name, v->name) == 0))
+        bool same_start = bytes_within(part) == bytes_within(v);
+        if (part == v || (same_start && strcmp(part->name, v->name) == 0))
             return &places->parts[i];
     }
     return NULL;

@@ -35,10 +35,9 @@ typedef struct {
 
 Places places_of(Arena *, const Plan *);
 
-/* Whether the value is one that a stretch of launches names, or fills its storage; what it is called,
- * "MODEL_NORM_WEIGHT". */
+/* Whether the value has a name: a function of program.c uses it, or it fills its storage. */
 bool has_place(const Places *, const Value *);
-const char *place_text(const Places *, const Value *);
+const char *place_text(const Places *, const Value *); /* "MODEL_NORM_WEIGHT" */
 /* "MODEL_LAYERS_MLP_ACT(3 - i)": where the pointer, of a repeated run, lies the i-th time. */
 const char *series_text(Arena *, const Places *, const Pointer *);
 

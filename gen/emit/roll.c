@@ -1,6 +1,6 @@
 /* Repeated runs: the one that saves most launches becomes a loop, then what lies before and after
- * it is searched in the same way. A run of a length saves at most all launches but its first time's,
- * so that the search ends soon once the layers are found. */
+ * it is searched in the same way. A run saves at most all launches but its first time's, so that the
+ * search ends soon once the layers are found. */
 #include "emit/roll.h"
 
 #include <string.h>

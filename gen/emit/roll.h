@@ -8,7 +8,7 @@
 /* `length` launches from `first` on, `times` times over; times 1: launches that stand alone. */
 typedef struct {
     int first, length, times;
-    int stride; /* launches from the start of one time to the next; more than length in a part of a run */
+    int stride; /* launches from one time to the next: length, or more in a part of a run */
 } Run;
 
 typedef struct {

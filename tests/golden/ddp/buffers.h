@@ -49,7 +49,7 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
-#define GRADIENT 73472ul /* f32 [4097], gradient gradient */
+#define GRADIENT 73472ul /* f32 [4097], gradient */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
