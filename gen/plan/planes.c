@@ -9,6 +9,8 @@ typedef struct {
     bool is_long;                   /* an element's index may pass 2^31 */
     int *place;                     /* by step of `from`: what stands for it */
     int row, image, channel, pixel; /* steps; -1: nothing has asked for them yet */
+    int before;                     /* see planar_element, of the planes that were asked for last */
+    int64_t before_plane;
 } Planes;
 
 /* Planes of one pixel, and those of one channel, lie row after row as well. */
@@ -101,8 +103,12 @@ static int plus(Planes *p, int a, int b) { return step_binary(p->to, STEP_ADD, a
 /* Row `at` of image n, channel c: n Q C + c Q + at - n Q. */
 static int planar_element(Planes *p, const Value *v, int at) {
     ENSURE(value_rows(v) == p->images * v->plane, "%s: other images than its kernel's", v->name);
-    int before = step_binary(p->to, STEP_SUB, plane(p), image(p));
-    return plus(p, times(p, before, v->plane), index_of(p, at));
+    if (p->before_plane != v->plane) {
+        int planes = step_binary(p->to, STEP_SUB, plane(p), image(p));
+        p->before = step_called(p->to, times(p, planes, v->plane), "planes_before");
+        p->before_plane = v->plane;
+    }
+    return plus(p, p->before, index_of(p, at));
 }
 
 static int element(Planes *p, const Value *v, int at) {
@@ -177,14 +183,23 @@ static void sum_rows(Planes *p, const Step *s) {
 }
 
 /* row / P and row % P are what the body is laid by. */
-static int part_of_row(Planes *p, const Step *s) {
-    bool of_row = (s->kind == STEP_DIV || s->kind == STEP_MOD) &&
-                  p->from->steps[s->arg[0]].kind == STEP_ROW &&
-                  p->from->steps[s->arg[1]].kind == STEP_CONST &&
-                  p->from->steps[s->arg[1]].constant == (double)p->plane;
-    if (!of_row)
-        return -1;
-    return s->kind == STEP_DIV ? image(p) : step_index(p->to, STEP_COL);
+static bool is_part_of_row(const Planes *p, const Step *s) {
+    const Step *steps = p->from->steps;
+    return (s->kind == STEP_DIV || s->kind == STEP_MOD) && steps[s->arg[0]].kind == STEP_ROW &&
+           steps[s->arg[1]].kind == STEP_CONST && steps[s->arg[1]].constant == (double)p->plane;
+}
+
+/* Whether anything else asks for the step, a row. */
+static bool is_asked_for(const Planes *p, int step) {
+    for (int i = step + 1; i < p->from->count; i++) {
+        const Step *s = &p->from->steps[i];
+        bool reads = s->row_index == step;
+        for (int k = 0; k < step_arg_count(s->kind); k++)
+            reads = reads || s->arg[k] == step;
+        if (reads && !is_part_of_row(p, s))
+            return true;
+    }
+    return false;
 }
 
 static int copied(Planes *p, Step s) {
@@ -205,15 +220,15 @@ static int kept(Planes *p, Step s) {
     return body_append(p->to, s);
 }
 
-static int step_by_planes(Planes *p, const Step *s) {
+static int step_by_planes(Planes *p, int i) {
+    const Step *s = &p->from->steps[i];
     if (has_rows(p))
         return moves(s) && lies_in_planes(s->value) ? load(p, s) : kept(p, *s);
-    int part = part_of_row(p, s);
-    if (part >= 0)
-        return part;
+    if (is_part_of_row(p, s))
+        return s->kind == STEP_DIV ? image(p) : step_index(p->to, STEP_COL);
     switch (s->kind) {
     case STEP_ROW:
-        return pixel(p);
+        return is_asked_for(p, i) ? pixel(p) : -1;
     case STEP_COL:
         return channel(p);
     case STEP_LOAD:
@@ -257,7 +272,7 @@ Body *body_by_planes(Program *program, Body *body, Body **second) {
     p.to = has_rows(&p) ? body_new(program->arena, body->rows, body->cols)
                         : body_new(program->arena, p.images * p.channels, plane);
     for (int i = 0; i < body->count; i++) {
-        p.place[i] = step_by_planes(&p, &body->steps[i]);
+        p.place[i] = step_by_planes(&p, i);
         if (p.place[i] >= 0 && body->steps[i].name)
             step_called(p.to, p.place[i], "%s", body->steps[i].name);
     }

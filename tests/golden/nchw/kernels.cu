@@ -297,12 +297,8 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25(
         return;
     const int row = i / 25, col = i % 25;
     const int n = row / 12;
-    const int t = n * 25;
     const int first_line = n * 10;
-    const int t_2 = (row - n) * 100;
-    const int t_3 = (row - n) * 100;
-    const int t_4 = (row - n) * 100;
-    const int t_5 = (row - n) * 100;
+    const int planes_before = (row - n) * 100;
     const int h = col / 5;
     const int w = col % 5;
     const int h_0 = h * 2;
@@ -315,14 +311,14 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25(
     const int line_1 = (first_line + h_1) * 10;
     const int row_1_0 = line_1 + w_0;
     const int row_1_1 = line_1 + w_1;
-    const float x_0_0 = conv2_biased[t_2 + row_0_0];
-    const float x_0_1 = conv2_biased[t_3 + row_0_1];
+    const float x_0_0 = conv2_biased[planes_before + row_0_0];
+    const float x_0_1 = conv2_biased[planes_before + row_0_1];
     const bool larger_0_1 = x_0_1 == x_0_1 ? x_0_0 < x_0_1 : true;
     const float best_0_1 = larger_0_1 ? x_0_1 : x_0_0;
-    const float x_1_0 = conv2_biased[t_4 + row_1_0];
+    const float x_1_0 = conv2_biased[planes_before + row_1_0];
     const bool larger_1_0 = x_1_0 == x_1_0 ? best_0_1 < x_1_0 : true;
     const float best_1_0 = larger_1_0 ? x_1_0 : best_0_1;
-    const float x_1_1 = conv2_biased[t_5 + row_1_1];
+    const float x_1_1 = conv2_biased[planes_before + row_1_1];
     const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
     const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
     max_pool1[i] = best_1_1;
@@ -477,8 +473,7 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x
     const int lane = threadIdx.x % 32;
     const int n = row / 12;
     const int first_line = n * 5;
-    const int t = (row - n) * 25;
-    const int t_2 = (row - n) * 25;
+    const int planes_before = (row - n) * 25;
     float sum = 0;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
@@ -493,8 +488,8 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x
                 const int w_0 = w / 2;
                 const int line_0 = (first_line + h_0) * 5;
                 const int row_0_0 = line_0 + w_0;
-                const int argmax_0_0 = max_pool1_argmax[t + row_0_0];
-                const float dy_0_0 = flatten1_grad[t_2 + row_0_0];
+                const int argmax_0_0 = max_pool1_argmax[planes_before + row_0_0];
+                const float dy_0_0 = flatten1_grad[planes_before + row_0_0];
                 const float conv2_biased_grad_j = argmax_0_0 == h % 2 * 2 + w % 2 ? dy_0_0 : 0.0f;
                 conv2_biased_grad_v[j] = conv2_biased_grad_j;
                 sum += conv2_biased_grad_j;
