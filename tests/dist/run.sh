@@ -167,6 +167,12 @@ test_without_graph_and_fusion() {
         run plain plain_out "${lora_start[*]}" && same_results stepwise plain_out
 }
 
+# Whatever the order of threads, and however late or early the streams' work is done.
+test_any_order() {
+    SIM_ORDER=reverse SIM_QUEUE=lazy run lora3 lazy "${lora_start[*]}" && same_results stepwise lazy &&
+        SIM_ORDER=random:3 SIM_QUEUE=eager run lora3 eager "${lora_start[*]}" && same_results stepwise eager
+}
+
 # A checkpoint of two ranks goes on with one, whose steps have the same rows, and the other way round.
 test_resume_with_other_ranks() {
     pair resume demo 2 1 "${dropout[@]}" || return 1
@@ -197,6 +203,38 @@ test_study() {
         grep -q '2 of 2 runs finished' "$work/cards/study.txt"
 }
 
+test_more_ranks_than_rows() {
+    head -n 2 $cases/demo/data.jsonl >"$work/few.jsonl" &&
+        program few $cases/demo/spec.toml "$(ranks 3)" data.train="$work/few.jsonl" &&
+        ! run few few_out "${lora_start[*]}" &&
+        grep -q 'error: .*3 processes cannot share 2 training rows; lower .* to 2 or less' "$work/few_out.log"
+}
+
+# The plan of a network so small that two cards do less than one says so; of a larger one it does not.
+test_plan_of_small_steps() {
+    local spec=$work/small.toml
+    cat >"$spec" <<'TOML'
+[model]
+family = "mlp"
+num_classes = 2
+image_size = 4
+image_channels = 1
+num_hidden_layers = 1
+[training]
+task = "classify"
+per_device_train_batch_size = 1
+steps = 1
+[optimizer]
+name = "sgd"
+[data]
+format = "synthetic"
+TOML
+    plan() { ./gpuopt-gen --plan "$spec" --set "$(ranks 2)" --set "$1" --set "$2"; }
+    plan model.hidden_size=8 data.pin_memory=true | grep -q 'cards: one is faster' &&
+        ! plan model.hidden_size=1024 training.per_device_train_batch_size=4096 | grep -q 'one is faster' &&
+        plan model.hidden_size=8 "$(ranks 9)" | grep -q 'the network between nodes is not counted'
+}
+
 # What the plan counts is what ran.
 test_collectives_are_counted() {
     local planned
@@ -207,8 +245,8 @@ test_collectives_are_counted() {
         END { exit !(planned > 0 && bytes == 6 * planned) }' "$work/stepwise/report.json"
 }
 
-tests='three four unequal_targets images loss_scale batch_norm two_runs without_graph_and_fusion
-resume_with_other_ranks not_finite study collectives_are_counted'
+tests='three four unequal_targets images loss_scale batch_norm two_runs any_order without_graph_and_fusion
+plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study collectives_are_counted'
 [ "${1-}" != --all ] || set -- $tests two eight packed bf16
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
