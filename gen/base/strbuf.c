@@ -81,3 +81,12 @@ void sb_free(StrBuf *sb) {
     free(sb->text);
     *sb = (StrBuf){0};
 }
+
+bool text_mentions(const char *text, const char *identifier) {
+    static const char part[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    size_t length = strlen(identifier);
+    for (const char *at = text; (at = strstr(at, identifier)); at++)
+        if ((at == text || !strchr(part, at[-1])) && !(at[length] && strchr(part, at[length])))
+            return true;
+    return false;
+}

@@ -2,6 +2,7 @@
  * The compiler never calls setlocale, so numbers always print as in the C locale. */
 #pragma once
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct {
@@ -17,3 +18,6 @@ void sb_vprintf(StrBuf *sb, const char *format, va_list args);
  * so that TOML, C and JSON readers take it for a real (the last two never come from a spec). */
 void sb_put_real(StrBuf *sb, double value);
 void sb_free(StrBuf *sb);
+
+/* Whether the identifier stands in the text, as a word of its own. */
+bool text_mentions(const char *text, const char *identifier);

@@ -74,7 +74,7 @@ void emit_kernels(const Plan *plan, StrBuf *out) {
         const Kernel *k = &plan->kernels[i];
         print_kernel_head(plan, i, out);
         if (k->template_name)
-            print_template_kernel(k, out);
+            print_template_kernel(plan, k, out);
         else
             print_body_kernel(plan, i, out);
     }

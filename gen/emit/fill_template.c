@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/embed.h"
+#include "emit/printer.h"
 
 typedef struct {
     const char *text;
@@ -102,9 +103,10 @@ static Span fill_next(const Kernel *k, Span rest, const char *hole, bool *used, 
     return after(tail, end + strlen(closing));
 }
 
+enum { MOST_HOLES = 64 };
+
 static void fill(const Kernel *k, Span rest, StrBuf *out) {
-    bool used[64] = {false};
-    ENSURE(k->hole_count <= 64, "template %s has %d holes", k->template_name, k->hole_count);
+    bool used[MOST_HOLES] = {false};
     for (const char *hole; (hole = find(rest, "/*@"));)
         rest = fill_next(k, rest, hole, used, out);
     sb_append(out, rest.text, rest.length);
@@ -112,8 +114,22 @@ static void fill(const Kernel *k, Span rest, StrBuf *out) {
         ENSURE(used[i], "template %s has no hole %s", k->template_name, k->holes[i].hole);
 }
 
-void print_template_kernel(const Kernel *k, StrBuf *out) {
+/* The holes of an epilogue beside the template's own. */
+static void add_epilogue(const Plan *plan, Kernel *k, Hole holes[MOST_HOLES]) {
+    ENSURE(k->hole_count + EPILOGUE_HOLES <= MOST_HOLES, "template %s has %d holes",
+           k->template_name, k->hole_count);
+    memcpy(holes, k->holes, (size_t)k->hole_count * sizeof *holes);
+    print_epilogue(plan, k, holes + k->hole_count);
+    k->holes = holes;
+    k->hole_count += EPILOGUE_HOLES;
+}
+
+void print_template_kernel(const Plan *plan, const Kernel *kernel, StrBuf *out) {
     char marker[128];
+    Hole holes[MOST_HOLES];
+    Kernel filled = *kernel, *k = &filled;
+    if (k->body)
+        add_epilogue(plan, k, holes);
     snprintf(marker, sizeof marker, "//@kernel %s\n", k->template_kernel);
     Span body, rest;
     ENSURE(section(template_text(k->template_name), marker, &body, &rest),

@@ -13,6 +13,6 @@
 #include "plan/plan.h"
 
 void print_template_preludes(const Plan *, StrBuf *);
-void print_template_kernel(const Kernel *, StrBuf *);
+void print_template_kernel(const Plan *, const Kernel *, StrBuf *);
 
 #endif

@@ -20,21 +20,17 @@ static const char *scalar_text(const Printer *p, int i) {
                         scalar->name);
 }
 
-/* Parameters, as many on a line as fit. */
+/* Parameters behind those of a template, as many on a line as fit. */
 static void print_params(Printer *p) {
     const Kernel *k = p->kernel;
-    int count = k->param_count + k->scalar_count;
+    int first = k->template_params;
     size_t width = 4;
-    sb_puts(p->out, "   ");
-    for (int i = 0; i < count; i++) {
+    for (int i = first; i < k->param_count + k->scalar_count; i++) {
         const char *text =
             i < k->param_count ? param_text(p, i) : scalar_text(p, i - k->param_count);
-        if (width + strlen(text) + 3 > PAGE) {
-            sb_puts(p->out, "\n   ");
-            width = 4;
-        }
-        sb_printf(p->out, " %s%s", text, i + 1 < count ? "," : ") {\n");
-        width += strlen(text) + 2;
+        bool fits = width + strlen(text) + 3 <= PAGE;
+        width = (fits ? width : 4) + strlen(text) + 2;
+        sb_printf(p->out, "%s%s", i == first ? "" : fits ? ", " : ",\n    ", text);
     }
 }
 
@@ -43,8 +39,9 @@ static void print_head(Printer *p) {
     const char *head = arena_printf(
         p->arena, "extern \"C\" __global__ void __launch_bounds__(%d)", k->threads);
     bool fits = strlen(head) + 1 + strlen(k->name) + 1 <= PAGE;
-    sb_printf(p->out, "%s%s%s(\n", head, fits ? " " : "\n", k->name);
+    sb_printf(p->out, "%s%s%s(\n    ", head, fits ? " " : "\n", k->name);
     print_params(p);
+    sb_puts(p->out, ") {\n");
 }
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */
@@ -87,7 +84,7 @@ static void print_flat_kernel(Printer *p) {
         print_visit(p, 0);
     p->out = out;
     if (p->body->rows * p->body->cols > 1)
-        print_flat_index(p, mentions(inner.text, "row"), mentions(inner.text, "col"));
+        print_flat_index(p, text_mentions(inner.text, "row"), text_mentions(inner.text, "col"));
     sb_puts(out, inner.text);
     sb_free(&inner);
 }
@@ -131,4 +128,24 @@ void print_body_kernel(const Plan *plan, int kernel, StrBuf *out) {
     else
         print_row_kernel(&p);
     sb_puts(out, "}\n");
+}
+
+/* ---- epilogues ------------------------------------------------------------------------------- */
+
+static const char *printed(Printer *p, void (*print)(Printer *)) {
+    StrBuf out = {0};
+    p->out = &out;
+    sb_puts(&out, "");
+    print(p);
+    const char *text = arena_strdup(p->arena, out.text);
+    sb_free(&out);
+    return text;
+}
+
+void print_epilogue(const Plan *plan, const Kernel *k, Hole to[EPILOGUE_HOLES]) {
+    Printer p = printer_new(plan, k, NULL);
+    p.chunks = skeleton_chunks(k);
+    to[0] = (Hole){"operands", printed(&p, print_params)};
+    to[1] = (Hole){"columns", printed(&p, print_epilogue_columns)};
+    to[2] = (Hole){"row", printed(&p, print_epilogue_row)};
 }

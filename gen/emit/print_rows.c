@@ -1,5 +1,6 @@
 /* The row skeletons: a warp or a block for each row, or a block for each worker's run of rows, the
- * columns visited once a phase; and the COLUMN skeleton that adds the workers' partial sums. */
+ * columns visited once a phase; the COLUMN skeleton that adds the workers' partial sums; and what
+ * stands in a template where it has a row of its result. */
 #include <string.h>
 
 #include "emit/printer.h"
@@ -8,6 +9,7 @@
 
 static bool is_warp(const Printer *p) { return p->kernel->skeleton == SKELETON_WARP_ROW; }
 static bool is_stream(const Printer *p) { return p->kernel->skeleton == SKELETON_STREAM_ROW; }
+static bool is_epilogue(const Printer *p) { return p->kernel->skeleton == SKELETON_EPILOGUE; }
 /* Whether a block has more threads than share a row. */
 static bool has_parts(const Printer *p) { return p->kernel->threads > p->kernel->lanes; }
 
@@ -72,7 +74,9 @@ static void open_columns(Printer *p, bool names_col) {
         p->depth++;
         if (!names_col && skeleton_exact(p->kernel))
             return;
-        if (vector == 1)
+        if (is_epilogue(p))
+            put(p, "const int col = column(c);");
+        else if (vector == 1)
             put(p, "const int col = c * %d + %s;", lanes, p->lane);
         else
             put(p, "const int col = (c * %d + %s) * %d;", lanes, p->lane, vector);
@@ -103,7 +107,7 @@ static void print_columns(Printer *p, int phase, void (*visit)(Printer *, int ph
     visit(p, phase);
     p->depth -= levels;
     p->out = out;
-    open_columns(p, mentions(inner.text, "col"));
+    open_columns(p, text_mentions(inner.text, "col"));
     sb_puts(out, inner.text);
     close_columns(p);
     sb_free(&inner);
@@ -327,6 +331,19 @@ void print_row_kernel(Printer *p) {
         print_workers(p);
     else
         print_phases(p);
+}
+
+/* ---- in a template --------------------------------------------------------------------------- */
+
+void print_epilogue_columns(Printer *p) {
+    if (p->chunks == 1)
+        put(p, "const int col = column(0);");
+    print_hoisted(p);
+}
+
+void print_epilogue_row(Printer *p) {
+    p->depth = 2;
+    print_phase(p, 0);
 }
 
 /* ---- the second pass ------------------------------------------------------------------------- */

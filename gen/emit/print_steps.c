@@ -26,7 +26,7 @@ static const char *variable_name(Printer *p, int i, const char *suffix) {
         return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, i), suffix));
     if (s->kind == STEP_ROUND && s->value)
         return unique(
-            p, arena_printf(p->arena, "%s_%s", short_name(p->arena, s->value, NULL, 0), suffix));
+            p, arena_printf(p->arena, "%s_%s", short_name(p->arena, s->value, NULL), suffix));
     for (int k = i + 1; k < p->body->count; k++)
         if (p->body->steps[k].kind == STEP_STORE && p->body->steps[k].arg[0] == i)
             return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, k), suffix));
@@ -96,7 +96,7 @@ static const char *first_of_row(const Printer *p) {
 /* One thread stores what all of them know; NULL: there is only one. */
 static const char *store_guard(const Printer *p, int i) {
     bool flat = p->kernel->skeleton == SKELETON_FLAT;
-    if (p->body->rows * p->body->cols == 1)
+    if (p->body->rows * p->body->cols == 1 || p->kernel->skeleton == SKELETON_EPILOGUE)
         return NULL;
     if (step_level(p->body, i) == LEVEL_ROW)
         return flat ? "col == 0" : first_of_row(p);

@@ -63,22 +63,17 @@ void put(Printer *p, const char *format, ...) {
     sb_free(&line);
 }
 
-bool mentions(const char *text, const char *variable) {
-    static const char part[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-    size_t length = strlen(variable);
-    for (const char *at = text; (at = strstr(at, variable)); at++)
-        if ((at == text || !strchr(part, at[-1])) && !(at[length] && strchr(part, at[length])))
+static bool is_used(const Printer *p, const char *name) {
+    for (int i = 0; i < p->used_count; i++)
+        if (!strcmp(p->used[i], name))
             return true;
-    return false;
+    return text_mentions(kernel_template_text(p->kernel), name);
 }
 
 const char *unique(Printer *p, const char *base) {
     const char *name = base;
-    for (int n = 2, i = 0; i < p->used_count; i++)
-        if (!strcmp(p->used[i], name)) {
-            name = arena_printf(p->arena, "%s_%d", base, n++);
-            i = -1;
-        }
+    for (int n = 2; is_used(p, name); n++)
+        name = arena_printf(p->arena, "%s_%d", base, n);
     ENSURE(p->used_count < MAX_NAMES, "kernel %s has too many names", p->kernel->name);
     p->used[p->used_count++] = name;
     return name;
@@ -297,6 +292,12 @@ static Term small_term(Printer *p, const Step *s) {
     return primary(arena_printf(p->arena, "static_cast<%s>(%s)", type_name(p, s->type), a.text));
 }
 
+/* A template's `found` says it; in a space of one column that is the first. */
+static Term result_term(Printer *p, const Step *s) {
+    const char *chunk = s->level == LEVEL_ELEMENT && p->chunks > 1 ? "c" : "0";
+    return primary(arena_printf(p->arena, "found(%s, %s)", chunk, p->kernel->vector > 1 ? "j" : "0"));
+}
+
 static Term select_term(Printer *p, const Step *s) {
     const char *condition = within(p, step_term(p, s->arg[0]), BIND_SELECT + 1);
     const char *a = within(p, step_term(p, s->arg[1]), BIND_SELECT + 1);
@@ -314,6 +315,8 @@ Term step_term(Printer *p, int i) {
         return constant_term(p, s);
     case STEP_LOAD:
         return load_term(p, i);
+    case STEP_RESULT:
+        return result_term(p, s);
     case STEP_ROW:
     case STEP_COL:
         return index_term(p, s);

@@ -33,8 +33,6 @@ typedef struct {
     int binding;
 } Term;
 
-/* Whether the text names the variable. */
-bool mentions(const char *text, const char *variable);
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
 const char *unique(Printer *, const char *base);
 const char *real_name(const Printer *);
@@ -57,7 +55,16 @@ void print_element_loop(Printer *);
 
 void print_row_kernel(Printer *);    /* WARP_ROW, BLOCK_ROW, STREAM_ROW */
 void print_column_kernel(Printer *); /* COLUMN */
-/* One kernel with its head comment, from a body. */
+void print_epilogue_columns(Printer *);
+void print_epilogue_row(Printer *);
+/* One kernel, from a body. */
 void print_body_kernel(const Plan *, int kernel, StrBuf *);
+
+/* What fills a template's holes of its epilogue: "operands", behind the template's own pointers;
+ * "columns", what is the same in all rows; "row". The template declares row; column(c), the first column
+ * of a thread's vector number c; found(c, j), the result at element j of that vector. Threads without
+ * any row or column are gone. */
+enum { EPILOGUE_HOLES = 3 };
+void print_epilogue(const Plan *, const Kernel *, Hole to[EPILOGUE_HOLES]);
 
 #endif

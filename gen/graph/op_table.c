@@ -9,7 +9,8 @@ enum {
     SK = S | K,
     ADDS = TRAIT_ADDS,
     ONLY_ADDS = TRAIT_ONLY_ADDS,
-    VIEW = TRAIT_VIEW
+    VIEW = TRAIT_VIEW,
+    EPILOGUE = TRAIT_EPILOGUE
 };
 
 #define no_gradient NULL

@@ -3,7 +3,7 @@
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *
  * traits    the stages that may hold it: S semantic graph, K after lower, SK both; and what
- *           op_table.h says of ADDS, ONLY_ADDS, VIEW
+ *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE
  * shape     checks operands, makes results
  * gradient  appends the ops of the reverse rule    no_gradient  nothing flows back
  * expand    the op as scalar steps                 no_steps     its launch rule serves it
@@ -40,8 +40,8 @@ OP(linear, S | ADDS, shape_linear, grad_linear, no_steps, flops_linear, no_launc
 OP(matmul, SK | ADDS, shape_matmul, no_gradient, no_steps, flops_matmul, plan_gemm)
 
 /* convolutions */
-OP(conv2d, SK, shape_conv2d, grad_conv2d, no_steps, flops_conv2d, plan_conv2d)
-OP(conv2d_input_grad, SK | ADDS, shape_conv2d_input_grad, no_gradient, no_steps,
+OP(conv2d, SK | EPILOGUE, shape_conv2d, grad_conv2d, no_steps, flops_conv2d, plan_conv2d)
+OP(conv2d_input_grad, SK | ADDS | EPILOGUE, shape_conv2d_input_grad, no_gradient, no_steps,
    flops_conv2d_input_grad, plan_conv2d_input_grad)
 OP(conv2d_weight_grad, SK | ADDS, shape_conv2d_weight_grad, no_gradient, no_steps,
    flops_conv2d_weight_grad, plan_conv2d_weight_grad)

@@ -10,8 +10,9 @@ static const struct {
     int args;
 } step_table[STEP_KIND_COUNT] = {
     [STEP_LOAD] = {"load", 0},       [STEP_STORE] = {"store", 1},
-    [STEP_COL_SUM] = {"col_sum", 1}, [STEP_CONST] = {"const", 0},
-    [STEP_ROW] = {"row", 0},         [STEP_COL] = {"col", 0},
+    [STEP_COL_SUM] = {"col_sum", 1}, [STEP_RESULT] = {"result", 0},
+    [STEP_CONST] = {"const", 0},     [STEP_ROW] = {"row", 0},
+    [STEP_COL] = {"col", 0},
     [STEP_ADD] = {"add", 2},         [STEP_SUB] = {"sub", 2},
     [STEP_MUL] = {"mul", 2},         [STEP_DIV] = {"div", 2},
     [STEP_MIN] = {"min", 2},         [STEP_MAX] = {"max", 2},
@@ -79,6 +80,10 @@ int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t pe
 }
 
 int step_load(Body *body, Value *v) { return step_load_mapped(body, v, -1, COL_SAME, 0); }
+
+int step_result(Body *body) {
+    return body_append(body, blank(STEP_RESULT, TYPE_REAL, body->cols > 1 ? LEVEL_ELEMENT : LEVEL_ROW));
+}
 
 static int constant(Body *body, StepType type, double value) {
     Step s = blank(STEP_CONST, type, LEVEL_SCALAR);

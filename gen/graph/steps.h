@@ -19,6 +19,7 @@ typedef enum {
     STEP_STORE,   /* value[row, col] = a; row_index as for LOAD, in [1,1] spaces only */
     STEP_COL_SUM, /* value[constant, col] = sum over all rows of a, in a fixed order; where period
                    * says a run of rows, value[row / period, col] = sum over each run */
+    STEP_RESULT,  /* what a template found for the element, where the body is its epilogue */
     STEP_CONST,   /* constant */
     STEP_ROW,     /* int: the row's index */
     STEP_COL,     /* int: the column's index */
@@ -91,6 +92,7 @@ Body *body_new(Arena *, int64_t rows, int64_t cols);
 /* Each returns the new step's index. */
 int step_load(Body *, Value *);
 int step_load_mapped(Body *, Value *, int row_index, ColMap, int64_t period);
+int step_result(Body *);
 int step_const(Body *, double);
 int step_const_int(Body *, int64_t);
 int step_const_bool(Body *, bool);

@@ -127,7 +127,8 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
 
 static const char *const operands[] = {"q", "k", "v", "positions", "o", "lse", "d_o"};
 
-void plan_attention(Plan *plan, Entry entry, const Op *op) {
+void plan_attention(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
     AttentionGeometry g = geometry_of(plan->program, op, ATTENTION_FORWARD);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "o_stride", op->out[0]);
@@ -168,7 +169,8 @@ static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
 }
 
 /* delta, the row sums of d_o o, goes from the first kernel to the second. */
-void plan_attention_grad(Plan *plan, Entry entry, const Op *op) {
+void plan_attention_grad(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
     plan_backward_q(plan, entry, op);
     plan_backward_kv(plan, entry, op);
 }

@@ -25,10 +25,10 @@ static double result_bytes(const Launch *launch, const Value *v) {
     return (double)value_bytes(v) * (launch->read[2] ? 2 : 1);
 }
 
-/* ---- gather ---------------------------------------------------------------------------------- */
+/* ---- gather, without its epilogue ------------------------------------------------------------ */
 
 /* Places and taps of one phase along an axis. */
-static int64_t phase_places(int64_t size, int64_t phases, int64_t phase) {
+int64_t conv_phase_places(int64_t size, int64_t phases, int64_t phase) {
     return (size - phase + phases - 1) / phases;
 }
 static int64_t phase_taps(const Window *w, int64_t phases, int64_t phase) {
@@ -44,7 +44,7 @@ static int64_t weight_taps(const Window *w, int64_t images, int64_t height, int6
     for (int64_t y = 0; y < phases; y++)
         for (int64_t x = 0; x < phases; x++) {
             int64_t rows =
-                images * phase_places(height, phases, y) * phase_places(width, phases, x);
+                images * conv_phase_places(height, phases, y) * conv_phase_places(width, phases, x);
             taps += ceil_div(rows, tile) * phase_taps(w, phases, y) * phase_taps(w, phases, x);
         }
     return taps;
@@ -53,7 +53,7 @@ static int64_t weight_taps(const Window *w, int64_t images, int64_t height, int6
 double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile) {
     const Window *w = &op->attr.window;
     bool backward = op->kind == OP_conv2d_input_grad;
-    const Value *source = launch->arg[0], *weight = launch->arg[1], *out = launch->arg[2];
+    const Value *source = launch->arg[0], *weight = launch->arg[1], *out = op->out[0];
     int64_t height = backward ? w->height : window_out_height(w);
     int64_t width = backward ? w->width : window_out_width(w);
     int64_t images = value_rows(out) / (height * width), inner = value_cols(source);
@@ -61,8 +61,7 @@ double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile) {
     int64_t taps = weight_taps(w, together, height, width, backward ? w->stride : 1, tile) *
                    (images / together);
     double sources = (double)(images * inner * launch->grid[1]) * window_reads(w);
-    return sources * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight) +
-           result_bytes(launch, out);
+    return sources * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight);
 }
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */

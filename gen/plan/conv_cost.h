@@ -4,7 +4,10 @@
 
 #include "plan/plan.h"
 
-/* Forward and the gradient of the input; `tile`: places of a block's tile. */
+/* Of an axis of `size` places whose gradient falls into phases, those of one phase. */
+int64_t conv_phase_places(int64_t size, int64_t phases, int64_t phase);
+/* Forward and the gradient of the input, without what becomes of the result; `tile`: places of a
+ * block's tile. */
 double conv_gather_bytes(const Op *, const Launch *, int64_t tile);
 double conv_weight_grad_bytes(const Op *, const Launch *);
 

@@ -4,7 +4,9 @@
  * lie in planes, a gather is another one, which has places for columns. Geometry as in the templates'
  * head comments. */
 #include "graph/op_table.h"
+#include "graph/window.h"
 #include "plan/conv_cost.h"
+#include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
 enum {
@@ -15,20 +17,29 @@ enum {
     MMA_STAGES = 4
 };
 
+/* How a block's threads hold what a gather found: of each run of `tile` rows (columns), `threads` of
+ * them, each `side` neighbours and what lies in the same places further on. */
 typedef struct {
-    const Op *op;
+    int64_t tile, threads, side;
+} Share;
+
+typedef struct {
+    const Group *group;
+    const Op *op; /* its first */
     const Value *x, *w, *y; /* or their gradients */
     int64_t images, channels, filters;
     bool tensor_cores;
     int64_t rows, cols, depth; /* of a block's tile */
 } Conv;
 
-static Conv conv_of(const Program *p, const Op *op, const Value *x, const Value *w,
+static Conv conv_of(const Program *p, const Group *group, const Value *x, const Value *w,
                     const Value *y) {
+    const Op *op = group->ops[0];
     ENSURE(value_rows(x) < INT32_MAX && value_rows(y) < INT32_MAX, "%s: more rows than an int",
            op->name);
     const Window *window = &op->attr.window;
-    Conv c = {.op = op,
+    Conv c = {.group = group,
+              .op = op,
               .x = x,
               .w = w,
               .y = y,
@@ -98,10 +109,12 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     const Window *w = &c->op->attr.window;
     Filling f =
         filling_new(plan, c->op, c->tensor_cores ? "conv2d_mma.cu" : "conv2d_fma.cu", section);
-    f.kernel.name = arena_printf(f.arena, "%s_%lldx%lldx%lldx%lld_%lldx%lldx%lld", f.kernel.ops,
-                                 (long long)c->images, (long long)w->height, (long long)w->width,
-                                 (long long)c->channels, (long long)c->filters,
-                                 (long long)w->kernel, (long long)w->kernel);
+    f.kernel.ops = op_list(f.arena, c->group->ops, c->group->count);
+    f.kernel.name =
+        arena_printf(f.arena, "%s_%lldx%lldx%lldx%lld_%lldx%lldx%lld",
+                     ops_identifier(f.arena, f.kernel.ops), (long long)c->images,
+                     (long long)w->height, (long long)w->width, (long long)c->channels,
+                     (long long)c->filters, (long long)w->kernel, (long long)w->kernel);
     if (w->stride > 1)
         f.kernel.name = arena_printf(f.arena, "%s_s%lld", f.kernel.name, (long long)w->stride);
     fill_text(&f, "dtype", dtype_c_name(c->x->dtype));
@@ -136,6 +149,36 @@ static int64_t phase_rows(const Conv *c, int64_t phases) {
     return c->images * ceil_div(w->height, phases) * ceil_div(w->width, phases);
 }
 
+/* Threads that hold any of `size` rows (columns). */
+static int64_t holders(Share share, int64_t size) {
+    int64_t rest = ceil_div(size % share.tile, share.side);
+    return size / share.tile * share.threads + (rest < share.threads ? rest : share.threads);
+}
+
+/* The same of all rows of an image's places, phase by phase. */
+static int64_t row_holders(const Conv *c, int64_t phases, int64_t height, int64_t width, Share share) {
+    int64_t count = 0;
+    for (int64_t y = 0; y < phases; y++)
+        for (int64_t x = 0; x < phases; x++)
+            count += holders(share, c->images * conv_phase_places(height, phases, y) *
+                                        conv_phase_places(width, phases, x));
+    return count;
+}
+
+/* What a thread has of the result, as in the templates. */
+static void lay_epilogue(Kernel *k, const Conv *c, bool backward) {
+    const Window *w = &c->op->attr.window;
+    Share rows = {8, 1, 8}, cols = {4, 1, 4};
+    if (c->tensor_cores) {
+        rows = (Share){c->rows / 2, 8, 1};
+        cols = (Share){32, 4, 2};
+    }
+    int64_t height = backward ? w->height : window_out_height(w);
+    int64_t width = backward ? w->width : window_out_width(w);
+    skeleton_epilogue(k, (int)(cols.tile / cols.threads), (int)cols.side, holders(cols, k->body->cols),
+                      row_holders(c, backward ? w->stride : 1, height, width, rows));
+}
+
 static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     const Value *source = backward ? c->y : c->x, *out = backward ? c->x : c->y;
     int64_t phases = backward ? c->op->attr.window.stride : 1;
@@ -146,20 +189,19 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     fill_int(&f, "images", c->images);
     fill_text(&f, "backward", backward ? "true" : "false");
     fill_stride(&f, "source_stride", source);
-    fill_stride(&f, "out_stride", out);
     if (c->tensor_cores) {
         int64_t weights = backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
         f.kernel.shared_bytes = MMA_STAGES * (deep_tile(c, c->rows) + weights);
         fill_int(&f, "source_vector", vector_of(source));
         fill_int(&f, "weight_vector", vector_of(c->w));
-        fill_int(&f, "out_vector", in_pairs(out) ? 2 : 1);
     }
     fill_reads(&f, "source", source);
     fill_reads(&f, "weight", c->w);
-    fill_result(&f, "out", out, c->op->attr.accumulate);
     fill_grid(&f, ceil_div(rows, c->rows), ceil_div(cols, c->cols), phases * phases);
     fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->rows), op_flops(c->op));
-    fill_finish(plan, entry, &f, c->op);
+    f.kernel.body = c->group->body;
+    lay_epilogue(&f.kernel, c, backward);
+    fill_finish_epilogue(plan, entry, &f, c->group);
 }
 
 /* As choose_tile and shrink_tile, with the results as rows. */
@@ -190,17 +232,20 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     fill_reads(&f, "weight", c->w);
     fill_result(&f, "out", out, c->op->attr.accumulate);
     fill_grid(&f, ceil_div(places, c->cols), ceil_div(value_cols(out), c->rows), blocks);
-    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols), op_flops(c->op));
+    double results = (double)value_bytes(out) * (c->op->attr.accumulate ? 2 : 1);
+    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols) + results, op_flops(c->op));
     fill_finish(plan, entry, &f, c->op);
 }
 
-void plan_conv2d(Plan *plan, Entry entry, const Op *op) {
-    Conv c = conv_of(plan->program, op, op->in[0], op->in[1], op->out[0]);
+void plan_conv2d(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    Conv c = conv_of(plan->program, group, op->in[0], op->in[1], op->out[0]);
     (op->out[0]->plane ? plan_gather_planes : plan_gather)(plan, entry, &c, false);
 }
 
-void plan_conv2d_input_grad(Plan *plan, Entry entry, const Op *op) {
-    Conv c = conv_of(plan->program, op, op->out[0], op->in[1], op->in[0]);
+void plan_conv2d_input_grad(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    Conv c = conv_of(plan->program, group, op->out[0], op->in[1], op->in[0]);
     (op->out[0]->plane ? plan_gather_planes : plan_gather)(plan, entry, &c, true);
 }
 
@@ -242,9 +287,10 @@ static void fill_tensor_cores(Filling *f, const Conv *c, const Value *to) {
     fill_int(f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
 }
 
-void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Op *op) {
+void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     Program *p = plan->program;
-    Conv c = conv_of(p, op, op->in[0], op->out[0], op->in[1]);
+    const Op *op = group->ops[0];
+    Conv c = conv_of(p, group, op->in[0], op->out[0], op->in[1]);
     int64_t columns = value_elements(c.w) / c.filters, places = value_rows(c.y);
     choose_tile(&c, c.filters, columns);
     int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);

@@ -11,7 +11,8 @@ static double bytes_of(const Value *dy, const Value *dw, double tokens, int64_t 
 }
 
 /* ids, dy, dw -> dw */
-void plan_embedding_grad(Plan *plan, Entry entry, const Op *op) {
+void plan_embedding_grad(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
     const Value *ids = op->in[0], *dy = op->in[1], *dw = op->out[0];
     int64_t tokens = value_rows(ids), hidden = value_cols(dw);
     Filling f = filling_new(plan, op, "embedding_grad.cu", "embedding_grad");

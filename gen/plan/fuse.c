@@ -33,7 +33,7 @@ static int append(Body *joined, Step s) {
     if (s.row_index >= 0)
         level = level_join(level, joined->steps[s.row_index].level);
     bool varies_by_itself = step_reduces(s.kind) || s.kind == STEP_ROW || s.kind == STEP_COL ||
-                            (s.kind == STEP_LOAD && s.row_index < 0);
+                            s.kind == STEP_RESULT || (s.kind == STEP_LOAD && s.row_index < 0);
     if (!varies_by_itself)
         s.level = level;
     return body_append(joined, s);
@@ -73,6 +73,20 @@ static int same_load(const Body *body, int count, const Step *load) {
     return -1;
 }
 
+/* A whole number that is computed already; so loads at rows that two ops compute are one load. */
+static int same_index(const Body *body, const Step *step) {
+    for (int i = 0; step->type != TYPE_REAL && !step->value && i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        bool same = s->kind == step->kind && s->type == step->type &&
+                    s->constant == step->constant && !s->value;
+        for (int k = 0; k < step_arg_count(step->kind); k++)
+            same = same && s->arg[k] == step->arg[k];
+        if (same)
+            return i;
+    }
+    return -1;
+}
+
 /* Whether a step's numbers are of the dtype already, so that rounding would change nothing. */
 static bool has_dtype(const Step *s, DType dtype) {
     return (s->kind == STEP_LOAD && s->value->dtype == dtype) ||
@@ -87,7 +101,7 @@ static int forwarded(const Program *p, Body *body, int writer, const Step *load)
         return -1;
     Step *stored = &body->steps[store.arg[0]];
     if (stored->kind != STEP_LOAD && !stored->hint)
-        stored->hint = short_name(body->arena, load->value, NULL, 0);
+        stored->hint = short_name(body->arena, load->value, NULL);
     if (load->type != TYPE_REAL || load->value->dtype == p->real)
         return store.arg[0];
     if (has_dtype(&body->steps[store.arg[0]], load->value->dtype))
@@ -110,7 +124,9 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
         if (s.row_index >= 0)
             s.row_index = place[s.row_index];
         int writer = s.kind == STEP_LOAD ? last_writer(joined, before, s.value) : -1;
-        int known = s.kind == STEP_LOAD && writer < 0 ? same_load(joined, joined->count, &s) : -1;
+        int known = same_index(joined, &s);
+        if (s.kind == STEP_LOAD && writer < 0)
+            known = same_load(joined, joined->count, &s);
         if (writer >= 0)
             known = forwarded(p, joined, writer, &s);
         if (writer >= 0 && known < 0)

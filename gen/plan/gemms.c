@@ -80,7 +80,8 @@ static Gemm gemm_of(const Program *p, const Op *op) {
     return g;
 }
 
-void plan_gemm(Plan *plan, Entry entry, const Op *op) {
+void plan_gemm(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
     Launch launch = {
         .kind = LAUNCH_GEMM, .arg = {op->in[0], op->in[1], op->out[0]}, .arg_count = 3};
     launch.read[0] = launch.read[1] = launch.written[2] = true;

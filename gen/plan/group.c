@@ -2,7 +2,10 @@
  *
  * One pass over the ops in their order. An op joins the nearest earlier group that shares memory with
  * it, if their bodies join and the two can stand together: either the op moves up to the group, or the
- * group moves down to the op, past nothing that it depends on or that depends on it. */
+ * group moves down to the op, past nothing that it depends on or that depends on it. A second pass
+ * gives templates their epilogues. */
+#include "plan/group.h"
+
 #include <string.h>
 
 #include "plan/fuse.h"
@@ -11,21 +14,10 @@
 #include "plan/planes.h"
 #include "plan/sums.h"
 
-enum { WINDOW = 24, MOST_OPS = 32 }; /* groups that are looked at; ops in one */
-
-typedef struct {
-    const Op **ops;
-    int count;
-    Body *body; /* NULL: a matrix product, a template or a memset; stays alone */
-} Group;
-
-typedef struct {
-    Plan *plan;
-    Entry entry;
-    const Graph *graph;
-    Group *groups; /* in the order in which they will run */
-    int count, capacity;
-} Grouping;
+Group group_new(Arena *arena) {
+    return (Group){.ops = arena_array(arena, GROUP_OPS, sizeof(Op *)),
+                   .parts = arena_array(arena, GROUP_OPS, sizeof(Body *))};
+}
 
 /* ---- dependence ------------------------------------------------------------------------------ */
 
@@ -45,7 +37,7 @@ static bool ops_conflict(const Op *a, const Op *b) {
            any_overlap(a->out, a->out_count, b->out, b->out_count);
 }
 
-static bool groups_conflict(const Group *a, const Group *b) {
+bool groups_conflict(const Group *a, const Group *b) {
     for (int i = 0; i < a->count; i++)
         for (int k = 0; k < b->count; k++)
             if (ops_conflict(a->ops[i], b->ops[k]))
@@ -74,11 +66,11 @@ static bool group_shares(const Group *group, const Op *op) {
     return false;
 }
 
-static int observed(const Group *group) {
-    int count = 0;
+bool group_observed(const Group *group) {
     for (int i = 0; i < group->count; i++)
-        count += group->ops[i]->observe != NULL;
-    return count;
+        if (group->ops[i]->observe)
+            return true;
+    return false;
 }
 
 /* A run of all trained tensors has its number of rows as an argument, other values have not. */
@@ -89,9 +81,9 @@ static bool rows_grow_alike(const Grouping *g, const Group *group, const Op *op,
 }
 
 static Body *joined_body(const Grouping *g, const Group *group, const Op *op, const Body *body) {
-    if (!group->body || group->count == MOST_OPS || !group_shares(group, op))
+    if (!group->body || group->epilogue || group->count == GROUP_OPS || !group_shares(group, op))
         return NULL;
-    if (observed(group) && op->observe)
+    if (group_observed(group) && op->observe)
         return NULL;
     if (!rows_grow_alike(g, group, op, body))
         return NULL;
@@ -106,11 +98,11 @@ static void move_to_end(Grouping *g, int index) {
 }
 
 /* Joins the op to group `index` if both can stand in one place. */
-static bool try_join(Grouping *g, int index, const Op *op, const Body *body) {
+static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
     Body *joined = joined_body(g, &g->groups[index], op, body);
     if (!joined)
         return false;
-    Group alone = {&op, 1, NULL};
+    Group alone = {.ops = &op, .count = 1};
     if (conflicts_after(g, index, &alone)) {
         if (conflicts_after(g, index, &g->groups[index]))
             return false;
@@ -118,7 +110,8 @@ static bool try_join(Grouping *g, int index, const Op *op, const Body *body) {
         index = g->count - 1;
     }
     Group *group = &g->groups[index];
-    group->ops[group->count++] = op;
+    group->ops[group->count] = op;
+    group->parts[group->count++] = body;
     group->body = joined;
     return true;
 }
@@ -129,26 +122,41 @@ static Body *lean(const Program *p, Body *body) {
     return body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
 }
 
+static Group *new_group(Grouping *g, const Op *op, Body *body) {
+    Arena *arena = g->plan->program->arena;
+    g->groups = arena_grow(arena, g->groups, g->count, &g->capacity, sizeof(Group));
+    Group *group = &g->groups[g->count++];
+    *group = group_new(arena);
+    group->ops[0] = op;
+    group->parts[0] = group->body = body;
+    group->count = 1;
+    return group;
+}
+
 static void add_body(Grouping *g, const Op *op, Body *body, bool fusion) {
-    for (int i = g->count - 1; fusion && body && i >= 0 && i >= g->count - WINDOW; i--)
+    for (int i = g->count - 1; fusion && i >= 0 && i >= g->count - GROUP_WINDOW; i--)
         if (try_join(g, i, op, body))
             return;
-    g->groups =
-        arena_grow(g->plan->program->arena, g->groups, g->count, &g->capacity, sizeof(Group));
-    Group *group = &g->groups[g->count++];
-    *group = (Group){arena_array(g->plan->program->arena, MOST_OPS, sizeof(Op *)), 1, body};
-    group->ops[0] = op;
+    new_group(g, op, body);
+}
+
+/* What has no body of its own: a matrix product, a template or a memset. */
+static void add_alone(Grouping *g, const Op *op) {
+    bool epilogue = op_has_epilogue(op);
+    Body *body = epilogue ? result_body(g->plan->program, op) : NULL;
+    new_group(g, op, body)->epilogue = epilogue;
 }
 
 /* A sum over rows is there only after its second kernel, which stands in a group of its own. */
 static void add_op(Grouping *g, const Op *op, bool fusion) {
     Program *p = g->plan->program;
     Body *body = op_expand(p, op), *second[MAX_RESULTS];
-    int count = 0;
-    if (body) {
-        body = lean(p, body_by_planes(p, body, &second[0]));
-        count = second[0] ? 1 : sums_split(g->plan, body, plan_rows_grow(g->entry, &op, 1), second);
+    if (!body) {
+        add_alone(g, op);
+        return;
     }
+    body = lean(p, body_by_planes(p, body, &second[0]));
+    int count = second[0] ? 1 : sums_split(g->plan, body, plan_rows_grow(g->entry, &op, 1), second);
     add_body(g, op, body, fusion);
     for (int i = 0; i < count; i++)
         add_body(g, op, second[i], fusion);
@@ -199,14 +207,17 @@ static bool is_read_outside(const void *context, const Value *v) {
     return false;
 }
 
-static void plan_group(const Grouping *g, Group *group) {
-    if (!group->body) {
-        plan_op(g->plan, g->entry, group->ops[0]);
-        return;
-    }
-    if (group->count > 1)
-        fuse_drop_stores(group->body, is_read_outside, &(Reader){g, group});
-    plan_body(g->plan, g->entry, group->body, group->ops, group->count);
+void group_drop_stores(const Grouping *g, const Group *group, Body *body) {
+    fuse_drop_stores(body, is_read_outside, &(Reader){g, group});
+}
+
+static void plan_group(const Grouping *g, const Group *group) {
+    if (group->body && group->count > 1)
+        group_drop_stores(g, group, group->body);
+    if (group->body && !group->epilogue)
+        plan_body(g->plan, g->entry, group->body, group->ops, group->count);
+    else
+        plan_op(g->plan, g->entry, group);
 }
 
 void plan_launches(Plan *plan) {
@@ -215,6 +226,8 @@ void plan_launches(Plan *plan) {
         Grouping g = {plan, (Entry)e, graph, NULL, 0, 0};
         for (int i = 0; i < graph->op_count; i++)
             add_op(&g, graph->ops[i], plan->spec->compile.fusion);
+        if (plan->spec->compile.fusion)
+            group_epilogues(&g);
         for (int i = 0; i < g.count; i++)
             plan_group(&g, &g.groups[i]);
     }

@@ -23,11 +23,10 @@ static int64_t launch_rows(const Kernel *k, const Launch *launch) {
     return k->rows ? k->rows : launch->scalar[0];
 }
 
-static Count count_new(const Plan *plan, const Launch *launch) {
-    const Kernel *k = &plan->kernels[launch->index];
+static Count count_new(Arena *arena, const Kernel *k, const Launch *launch) {
     Count c = {k,
                k->body,
-               phases_of(plan->program->arena, k->body),
+               phases_of(arena, k->body),
                (double)launch_rows(k, launch),
                (double)k->body->cols,
                0};
@@ -95,7 +94,8 @@ static double body_bytes(const Count *c) {
 /* Of one execution of a step; what is done to indices does not count. */
 static double step_flops(const Step *s) {
     bool moves = s->kind == STEP_CONST || s->kind == STEP_LOAD || s->kind == STEP_STORE ||
-                 s->kind == STEP_CAST || s->kind == STEP_ROUND || s->kind == STEP_SELECT;
+                 s->kind == STEP_CAST || s->kind == STEP_ROUND || s->kind == STEP_SELECT ||
+                 s->kind == STEP_RESULT;
     if (moves || s->type != TYPE_REAL)
         return 0;
     /* A difference, its exponential, a product and a sum. */
@@ -118,6 +118,11 @@ static double body_flops(const Count *c) {
     return flops;
 }
 
+Cost body_cost(Arena *arena, const Kernel *k, const Launch *launch) {
+    Count c = count_new(arena, k, launch);
+    return (Cost){.issued_bytes = body_bytes(&c), .flops = body_flops(&c)};
+}
+
 /* ---- launches -------------------------------------------------------------------------------- */
 
 static double gemm_bytes(const Gemm *g) {
@@ -136,8 +141,7 @@ double launch_issued_bytes(const Plan *plan, const Launch *launch) {
     const Kernel *k = &plan->kernels[launch->index];
     if (k->template_name)
         return launch->cost.issued_bytes; /* its filling said so */
-    Count count = count_new(plan, launch);
-    return body_bytes(&count);
+    return body_cost(plan->program->arena, k, launch).issued_bytes;
 }
 
 double launch_flops(const Plan *plan, const Launch *launch) {
@@ -150,6 +154,5 @@ double launch_flops(const Plan *plan, const Launch *launch) {
     const Kernel *k = &plan->kernels[launch->index];
     if (k->template_name)
         return launch->cost.flops;
-    Count count = count_new(plan, launch);
-    return body_flops(&count);
+    return body_cost(plan->program->arena, k, launch).flops;
 }

@@ -2,8 +2,10 @@
 #include "plan/kernels.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/embed.h"
 #include "graph/op_table.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
@@ -32,11 +34,21 @@ static bool is_reserved(const char *name) {
     return false;
 }
 
-static bool is_taken(const char *name, const KernelParam *taken, int count) {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(name, taken[i].name))
+const char *kernel_template_text(const Kernel *k) {
+    char path[256];
+    if (!k->template_name)
+        return "";
+    snprintf(path, sizeof path, "gen/templates/%s", k->template_name);
+    const Embedded *file = embedded_find(path);
+    ENSURE(file, "template %s is not built in", k->template_name);
+    return file->text;
+}
+
+static bool is_taken(const char *name, const Kernel *k) {
+    for (int i = 0; i < k->param_count; i++)
+        if (!strcmp(name, k->param[i].name))
             return true;
-    return false;
+    return text_mentions(kernel_template_text(k), name);
 }
 
 static const char *part_before(const char *dotted, const char *part) {
@@ -70,7 +82,7 @@ static const char *telling_parts(const Value *v) {
     return part;
 }
 
-const char *short_name(Arena *arena, const Value *v, const KernelParam *taken, int count) {
+const char *short_name(Arena *arena, const Value *v, const Kernel *k) {
     char *name = arena_strdup(arena, telling_parts(v));
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c))
@@ -80,13 +92,13 @@ const char *short_name(Arena *arena, const Value *v, const KernelParam *taken, i
     if (is_reserved(name))
         name = arena_printf(arena, "%s_values", name);
     const char *unique = name;
-    for (int n = 2; is_taken(unique, taken, count); n++)
+    for (int n = 2; k && is_taken(unique, k); n++)
         unique = arena_printf(arena, "%s_%d", name, n);
     return unique;
 }
 
 /* "add, rms_norm", each op kind once. */
-static const char *op_list(Arena *arena, const Op *const *ops, int count) {
+const char *op_list(Arena *arena, const Op *const *ops, int count) {
     const char *list = op_table[ops[0]->kind].name;
     for (int i = 1; i < count; i++) {
         bool seen = false;
@@ -98,16 +110,22 @@ static const char *op_list(Arena *arena, const Op *const *ops, int count) {
     return list;
 }
 
-/* The first three op kinds and the shape. */
-static const char *body_kernel_name(Arena *arena, const char *ops, const Kernel *k) {
-    char *name = arena_strdup(arena, ops), *to = name;
+/* The first three op kinds. */
+const char *ops_identifier(Arena *arena, const char *list) {
+    char *name = arena_strdup(arena, list), *to = name;
     int commas = 0;
-    for (const char *from = ops; *from && commas < 3; from++) {
+    for (const char *from = list; *from && commas < 3; from++) {
         commas += *from == ',';
         if (*from != ' ' && commas < 3)
             *to++ = *from == ',' ? '_' : *from;
     }
     *to = '\0';
+    return name;
+}
+
+/* And the shape. */
+static const char *body_kernel_name(Arena *arena, const char *ops, const Kernel *k) {
+    const char *name = ops_identifier(arena, ops);
     long long cols = (long long)k->body->cols;
     if (!k->rows)
         return arena_printf(arena, "%s_x%lld", name, cols);
@@ -161,7 +179,7 @@ static int param_of(Kernel *k, Launch *launch, Arena *arena, Value *v) {
     ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops);
     int i = k->param_count;
     k->param[i] =
-        (KernelParam){.name = short_name(arena, v, k->param, i), .dtype = v->dtype, .value = v};
+        (KernelParam){.name = short_name(arena, v, k), .dtype = v->dtype, .value = v};
     k->param_count++;
     launch->arg[i] = v;
     return i;
@@ -226,6 +244,12 @@ static void collect_scalars(Arena *arena, Kernel *k, Launch *launch) {
     }
 }
 
+void kernel_operands(Arena *arena, Kernel *k, Launch *launch) {
+    k->template_params = k->param_count;
+    collect_params(arena, k, launch);
+    collect_scalars(arena, k, launch);
+}
+
 /* ---- signature ------------------------------------------------------------------------------- */
 
 static void sign_step(const Kernel *k, int i, StrBuf *out) {
@@ -251,7 +275,7 @@ static void sign_step(const Kernel *k, int i, StrBuf *out) {
     sb_puts(out, ";");
 }
 
-static const char *body_signature(Arena *arena, const Kernel *k) {
+const char *body_signature(Arena *arena, const Kernel *k) {
     StrBuf out = {0};
     sb_printf(&out, "%d %d [%lld,%lld] %d %d %lld %d ", k->skeleton, k->real, (long long)k->rows,
               (long long)k->body->cols, k->threads, k->vector, (long long)k->workers, k->lanes);
@@ -290,8 +314,7 @@ static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *con
                                int count) {
     Arena *arena = plan->program->arena;
     Launch launch = {.kind = LAUNCH_KERNEL};
-    collect_params(arena, k, &launch);
-    collect_scalars(arena, k, &launch);
+    kernel_operands(arena, k, &launch);
     launch_carries(arena, &launch, ops, count);
     k->signature = body_signature(arena, k);
     k->name = body_kernel_name(arena, k->name, k);

@@ -4,17 +4,19 @@
 
 #define no_launch NULL
 
-void plan_op(Plan *plan, Entry entry, const Op *op) {
+void plan_op(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
     static LaunchRule *const rule[OP_COUNT] = {
 #define OP(name, traits, shape, gradient, expand, flops, launch) [OP_##name] = launch,
 #include "graph/ops.h"
 #undef OP
     };
     ENSURE(rule[op->kind], "no kernel for op %s (%s)", op->name, op_table[op->kind].name);
-    rule[op->kind](plan, entry, op);
+    rule[op->kind](plan, entry, group);
 }
 
-void plan_all_reduce(Plan *plan, Entry entry, const Op *op) {
+void plan_all_reduce(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
     Launch launch = {
         .kind = LAUNCH_ALL_REDUCE, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};
     launch.read[0] = launch.written[0] = true;
@@ -22,7 +24,8 @@ void plan_all_reduce(Plan *plan, Entry entry, const Op *op) {
     plan_add_launch(plan, entry, launch);
 }
 
-void plan_zero(Plan *plan, Entry entry, const Op *op) {
+void plan_zero(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
     Launch launch = {.kind = LAUNCH_ZERO, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};
     launch.written[0] = true;
     launch_carries(plan->program->arena, &launch, &op, 1);

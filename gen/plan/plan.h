@@ -23,14 +23,16 @@ static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
  *   WARP_ROW    a warp a row, the row in registers      BLOCK_ROW  a block a row, likewise
  *   STREAM_ROW  a block a row too wide for registers: each phase reads it again
  *   TILE        sums over rows: a block's threads lie side by side over rows and columns
- *   COLUMN      the second pass of COL_SUM: a thread holds a column's total */
+ *   COLUMN      the second pass of COL_SUM: a thread holds a column's total
+ *   EPILOGUE    what follows in a template's kernel: a thread has elements of some rows and columns */
 typedef enum {
     SKELETON_FLAT,
     SKELETON_WARP_ROW,
     SKELETON_BLOCK_ROW,
     SKELETON_STREAM_ROW,
     SKELETON_TILE,
-    SKELETON_COLUMN
+    SKELETON_COLUMN,
+    SKELETON_EPILOGUE
 } Skeleton;
 
 typedef struct {
@@ -59,23 +61,26 @@ typedef struct {
 typedef struct {
     const char *name;      /* unique, stable: "add_rms_norm_1024x128" */
     const char *signature; /* canonical text of what it does; equal text, same kernel */
-    const Body *body;      /* printed over `skeleton`; NULL: a template */
+    const Body *body;      /* printed over `skeleton`; NULL: a template without an epilogue */
     Skeleton skeleton;
-    const char *template_name;   /* "attention_fma.cu"; NULL: a body */
+    const char *template_name;   /* "attention_fma.cu"; NULL: a body alone */
     const char *template_kernel; /* which of the template's kernels, by its default name */
     Hole *holes;
     int hole_count;
     KernelParam param[MAX_PARAMS]; /* pointers, in the order in which a launch passes them */
     int param_count;
+    int template_params; /* the first ones, which the template names */
     KernelScalar scalar[MAX_SCALARS];
     int scalar_count;
     const int *param_of_step; /* of a body: LOAD, STORE, COL_SUM step -> its pointer; -1 else */
     DType real;               /* what REAL steps compute in */
     int64_t rows;             /* 0: the scalar "rows" says it */
-    int64_t workers;     /* of a body with sums over rows: a block takes a run of rows, else 0 */
+    int64_t workers;     /* of a body with sums over rows: a block takes a run of rows, else 0;
+                          * EPILOGUE: threads that share a column */
     int parts;           /* of a block with sums over rows: rows that it visits at once */
-    int lanes;           /* of a row skeleton: threads that share a row */
+    int lanes;           /* of a row skeleton or EPILOGUE: threads that share a row */
     int column_blocks;   /* TILE: blocks that share a row, else 1 */
+    int chunks;          /* EPILOGUE: vectors of a row that a thread holds at most, else 0 */
     int threads, vector; /* threads a block; elements a thread handles at once */
     int64_t shared_bytes;
     const char *ops; /* for the head comment: "add, rms_norm" */

@@ -2,10 +2,10 @@
  *
  * Three counts of bytes: `issued`, what threads ask for (launch_issued_bytes); `dram`, every
  * operand and result once a launch, which the times go by; `least`, what would still move if every
- * chain of elementwise and row ops were one kernel. The last is counted from the graph alone, so
+ * chain of elementwise and row ops were one kernel, with the template before it. The last is counted from the graph alone, so
  * that the ratio of the first to it tells how well the launches were chosen. */
 #include "graph/op_table.h"
-#include "plan/plan.h"
+#include "plan/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +21,9 @@ typedef struct {
 } Uses;
 
 static bool has_body(const Op *op) { return op_table[op->kind].expand != NULL; }
+
+/* Whether a body that follows may have the results from the op's own kernel. */
+static bool hands_on(const Op *op) { return has_body(op) || op_has_epilogue(op); }
 
 static Uses uses_of(const Program *program, const Graph *graph, Arena *arena) {
     size_t values = (size_t)program->value_count + 1;
@@ -54,7 +57,7 @@ static double least_of(const Uses *u, const Op *op) {
         const Op *writer = u->writer[v->id];
         if (!has_body(op))
             bytes += (double)value_bytes(v);
-        else if ((!writer || !has_body(writer)) && !u->counted[v->id]) {
+        else if ((!writer || !hands_on(writer)) && !u->counted[v->id]) {
             bytes += read_bytes(v, (double)value_elements(op->out[0]));
             u->counted[v->id] = true;
         }
@@ -62,7 +65,7 @@ static double least_of(const Uses *u, const Op *op) {
     for (int k = 0; k < op->out_count; k++) {
         const Value *v = op->out[k];
         bool stays =
-            has_body(op) && !role_persistent(v->role) && !u->by_library[v->id] && u->read[v->id];
+            hands_on(op) && !role_persistent(v->role) && !u->by_library[v->id] && u->read[v->id];
         if (!stays)
             bytes += (double)value_bytes(v);
     }

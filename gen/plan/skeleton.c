@@ -11,10 +11,14 @@ bool skeleton_is_row(Skeleton s) {
 }
 
 int skeleton_chunks(const Kernel *k) {
+    if (k->skeleton == SKELETON_EPILOGUE)
+        return k->chunks;
     return (int)ceil_div(k->body->cols, (int64_t)k->vector * k->lanes * k->column_blocks);
 }
 
 bool skeleton_exact(const Kernel *k) {
+    if (k->skeleton == SKELETON_EPILOGUE)
+        return k->body->cols == (int64_t)k->lanes * k->chunks * k->vector;
     return k->body->cols % ((int64_t)k->vector * k->lanes) == 0;
 }
 
@@ -56,9 +60,8 @@ bool body_is_linear(const Body *body) {
     return true;
 }
 
-/* Elements that fill 16 bytes of the widest type that the kernel walks through. */
-static int flat_vector(const Kernel *k) {
-    const Body *body = k->body;
+/* Elements that fill 16 bytes of the widest type that the kernel walks through, whole ones in `run`. */
+static int widest_vector(const Body *body, int64_t run) {
     int widest = 1;
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
@@ -66,10 +69,14 @@ static int flat_vector(const Kernel *k) {
             widest = dtype_bytes(s->value->dtype);
     }
     int vector = 16 / widest < 8 ? 16 / widest : 8;
-    int64_t run = k->rows && body_is_linear(body) ? body->rows * body->cols : body->cols;
     while (run % vector)
         vector /= 2;
     return vector;
+}
+
+static int flat_vector(const Kernel *k) {
+    bool linear = k->rows && body_is_linear(k->body);
+    return widest_vector(k->body, linear ? k->body->rows * k->body->cols : k->body->cols);
 }
 
 static void choose_flat(Kernel *k) {
@@ -196,6 +203,18 @@ void skeleton_choose(const Program *p, Kernel *k, bool rows_grow) {
         return;
     k->workers = skeleton_workers(p, body, rows_grow);
     k->parts = k->threads / k->lanes;
+}
+
+void skeleton_epilogue(Kernel *k, int columns, int run, int64_t lanes, int64_t workers) {
+    k->skeleton = SKELETON_EPILOGUE;
+    k->rows = k->body->rows;
+    k->vector = widest_vector(k->body, k->body->cols);
+    while (run % k->vector)
+        k->vector /= 2;
+    k->chunks = columns / k->vector;
+    k->lanes = (int)lanes;
+    k->workers = workers;
+    k->parts = k->column_blocks = 1;
 }
 
 static int64_t column_blocks(const Kernel *k) {

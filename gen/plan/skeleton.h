@@ -15,6 +15,9 @@ enum { TILE_THREADS = 256, MOST_WORKERS = 512 }; /* of a sum over rows */
 
 /* Fills skeleton, rows, workers, parts, lanes, column_blocks, threads and vector from kernel->body. */
 void skeleton_choose(const Program *, Kernel *, bool rows_grow);
+/* The same of an epilogue, for a template whose threads hold `columns` columns of a row, `run` of them
+ * side by side; `lanes` threads have any of a row's columns, `workers` any of a column's rows. */
+void skeleton_epilogue(Kernel *, int columns, int run, int64_t lanes, int64_t workers);
 /* Blocks of a launch over `rows` rows. */
 void skeleton_grid(const Kernel *, int64_t rows, int64_t grid[3]);
 

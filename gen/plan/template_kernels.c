@@ -2,6 +2,7 @@
 #include "plan/template_kernels.h"
 
 #include "graph/op_table.h"
+#include "plan/skeleton.h"
 
 enum { MAX_HOLES = 24 };
 
@@ -75,16 +76,32 @@ static void sign_filling(Filling *f) {
               (long long)f->kernel.shared_bytes);
     for (int i = 0; i < f->kernel.hole_count; i++)
         sb_printf(&out, " %s=%s", f->kernel.holes[i].hole, f->kernel.holes[i].value);
+    if (f->kernel.body)
+        sb_printf(&out, " %s", body_signature(f->arena, &f->kernel));
     f->kernel.signature = arena_strdup(f->arena, out.text);
     sb_free(&out);
 }
 
-void fill_finish(Plan *plan, Entry entry, Filling *f, const Op *op) {
-    ENSURE(f->launch.cost.issued_bytes > 0, "%s: its kernel %s has no cost", op->name,
+static void finish(Plan *plan, Entry entry, Filling *f, const Op *const *ops, int op_count) {
+    ENSURE(f->launch.cost.issued_bytes > 0, "%s: its kernel %s has no cost", ops[0]->name,
            f->kernel.name);
     fill_int(f, "threads", f->kernel.threads);
     sign_filling(f);
-    launch_carries(f->arena, &f->launch, &op, 1);
+    launch_carries(f->arena, &f->launch, ops, op_count);
     f->launch.index = plan_kernel(plan, f->kernel);
     plan_add_launch(plan, entry, f->launch);
+}
+
+void fill_finish(Plan *plan, Entry entry, Filling *f, const Op *op) {
+    finish(plan, entry, f, &op, 1);
+}
+
+void fill_finish_epilogue(Plan *plan, Entry entry, Filling *f, const Group *group) {
+    kernel_operands(f->arena, &f->kernel, &f->launch);
+    fill_int(f, "vector", f->kernel.vector);
+    fill_text(f, "index", kernel_needs_long(&f->kernel) ? "int64_t" : "int");
+    Cost body = body_cost(f->arena, &f->kernel, &f->launch);
+    f->launch.cost.issued_bytes += body.issued_bytes;
+    f->launch.cost.flops += body.flops;
+    finish(plan, entry, f, group->ops, group->count);
 }

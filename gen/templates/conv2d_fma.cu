@@ -68,18 +68,17 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_gather/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ source,
     const /*@dtype*/float/*@*/ *__restrict__ weight,
-    /*@dtype*/float/*@*/ *__restrict__ out) {
-    using T = /*@dtype*/float/*@*/;
+    /*@operands*/float *__restrict__ out/*@*/) {
     using A = /*@acc*/float/*@*/;
-    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    constexpr bool BACKWARD = /*@backward*/false/*@*/;
     constexpr int IMAGES = /*@images*/8/*@*/;
     constexpr int HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
     constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
     constexpr int KERNEL = /*@size*/3/*@*/;
     constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
     constexpr int64_t SOURCE_STRIDE = /*@source_stride*/32/*@*/;
-    constexpr int64_t OUT_STRIDE = /*@out_stride*/64/*@*/;
     constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/64/*@*/, DEPTH = /*@depth*/16/*@*/;
+    constexpr int VECTOR = /*@vector*/4/*@*/;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
@@ -142,18 +141,21 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
         __syncthreads();
     }
 
-#pragma unroll
+    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
+    const int own_rows = IMAGES * high * wide - first - thread_row;
+    if (own_rows <= 0 || column(0) >= COLUMNS)
+        return;
+/*@columns*//*@*/#pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i++) {
-        const int row = first + thread_row + i, to_image = row / (high * wide);
-        const int to_y = down.place(row / wide % high), to_x = across.place(row % wide);
-        const int64_t pixel = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
-#pragma unroll
-        for (int j = 0; j < CONV2D_COLS; j++) {
-            const int column = first_col + thread_col + j;
-            if (to_image < IMAGES && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(out + pixel * OUT_STRIDE + column, sums[i][j]);
-        }
-    }
+        if (i >= own_rows)
+            continue;
+        const int own_row = first + thread_row + i, to_image = own_row / (high * wide);
+        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
+        const /*@index*/int/*@*/ row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+        const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
+/*@row*/        for (int j = 0; j < VECTOR; j++)
+            out[row * COLUMNS + column(0) + j] = found(0, j);
+/*@*/    }
 }
 //@end
 

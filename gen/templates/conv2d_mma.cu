@@ -176,19 +176,18 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 /*@kernel*/conv2d_gather/*@*/(
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ source,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ weight,
-    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ out) {
+    /*@operands*/__nv_bfloat16 *__restrict__ out/*@*/) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
-    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    constexpr bool BACKWARD = /*@backward*/false/*@*/;
     constexpr int IMAGES = /*@images*/32/*@*/;
     constexpr int HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/;
     constexpr int CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/;
     constexpr int KERNEL = /*@size*/3/*@*/;
     constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
     constexpr int64_t SOURCE_STRIDE = /*@source_stride*/64/*@*/;
-    constexpr int64_t OUT_STRIDE = /*@out_stride*/128/*@*/;
     constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
     constexpr int SOURCE_VECTOR = /*@source_vector*/8/*@*/;
-    constexpr int WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/;
+    constexpr int WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, VECTOR = /*@vector*/2/*@*/;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
@@ -296,20 +295,26 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
                                     col_tiles + step % STAGES * Cols::SIZE, warp_col);
     }
 
-#pragma unroll
+    const auto column = [&](int c) {
+        return first_col + warp_col + c * VECTOR / 2 * 8 + lane % 4 * 2 + c * VECTOR % 2;
+    };
+    const int own_rows = IMAGES * high * wide - first - warp_row - lane / 4;
+    if (own_rows <= 0 || column(0) >= COLUMNS)
+        return;
+/*@columns*//*@*/#pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++) {
-        const int row = first + warp_row + r * 8 + lane / 4, to_image = row / (high * wide);
-        const int to_y = down.place(row / wide % high), to_x = across.place(row % wide);
-        const int64_t pixel = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
-#pragma unroll
-        for (int n = 0; n < 4; n++) {
-            const int column = first_col + warp_col + n * 8 + lane % 4 * 2;
-            const float *pair = &sums[r / 2][n][r % 2 * 2];
-            if (to_image < IMAGES)
-                conv2d_store<ACCUMULATE, OUT_VECTOR>(out + pixel * OUT_STRIDE + column, pair[0],
-                                                     pair[1], COLUMNS - column);
-        }
-    }
+        if (r * 8 >= own_rows)
+            continue;
+        const int own_row = first + warp_row + lane / 4 + r * 8, to_image = own_row / (high * wide);
+        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
+        const /*@index*/int/*@*/ row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+        const auto found = [&](int c, int j) {
+            return sums[r / 2][c * VECTOR / 2][r % 2 * 2 + c * VECTOR % 2 + j];
+        };
+/*@row*/        for (int c = 0; c < 8 / VECTOR; c++)
+            for (int j = 0; j < VECTOR; j++)
+                out[row * COLUMNS + column(c) + j] = convert<T>(found(c, j));
+/*@*/    }
 }
 //@end
 

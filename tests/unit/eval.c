@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/window.h"
 #include "plan/kernels.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
@@ -197,6 +198,37 @@ static double apply(const Eval *e, const Step *s, double a, double b) {
 
 static double argument(const Eval *e, const Step *s, int i) { return s->arg[i] < 0 ? 0 : e->number[s->arg[i]]; }
 
+/* Where tap number `tap` of the window over place i lies on an axis, backward where it was read; -1: nowhere. */
+static int64_t tap_source(const Window *w, bool backward, int64_t size, int64_t i, int64_t tap) {
+    int64_t at = backward ? i + w->padding - tap : i * w->stride - w->padding + tap;
+    if (at < 0 || (backward && at % w->stride)) return -1;
+    at = backward ? at / w->stride : at;
+    return at < size ? at : -1;
+}
+
+/* An element of the result: taps in their order, channels (filters) innermost, each product added at once. */
+static double convolved(const Eval *e, int64_t row, int64_t col) {
+    const Op *op = e->launch->ops[0];
+    const Window *w = &op->attr.window;
+    const Value *source = op->in[0], *weight = op->in[1];
+    bool backward = op->kind == OP_conv2d_input_grad;
+    int64_t high = backward ? w->height : window_out_height(w), wide = backward ? w->width : window_out_width(w);
+    int64_t from_high = backward ? window_out_height(w) : w->height, from_wide = backward ? window_out_width(w) : w->width;
+    double sum = 0;
+    for (int64_t tap = 0; tap < w->kernel * w->kernel; tap++) {
+        int64_t y = tap_source(w, backward, from_high, row / wide % high, tap / w->kernel);
+        int64_t x = tap_source(w, backward, from_wide, row % wide, tap % w->kernel);
+        int64_t from = (row / wide / high * from_high + y) * from_wide + x;
+        for (int64_t i = 0; y >= 0 && x >= 0 && i < value_cols(source); i++) {
+            int64_t filter = backward ? i : col, channel = backward ? col : i;
+            double a = memory_get(e->memory, source, from * source->row_stride + i);
+            double b = memory_get(e->memory, weight, (filter * w->kernel * w->kernel + tap) * value_cols(weight) + channel);
+            sum = e->wide ? fma(a, b, sum) : (double)fmaf((float)a, (float)b, (float)sum);
+        }
+    }
+    return sum;
+}
+
 static double computed(const Eval *e, int step) {
     const Step *s = &e->body->steps[step];
     double a = argument(e, s, 0), b = argument(e, s, 1);
@@ -211,6 +243,7 @@ static double computed(const Eval *e, int step) {
     case STEP_GE: return a >= b;
     case STEP_AND: return a != 0 && b != 0;
     case STEP_FMA: return e->wide ? fma(a, b, argument(e, s, 2)) : (double)fmaf((float)a, (float)b, (float)argument(e, s, 2));
+    case STEP_RESULT: return convolved(e, e->row, e->body->cols > 1 ? e->col : 0);
     case STEP_FINITE: return isfinite(a);
     case STEP_SELECT: return a != 0 ? b : argument(e, s, 2);
     case STEP_CAST: return s->type == TYPE_REAL ? real(e, a) : trunc(a);
@@ -396,8 +429,8 @@ static void eval_kernel(Memory *memory, const Plan *plan, const Launch *launch) 
     e->rows = k->rows ? k->rows : launch->scalar[0];
     e->phases = phases_of(plan->program->arena, k->body);
     if (k->skeleton == SKELETON_COLUMN) eval_columns(e);
-    else if (!k->workers) eval_rows(e, 0, e->rows, 1);
-    for (int64_t worker = 0; worker < k->workers; worker++) eval_worker(e, worker, (e->rows + k->workers - 1) / k->workers);
+    else if (!k->workers || k->skeleton == SKELETON_EPILOGUE) eval_rows(e, 0, e->rows, 1);
+    else for (int64_t worker = 0; worker < k->workers; worker++) eval_worker(e, worker, (e->rows + k->workers - 1) / k->workers);
     free(e);
 }
 

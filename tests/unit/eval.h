@@ -17,7 +17,8 @@ void memory_free(Memory *);
 double memory_get(const Memory *, const Value *, int64_t element); /* from the value's first */
 void memory_set(Memory *, const Value *, int64_t element, double number);
 
-/* Kernels from bodies, GEMMs, memsets and copies; templates are none of its business. */
+/* Kernels from bodies, convolutions with their epilogues, GEMMs, memsets and copies; other templates are none of
+ * its business. */
 void eval_launch(Memory *, const Plan *, const Launch *);
 void eval_entry(Memory *, const Plan *, Entry);
 

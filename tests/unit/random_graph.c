@@ -230,6 +230,34 @@ static void add_window(RandomGraph *g) {
     if (below(g, 2)) add_op(g, OP_depthwise_conv2d_weight_grad, (Value *[]){x, y}, 2, NULL, 0, attr);
 }
 
+/* What often follows a convolution. */
+static void add_behind(RandomGraph *g, Value *y) {
+    int64_t cols = value_cols(y);
+    if (below(g, 2)) y = add_op(g, OP_add_bias, (Value *[]){y, vector_of(g, cols)}, 2, NULL, 0, (Attr){0})->out[0];
+    if (below(g, 2)) y = add_op(g, below(g, 2) ? OP_relu : OP_silu, &y, 1, NULL, 0, (Attr){0})->out[0];
+    if (value_rows(y) == g->rows && below(g, 2))
+        add_op(g, below(g, 2) ? OP_add : OP_relu_grad, (Value *[]){operand(g, y->dtype, cols), y}, 2, NULL, 0, (Attr){0});
+}
+
+/* y = conv(x), and the gradient of what is read where y is the gradient, now and then onto what is there. */
+static void add_convolution(RandomGraph *g) {
+    static const int64_t filters[] = {8, 1, 16, 37};
+    Attr attr = {.window = some_window(g)};
+    Value *x = matrix(g);
+    if (value_cols(x) > 40) return;
+    int64_t dim[] = {filters[below(g, 4)], attr.window.kernel, attr.window.kernel, value_cols(x)};
+    Value *w = value_new(g->program, name_of(g, "w"), ROLE_FROZEN, x->dtype, 4, dim, (Pos){0});
+    Value *y = add_op(g, OP_conv2d, (Value *[]){x, w}, 2, NULL, 0, attr)->out[0];
+    add_behind(g, y);
+    Value *in[] = {y, w, operand(g, x->dtype, value_cols(x))}, *result = NULL;
+    attr.accumulate = in[2]->role == ROLE_ACTIVATION && !value_overlaps(in[2], y) && below(g, 2);
+    if (attr.accumulate) {
+        result = value_alias(g->program, in[2], name_of(g, "alias"));
+        forget(g, in[2]);
+    }
+    add_behind(g, add_op(g, OP_conv2d_input_grad, in, 2 + attr.accumulate, &result, attr.accumulate, attr)->out[0]);
+}
+
 static Value *channels(RandomGraph *g, const char *what, Role role, int64_t cols) {
     return value_1d(g->program, name_of(g, what), role, g->program->real, cols, (Pos){0});
 }
@@ -307,7 +335,7 @@ static void add_something(RandomGraph *g) {
         add_norm,      add_row_broadcast,    add_on_rows,   add_dropout,     add_cast,      add_swiglu_grad,
         add_rope,      add_column_broadcast, add_gather,    add_embedding,   add_loss,      add_sum_squares,
         add_matmul, add_bias, add_hits, add_window, add_batch_norm, add_batch_norm,
-        add_global_pool, add_image_input,
+        add_global_pool, add_image_input, add_convolution, add_convolution,
     };
     makers[below(g, sizeof makers / sizeof *makers)](g);
 }

@@ -1,4 +1,4 @@
-/* Random programs of pointwise, row and column ops, with matrix products between them, in-place ops,
+/* Random programs of pointwise, row and column ops, with matrix products and convolutions between them, in-place ops,
  * views of shared storages and results of which nobody knows. */
 #ifndef TESTS_UNIT_RANDOM_GRAPH_H
 #define TESTS_UNIT_RANDOM_GRAPH_H

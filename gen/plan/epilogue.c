@@ -1,0 +1,202 @@
+/* Epilogues: what is done to each element of a template's result becomes part of the template's
+ * kernel, so that the result is not written and read again.
+ *
+ * Runs after the grouping. Of a group that reads the result, the epilogue takes the first ops that
+ * are pointwise over the result's elements: as many as leave the fewest bytes to move between the two
+ * kernels and memory, and all of them rather than some, since then a launch is gone. */
+#include "plan/group.h"
+
+#include "graph/op_table.h"
+#include "plan/fuse.h"
+#include "plan/phases.h"
+
+/* Two groups as they would be. */
+typedef struct {
+    Group host, rest; /* rest.count 0: all taken over */
+    int64_t bytes;
+} Split;
+
+bool op_has_epilogue(const Op *op) { return op_is(op, TRAIT_EPILOGUE) && !op->out[0]->plane; }
+
+Body *result_body(const Program *p, const Op *op) {
+    Value *out = op->out[0];
+    Body *body = body_new(p->arena, value_rows(out), value_cols(out));
+    int result = step_result(body);
+    if (op->attr.accumulate)
+        result = step_binary(body, STEP_ADD, step_load(body, op->in[op->in_count - 1]), result);
+    step_store(body, out, result);
+    return body;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+/* Every view that the body reads or writes, once each way; *operands is how many. */
+static int64_t bytes_of(const Body *body, int *operands) {
+    int64_t bytes = 0;
+    *operands = 0;
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        bool known = false, new_way = true;
+        if (s->kind != STEP_LOAD && !step_writes(s->kind))
+            continue;
+        for (int k = 0; k < i; k++) {
+            const Step *before = &body->steps[k];
+            if ((before->kind != STEP_LOAD && !step_writes(before->kind)) ||
+                !value_same_view(before->value, s->value))
+                continue;
+            known = true;
+            new_way = new_way && (before->kind == STEP_LOAD) != (s->kind == STEP_LOAD);
+        }
+        *operands += !known;
+        bytes += new_way ? value_bytes(s->value) : 0;
+    }
+    return bytes;
+}
+
+/* Of the group's kernel, once what nobody reads is dropped. */
+static int64_t group_bytes(const Grouping *g, const Group *group, int *operands) {
+    *operands = 0;
+    if (group->count == 0)
+        return 0;
+    Body *body = group->body;
+    if (group->count > 1) {
+        body = fuse_loads(g->plan->program, body);
+        group_drop_stores(g, group, body);
+    }
+    return bytes_of(body, operands);
+}
+
+/* ---- one way to split ------------------------------------------------------------------------ */
+
+static bool group_add(const Program *p, Group *group, const Op *op, Body *part) {
+    Body *joined = group->count ? fuse_bodies(p, group->body, part) : part;
+    if (!joined || group->count == GROUP_OPS)
+        return false;
+    group->ops[group->count] = op;
+    group->parts[group->count++] = part;
+    group->body = joined;
+    return true;
+}
+
+/* A thread of a template has single elements in hand, and its neighbours still read the operands. */
+static bool is_epilogue(const Group *host) {
+    const Body *body = host->body;
+    const Op *op = host->ops[0];
+    if (body->rows != value_rows(op->out[0]) || body->cols != value_cols(op->out[0]) ||
+        body_has(body, step_reduces) || body_has(body, step_sums_columns))
+        return false;
+    for (int i = 0; i < body->count; i++) {
+        const Value *to = body->steps[i].value;
+        if (!step_writes(body->steps[i].kind))
+            continue;
+        if (value_rows(to) != body->rows || value_cols(to) != body->cols)
+            return false;
+        for (int k = 0; k < op->in_count - op->attr.accumulate; k++)
+            if (value_overlaps(op->in[k], to))
+                return false;
+    }
+    return true;
+}
+
+/* The host with the first `taken` ops of the reader. */
+static bool split(const Grouping *g, const Group *host, const Group *reader, int taken, Split *to) {
+    const Program *p = g->plan->program;
+    int operands;
+    *to = (Split){.host = group_new(p->arena), .rest = group_new(p->arena)};
+    to->host.epilogue = true;
+    for (int i = 0; i < host->count; i++)
+        if (!group_add(p, &to->host, host->ops[i], host->parts[i]))
+            return false;
+    for (int i = 0; i < reader->count; i++)
+        if (!group_add(p, i < taken ? &to->host : &to->rest, reader->ops[i], reader->parts[i]))
+            return false;
+    if (!is_epilogue(&to->host))
+        return false;
+    to->bytes = group_bytes(g, &to->rest, &operands);
+    to->bytes += group_bytes(g, &to->host, &operands);
+    return operands + host->ops[0]->in_count <= MAX_PARAMS;
+}
+
+/* ---- where the two stand --------------------------------------------------------------------- */
+
+static bool conflicts_between(const Grouping *g, int first, int last, const Group *group) {
+    for (int i = first + 1; i < last; i++)
+        if (groups_conflict(&g->groups[i], group))
+            return true;
+    return false;
+}
+
+static void move_group(Grouping *g, int from, int to) {
+    for (; from + 1 <= to; from++) {
+        Group group = g->groups[from];
+        g->groups[from] = g->groups[from + 1];
+        g->groups[from + 1] = group;
+    }
+}
+
+static void remove_group(Grouping *g, int index) {
+    move_group(g, index, g->count - 1);
+    g->count--;
+}
+
+/* Whether ops of the reader can move up to the host, or the host down to the reader. */
+static bool can_meet(const Grouping *g, int host, int reader, bool *moves_down) {
+    *moves_down = conflicts_between(g, host, reader, &g->groups[reader]);
+    return !*moves_down || !conflicts_between(g, host, reader, &g->groups[host]);
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+static bool reads_result(const Group *reader, const Group *host) {
+    for (int i = 0; i < reader->count; i++)
+        for (int k = 0; k < reader->ops[i]->in_count; k++)
+            for (int o = 0; o < host->count; o++)
+                if (value_overlaps(reader->ops[i]->in[k], host->ops[o]->out[0]))
+                    return true;
+    return false;
+}
+
+/* The best of all splits; false: none is better than to leave the two as they are. */
+static bool best_split(const Grouping *g, const Group *host, const Group *reader, Split *best) {
+    int operands;
+    bool found = false;
+    best->bytes = group_bytes(g, host, &operands) + group_bytes(g, reader, &operands);
+    for (int taken = reader->count; taken > 0; taken--) {
+        Split s;
+        if (split(g, host, reader, taken, &s) && s.bytes < best->bytes) {
+            *best = s;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* True where the reader is gone. The host may stand further down afterwards. */
+static bool take_over(Grouping *g, int *host, int reader) {
+    bool moves_down;
+    Split s;
+    const Group *a = &g->groups[*host], *b = &g->groups[reader];
+    if (!b->body || b->epilogue || !reads_result(b, a) || (group_observed(a) && group_observed(b)))
+        return false;
+    if (!can_meet(g, *host, reader, &moves_down) || !best_split(g, a, b, &s))
+        return false;
+    g->groups[*host] = s.host;
+    g->groups[reader] = s.rest;
+    if (moves_down) {
+        move_group(g, *host, reader - 1);
+        *host = reader - 1;
+    }
+    if (s.rest.count == 0)
+        remove_group(g, reader);
+    return s.rest.count == 0;
+}
+
+void group_epilogues(Grouping *g) {
+    for (int i = g->count - 1; i >= 0; i--) {
+        int host = i;
+        if (!g->groups[host].epilogue)
+            continue;
+        for (int r = host + 1; r < g->count && r <= host + GROUP_WINDOW; r++)
+            r -= take_over(g, &host, r);
+    }
+}

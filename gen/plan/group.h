@@ -1,0 +1,40 @@
+/* Groups of ops that run as one launch, while they are made. */
+#ifndef PLAN_GROUP_H
+#define PLAN_GROUP_H
+
+#include "plan/plan.h"
+
+enum { GROUP_WINDOW = 24, GROUP_OPS = 32 }; /* groups that are looked at; ops in one */
+
+typedef struct {
+    const Op **ops;
+    Body **parts; /* of each op, before they were joined */
+    int count;
+    Body *body;    /* of all; NULL: a matrix product, a memset or a template without an epilogue */
+    bool epilogue; /* the body is what follows in the kernel of the template that serves ops[0] */
+} Group;
+
+typedef struct {
+    Plan *plan;
+    Entry entry;
+    const Graph *graph;
+    Group *groups; /* in the order in which they will run */
+    int count, capacity;
+} Grouping;
+
+/* An empty group with room. */
+Group group_new(Arena *);
+/* Whether the order of the two matters. */
+bool groups_conflict(const Group *, const Group *);
+bool group_observed(const Group *);
+/* Drops from the body, which is not that of a single op, what nobody outside of the group reads. */
+void group_drop_stores(const Grouping *, const Group *, Body *);
+
+/* Whether the op's template leaves open what becomes of its result. */
+bool op_has_epilogue(const Op *);
+/* The body that stores it, for others to join. */
+Body *result_body(const Program *, const Op *);
+/* Pointwise bodies behind a template move into its epilogue, where fewer bytes move then. */
+void group_epilogues(Grouping *);
+
+#endif
