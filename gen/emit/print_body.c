@@ -137,6 +137,7 @@ static const char *printed(Printer *p, void (*print)(Printer *)) {
     p->out = &out;
     sb_puts(&out, "");
     print(p);
+    p->out = NULL;
     const char *text = arena_strdup(p->arena, out.text);
     sb_free(&out);
     return text;

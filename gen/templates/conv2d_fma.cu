@@ -16,7 +16,9 @@
  * shared memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result,
  * a column a filter (a channel), and sums over taps and channels (filters). Backward, the blocks of
  * each z take the places of one phase (see WindowAxis), so that the sums hold no taps that a stride
- * leaves out. `weight_grad` has a row a filter, a column a tap and channel, and sums over places;
+ * leaves out. What becomes of each element of its result is filled in, the epilogue: it has the
+ * element's `row` and column and the sum that was `found`; its operands follow the two sources.
+ * `weight_grad` has a row a filter, a column a tap and channel, and sums over places;
  * part z of them goes to dw + z * elements of dw, so that several parts leave partial sums, which
  * conv2d_parts.cu adds up. `gather_planes` serves planes: for each image, a row a filter (a channel),
  * a column a place, so that neighbouring threads read and write neighbouring pixels. weight_grad
@@ -35,7 +37,8 @@
  * rows that lie in the image, for all taps, and its columns of w (weight_grad: its columns of dy
  * and of the gathered x); results are written once, and read before where they accumulate.
  *
- * A thread sums 8 x 4 elements. Every sum runs in a fixed order; there are no atomics. */
+ * A thread sums 8 x 4 elements, `vector` of a row at a time in the epilogue. Every sum runs in a fixed
+ * order; there are no atomics. */
 #include "runtime/kernel.cuh"
 
 //@prelude

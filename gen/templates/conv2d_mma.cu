@@ -11,7 +11,8 @@
  *     deep(n) = n * (64 + 16) bytes, flat(n) = depth * (n + 8) * sizeof(T) bytes
  * source_vector, weight_vector, dy_vector are 16 / sizeof(T) where runs of that many channels
  * (filters; in planes, places that are read together) start at multiples of 16 bytes, else 1, and then
- * so do the parts of weight_grad; out_vector is 2 where pairs of the result are aligned, else 1. FLOPs and bytes as in conv2d_fma.cu.
+ * so do the parts of weight_grad; out_vector is 2 where pairs of the result are aligned, else 1. FLOPs,
+ * bytes and what an epilogue is as in conv2d_fma.cu; its `vector` is 2 or 1.
  *
  * Two rows of warps share a tile, 32 columns each. Tiles come to shared memory stages - 1 steps
  * ahead, by cp.async where vectors are whole, else element by element. `deep` tiles have the depth

@@ -231,6 +231,112 @@ static void test_inner_values_stay_in_registers(void **state) {
     arena_free(&arena);
 }
 
+/* ---- epilogues ------------------------------------------------------------------------------- */
+
+enum { PLACES = 2 * 6 * 6, CHANNELS = 16 };
+
+/* As many channels as filters, and as many places. */
+static Value *convolution(Hand *h, OpKind kind, const char *name, Value *x) {
+    int64_t dim[] = {CHANNELS, 3, 3, CHANNELS};
+    Value *w = value_new(h->program, "w", ROLE_FROZEN, x->dtype, 4, dim, (Pos){0});
+    Attr attr = {.window = {.height = 6, .width = 6, .kernel = 3, .stride = 1, .padding = 1}};
+    return op_add(h->program, h->graph, kind, name, (Value *[]){x, w}, 2, attr, (Pos){0})->out[0];
+}
+
+static Value *places(Hand *h, const char *name, Role role) { return matrix(h, name, role, PLACES, CHANNELS); }
+
+static const Launch *launch_with(const Plan *plan, OpKind kind) {
+    const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < entry->launch_count; i++)
+        for (int k = 0; k < entry->launches[i].op_count; k++)
+            if (entry->launches[i].ops[k]->kind == kind) return &entry->launches[i];
+    fail_msg("no launch with op kind %d", (int)kind);
+    return NULL;
+}
+
+static bool stores(const Launch *launch, const Value *v) {
+    for (int i = 0; i < launch->arg_count; i++)
+        if (launch->written[i] && launch->arg[i] == v) return true;
+    return false;
+}
+
+/* Bias, activation and residual: nothing of the result itself reaches memory. */
+static void test_convolution_with_epilogue(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *y = convolution(&h, OP_conv2d, "y", places(&h, "x", ROLE_FROZEN));
+    Value *bias = value_1d(h.program, "bias", ROLE_FROZEN, DT_F32, CHANNELS, (Pos){0});
+    Value *act = op1(&h, OP_relu, "act", op1(&h, OP_add_bias, "biased", y, bias, NULL), NULL, NULL);
+    Value *to = places(&h, "to", ROLE_GRADIENT);
+    op1(&h, OP_add, "sum", places(&h, "shortcut", ROLE_FROZEN), act, to);
+    Plan *plan = plan_of(h.program, true);
+    const Launch *launch = launch_with(plan, OP_conv2d);
+    assert_int_equal(launches(plan), 1);
+    assert_int_equal(launch->arg_count, 5);
+    assert_true(stores(launch, to) && !stores(launch, y));
+    arena_free(&arena);
+}
+
+/* A matrix product reads the result as it was. */
+static void test_result_with_other_readers_is_stored(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *y = convolution(&h, OP_conv2d, "y", places(&h, "x", ROLE_FROZEN)), *to = places(&h, "to", ROLE_GRADIENT);
+    op1(&h, OP_relu, "act", y, NULL, to);
+    op_add(h.program, h.graph, OP_matmul, "m", (Value *[]){y, y}, 2, (Attr){.alpha = 1, .transpose_b = true}, (Pos){0});
+    Plan *plan = plan_of(h.program, true);
+    const Launch *launch = launch_with(plan, OP_conv2d);
+    assert_int_equal(launches(plan), 2);
+    assert_true(stores(launch, to) && stores(launch, y));
+    arena_free(&arena);
+}
+
+/* The mask of an activation is taken over, the sum over rows that follows is not. */
+static void test_epilogue_ends_before_a_sum(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *dx = convolution(&h, OP_conv2d_input_grad, "dx", places(&h, "dy", ROLE_FROZEN));
+    Value *masked = places(&h, "masked", ROLE_GRADIENT);
+    op1(&h, OP_relu_grad, "mask", places(&h, "act", ROLE_FROZEN), dx, masked);
+    op1(&h, OP_column_sum, "db", masked, NULL, value_1d(h.program, "db", ROLE_GRADIENT, DT_F32, CHANNELS, (Pos){0}));
+    Plan *plan = plan_of(h.program, true);
+    const Launch *launch = launch_with(plan, OP_conv2d_input_grad);
+    assert_int_equal(launch->op_count, 2);
+    assert_true(stores(launch, masked) && !stores(launch, dx));
+    assert_ptr_not_equal(launch_with(plan, OP_column_sum), launch);
+    arena_free(&arena);
+}
+
+/* Wider than the result: the norm widens what it reads, rather than read it wide. */
+static void test_epilogue_that_moves_more_is_left(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    h.program->activation = DT_BF16;
+    Value *x = value_2d(h.program, "x", ROLE_FROZEN, DT_BF16, PLACES, CHANNELS, (Pos){0});
+    Value *y = convolution(&h, OP_conv2d, "y", x), *wide = places(&h, "wide", ROLE_ACTIVATION);
+    op1(&h, OP_cast, "wide", y, NULL, wide);
+    op1(&h, OP_rms_norm, "norm", wide, value_1d(h.program, "w", ROLE_FROZEN, DT_F32, CHANNELS, (Pos){0}), NULL);
+    Plan *plan = plan_of(h.program, true);
+    assert_int_equal(launch_with(plan, OP_conv2d)->op_count, 1);
+    assert_ptr_equal(launch_with(plan, OP_cast), launch_with(plan, OP_rms_norm));
+    arena_free(&arena);
+}
+
+/* Other blocks still gather from what the sum overwrites. */
+static void test_epilogue_spares_the_source(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *x = op1(&h, OP_silu, "x", places(&h, "a", ROLE_FROZEN), NULL, NULL);
+    Value *y = convolution(&h, OP_conv2d, "y", x);
+    op1(&h, OP_add, "x2", x, y, value_alias(h.program, x, "x2"));
+    assert_int_equal(launches_of(&h), 3);
+}
+
 /* The clone of a value waits for backward; joined with the original it would save no memory. */
 static void test_control_edge_is_kept(void **state) {
     (void)state;
@@ -262,6 +368,11 @@ int main(void) {
         cmocka_unit_test(test_batch_norm_takes_three_kernels),
         cmocka_unit_test(test_scalar_in_place),
         cmocka_unit_test(test_inner_values_stay_in_registers),
+        cmocka_unit_test(test_convolution_with_epilogue),
+        cmocka_unit_test(test_result_with_other_readers_is_stored),
+        cmocka_unit_test(test_epilogue_ends_before_a_sum),
+        cmocka_unit_test(test_epilogue_that_moves_more_is_left),
+        cmocka_unit_test(test_epilogue_spares_the_source),
         cmocka_unit_test(test_control_edge_is_kept),
         cmocka_unit_test(test_f32),
         cmocka_unit_test(test_bf16),

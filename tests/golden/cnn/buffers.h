@@ -46,43 +46,38 @@
 
 #define SCRATCH_BYTES 4460544ul
 
-#define IMAGES 51200ul /* f32 [576, 1], activation images */
-#define CONV1 0ul /* f32 [400, 8], activation conv1 */
-#define RELU1 38400ul /* f32 [400, 8], activation relu1 */
-#define CONV2 0ul /* f32 [400, 12], activation conv2 */
-#define CONV2_BIASED 19200ul /* f32 [400, 12], activation conv2.biased */
-#define MAX_POOL1_ARGMAX 53504ul /* u8 [100, 12], activation max_pool1.argmax */
-#define DROPOUT1 0ul /* f32 [100, 12], activation dropout1 */
-#define FC1 4864ul /* f32 [4, 16], activation fc1 */
-#define RELU2 5120ul /* f32 [4, 16], activation relu2 */
-#define FC2 4864ul /* f32 [4, 6], activation fc2 */
-#define FC2_BIASED 5376ul /* f32 [4, 6], activation fc2.biased */
-#define LOSS_ROWS 5888ul /* f32 [4, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 4864ul /* f32 [1], activation loss */
-#define EVALUATE_IMAGES 12800ul /* f32 [576, 1], activation images */
-#define EVALUATE_CONV1 0ul /* f32 [400, 8], activation conv1 */
+#define IMAGES 44800ul /* f32 [576, 1], activation images */
+#define RELU1 19200ul /* f32 [400, 8], activation relu1 */
+#define CONV2_BIASED 0ul /* f32 [400, 12], activation conv2.biased */
+#define MAX_POOL1_ARGMAX 36864ul /* u8 [100, 12], activation max_pool1.argmax */
+#define DROPOUT1 32000ul /* f32 [100, 12], activation dropout1 */
+#define FC1 38144ul /* f32 [4, 16], activation fc1 */
+#define RELU2 38400ul /* f32 [4, 16], activation relu2 */
+#define FC2 38144ul /* f32 [4, 6], activation fc2 */
+#define FC2_BIASED 38656ul /* f32 [4, 6], activation fc2.biased */
+#define LOSS_ROWS 39168ul /* f32 [4, 1], activation loss.rows */
+#define MICRO_STEP_LOSS 38144ul /* f32 [1], activation loss */
+#define EVALUATE_IMAGES 0ul /* f32 [576, 1], activation images */
 #define EVALUATE_RELU1 19200ul /* f32 [400, 8], activation relu1 */
-#define EVALUATE_CONV2 0ul /* f32 [400, 12], activation conv2 */
-#define EVALUATE_CONV2_BIASED 19200ul /* f32 [400, 12], activation conv2.biased */
-#define MAX_POOL1 0ul /* f32 [100, 12], activation max_pool1 */
-#define EVALUATE_MAX_POOL1_ARGMAX 4864ul /* u8 [100, 12], activation max_pool1.argmax */
-#define EVALUATE_FC1 4864ul /* f32 [4, 16], activation fc1 */
-#define EVALUATE_RELU2 0ul /* f32 [4, 16], activation relu2 */
-#define EVALUATE_FC2 256ul /* f32 [4, 6], activation fc2 */
-#define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], activation loss.rows */
-#define EVALUATE_LOSS 256ul /* f32 [1], activation loss */
+#define EVALUATE_CONV2_BIASED 0ul /* f32 [400, 12], activation conv2.biased */
+#define MAX_POOL1 19200ul /* f32 [100, 12], activation max_pool1 */
+#define EVALUATE_MAX_POOL1_ARGMAX 24064ul /* u8 [100, 12], activation max_pool1.argmax */
+#define EVALUATE_FC1 0ul /* f32 [4, 16], activation fc1 */
+#define EVALUATE_RELU2 256ul /* f32 [4, 16], activation relu2 */
+#define EVALUATE_FC2 0ul /* f32 [4, 6], activation fc2 */
+#define EVALUATE_LOSS_ROWS 256ul /* f32 [4, 1], activation loss.rows */
+#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
 #define HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
 #define TOP1 0ul /* f32 [1], activation top1 */
 #define TOP5 0ul /* f32 [1], activation top5 */
-#define FC2_BIASED_GRAD 5632ul /* f32 [4, 6], activation fc2.biased.grad */
-#define RELU2_GRAD 4864ul /* f32 [4, 16], activation relu2.grad */
-#define FC1_BIASED_GRAD 5376ul /* f32 [4, 16], activation fc1.biased.grad */
+#define FC2_BIASED_GRAD 38912ul /* f32 [4, 6], activation fc2.biased.grad */
+#define RELU2_GRAD 38144ul /* f32 [4, 16], activation relu2.grad */
+#define FC1_BIASED_GRAD 38656ul /* f32 [4, 16], activation fc1.biased.grad */
 #define FLATTEN1_GRAD 0ul /* f32 [4, 300], activation flatten1.grad */
-#define MAX_POOL1_GRAD 19200ul /* f32 [100, 12], activation max_pool1.grad */
+#define MAX_POOL1_GRAD 32000ul /* f32 [100, 12], activation max_pool1.grad */
 #define CONV2_BIASED_GRAD 0ul /* f32 [400, 12], activation conv2.biased.grad */
-#define RELU1_GRAD 19200ul /* f32 [400, 8], activation relu1.grad */
-#define CONV1_BIASED_GRAD 0ul /* f32 [400, 8], activation conv1.biased.grad */
+#define CONV1_BIASED_GRAD 32000ul /* f32 [400, 8], activation conv1.biased.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
@@ -105,9 +100,9 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 30,
+    MICRO_STEP_OUTPUTS = 27,
     UPDATE_OUTPUTS = 11,
-    EVALUATE_OUTPUTS = 19,
+    EVALUATE_OUTPUTS = 17,
 };
 
 extern const RtParam params[PARAMS];
