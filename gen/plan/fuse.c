@@ -73,9 +73,10 @@ static int same_load(const Body *body, int count, const Step *load) {
     return -1;
 }
 
-/* A whole number that is computed already; so loads at rows that two ops compute are one load. */
-static int same_index(const Body *body, const Step *step) {
-    for (int i = 0; step->type != TYPE_REAL && !step->value && i < body->count; i++) {
+/* A whole number that the first body has; so loads at rows that two ops compute are one load. */
+static int same_index(const Body *body, int count, const Step *step) {
+    bool whole = (step->type == TYPE_INT || step->type == TYPE_LONG) && !step->value;
+    for (int i = 0; whole && i < count; i++) {
         const Step *s = &body->steps[i];
         bool same = s->kind == step->kind && s->type == step->type &&
                     s->constant == step->constant && !s->value;
@@ -124,7 +125,7 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
         if (s.row_index >= 0)
             s.row_index = place[s.row_index];
         int writer = s.kind == STEP_LOAD ? last_writer(joined, before, s.value) : -1;
-        int known = same_index(joined, &s);
+        int known = same_index(joined, before, &s);
         if (s.kind == STEP_LOAD && writer < 0)
             known = same_load(joined, joined->count, &s);
         if (writer >= 0)

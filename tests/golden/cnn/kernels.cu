@@ -1,4 +1,4 @@
-/* The 25 kernels of cnn.
+/* The 23 kernels of cnn.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -75,23 +75,22 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
     store_vec(images + i, images_v);
 }
 
-/* conv2d (gather of conv2d_fma.cu)
- * from model.layers; 29216 bytes, 57600 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) conv2d_4x12x12x1_8x3x3(
+/* conv2d, add_bias, relu (gather of conv2d_fma.cu)
+ * from model.layers; 30816 bytes, 60800 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_8x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
-    float *__restrict__ out) {
-    using T = float;
+    const float *__restrict__ bias, float *__restrict__ relu1) {
     using A = float;
-    constexpr bool BACKWARD = false, ACCUMULATE = false;
+    constexpr bool BACKWARD = false;
     constexpr int IMAGES = 4;
     constexpr int HEIGHT = 12, WIDTH = 12;
     constexpr int CHANNELS = 1, FILTERS = 8;
     constexpr int KERNEL = 3;
     constexpr int STRIDE = 1, PADDING = 0;
     constexpr int64_t SOURCE_STRIDE = 1;
-    constexpr int64_t OUT_STRIDE = 8;
     constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
+    constexpr int VECTOR = 4;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
@@ -154,56 +153,46 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_4x12x12x1_8x3x3(
         __syncthreads();
     }
 
+    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
+    const int own_rows = IMAGES * high * wide - first - thread_row;
+    if (own_rows <= 0 || column(0) >= COLUMNS)
+        return;
+    const int col = column(0);
+    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i++) {
-        const int row = first + thread_row + i, to_image = row / (high * wide);
-        const int to_y = down.place(row / wide % high), to_x = across.place(row % wide);
-        const int64_t pixel = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+        if (i >= own_rows)
+            continue;
+        const int own_row = first + thread_row + i, to_image = own_row / (high * wide);
+        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
+        const int row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+        const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
+        Vec<float, 4> relu1_v;
 #pragma unroll
-        for (int j = 0; j < CONV2D_COLS; j++) {
-            const int column = first_col + thread_col + j;
-            if (to_image < IMAGES && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(out + pixel * OUT_STRIDE + column, sums[i][j]);
+        for (int j = 0; j < 4; j++) {
+            const float conv1_biased = found(0, j) + bias_v[j];
+            relu1_v[j] = conv1_biased < 0.0f ? 0.0f : conv1_biased;
         }
+        store_vec(relu1 + row * 8 + col, relu1_v);
     }
 }
 
-/* add_bias, relu over [400, 8]
- * from model.layers; 38400 bytes, 3200 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_bias_relu_400x8(
-    const float *__restrict__ conv1, const float *__restrict__ bias, float *__restrict__ relu1) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 3200)
-        return;
-    const int col = i % 8;
-    const Vec<float, 4> conv1_v = load_vec<4>(conv1 + i);
-    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
-    Vec<float, 4> relu1_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float conv1_biased = conv1_v[j] + bias_v[j];
-        relu1_v[j] = conv1_biased < 0.0f ? 0.0f : conv1_biased;
-    }
-    store_vec(relu1 + i, relu1_v);
-}
-
-/* conv2d (gather of conv2d_fma.cu)
- * from model.layers; 143744 bytes, 691200 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) conv2d_4x10x10x8_12x3x3(
+/* conv2d, add_bias (gather of conv2d_fma.cu)
+ * from model.layers; 146144 bytes, 696000 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
-    float *__restrict__ out) {
-    using T = float;
+    const float *__restrict__ bias, float *__restrict__ conv2_biased) {
     using A = float;
-    constexpr bool BACKWARD = false, ACCUMULATE = false;
+    constexpr bool BACKWARD = false;
     constexpr int IMAGES = 4;
     constexpr int HEIGHT = 10, WIDTH = 10;
     constexpr int CHANNELS = 8, FILTERS = 12;
     constexpr int KERNEL = 3;
     constexpr int STRIDE = 1, PADDING = 1;
     constexpr int64_t SOURCE_STRIDE = 8;
-    constexpr int64_t OUT_STRIDE = 12;
     constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
+    constexpr int VECTOR = 4;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
@@ -266,37 +255,27 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_4x10x10x8_12x3x3(
         __syncthreads();
     }
 
+    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
+    const int own_rows = IMAGES * high * wide - first - thread_row;
+    if (own_rows <= 0 || column(0) >= COLUMNS)
+        return;
+    const int col = column(0);
+    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i++) {
-        const int row = first + thread_row + i, to_image = row / (high * wide);
-        const int to_y = down.place(row / wide % high), to_x = across.place(row % wide);
-        const int64_t pixel = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+        if (i >= own_rows)
+            continue;
+        const int own_row = first + thread_row + i, to_image = own_row / (high * wide);
+        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
+        const int row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+        const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
+        Vec<float, 4> conv2_biased_v;
 #pragma unroll
-        for (int j = 0; j < CONV2D_COLS; j++) {
-            const int column = first_col + thread_col + j;
-            if (to_image < IMAGES && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(out + pixel * OUT_STRIDE + column, sums[i][j]);
+        for (int j = 0; j < 4; j++) {
+            conv2_biased_v[j] = found(0, j) + bias_v[j];
         }
+        store_vec(conv2_biased + row * 12 + col, conv2_biased_v);
     }
-}
-
-/* add_bias over [400, 12]
- * from model.layers; 57600 bytes, 4800 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_bias_400x12(
-    const float *__restrict__ conv2, const float *__restrict__ bias,
-    float *__restrict__ conv2_biased) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 4800)
-        return;
-    const int col = i % 12;
-    const Vec<float, 4> conv2_v = load_vec<4>(conv2 + i);
-    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
-    Vec<float, 4> conv2_biased_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        conv2_biased_v[j] = conv2_v[j] + bias_v[j];
-    }
-    store_vec(conv2_biased + i, conv2_biased_v);
 }
 
 /* max_pool2d, dropout over [100, 12]
@@ -630,23 +609,22 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
         }
 }
 
-/* conv2d_input_grad (gather of conv2d_fma.cu)
- * from model.layers; 187520 bytes, 691200 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_4x10x10x8_12x3x3(
+/* conv2d_input_grad, relu_grad (gather of conv2d_fma.cu)
+ * from model.layers; 200320 bytes, 691200 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
-    float *__restrict__ out) {
-    using T = float;
+    const float *__restrict__ relu1, float *__restrict__ conv1_biased_grad) {
     using A = float;
-    constexpr bool BACKWARD = true, ACCUMULATE = false;
+    constexpr bool BACKWARD = true;
     constexpr int IMAGES = 4;
     constexpr int HEIGHT = 10, WIDTH = 10;
     constexpr int CHANNELS = 8, FILTERS = 12;
     constexpr int KERNEL = 3;
     constexpr int STRIDE = 1, PADDING = 1;
     constexpr int64_t SOURCE_STRIDE = 12;
-    constexpr int64_t OUT_STRIDE = 8;
     constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
+    constexpr int VECTOR = 4;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
@@ -709,41 +687,44 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_4x10x10x8_12x
         __syncthreads();
     }
 
+    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
+    const int own_rows = IMAGES * high * wide - first - thread_row;
+    if (own_rows <= 0 || column(0) >= COLUMNS)
+        return;
+    const int col = column(0);
 #pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i++) {
-        const int row = first + thread_row + i, to_image = row / (high * wide);
-        const int to_y = down.place(row / wide % high), to_x = across.place(row % wide);
-        const int64_t pixel = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+        if (i >= own_rows)
+            continue;
+        const int own_row = first + thread_row + i, to_image = own_row / (high * wide);
+        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
+        const int row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
+        const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
+        const Vec<float, 4> relu1_v = load_vec<4>(relu1 + row * 8 + col);
+        Vec<float, 4> conv1_biased_grad_v;
 #pragma unroll
-        for (int j = 0; j < CONV2D_COLS; j++) {
-            const int column = first_col + thread_col + j;
-            if (to_image < IMAGES && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(out + pixel * OUT_STRIDE + column, sums[i][j]);
+        for (int j = 0; j < 4; j++) {
+            conv1_biased_grad_v[j] = 0.0f < relu1_v[j] ? found(0, j) : 0.0f;
         }
+        store_vec(conv1_biased_grad + row * 8 + col, conv1_biased_grad_v);
     }
 }
 
-/* relu_grad, column_sum over [400, 8]
- * from model.layers; 38432 bytes, 3200 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_400x8(
-    const float *__restrict__ relu1, const float *__restrict__ relu1_grad,
-    float *__restrict__ conv1_biased_grad, float *__restrict__ bias_grad) {
+/* column_sum over [400, 8]
+ * from model.layers; 12832 bytes, 3200 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) column_sum_400x8(
+    const float *__restrict__ conv1_biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
     const int first = worker * 400, end = first + 400;
     const int lane = threadIdx.x % 2, part = threadIdx.x / 2;
     const int col = lane * 4;
     Vec<float, 4> total = {};
     for (int row = first + part; row < end; row += 128) {
-        const Vec<float, 4> relu1_v = load_vec<4>(relu1 + row * 8 + col);
-        const Vec<float, 4> relu1_grad_v = load_vec<4>(relu1_grad + row * 8 + col);
-        Vec<float, 4> conv1_biased_grad_v;
+        const Vec<float, 4> conv1_biased_grad_v = load_vec<4>(conv1_biased_grad + row * 8 + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float conv1_biased_grad_j = 0.0f < relu1_v[j] ? relu1_grad_v[j] : 0.0f;
-            conv1_biased_grad_v[j] = conv1_biased_grad_j;
-            total[j] += conv1_biased_grad_j;
+            total[j] += conv1_biased_grad_v[j];
         }
-        store_vec(conv1_biased_grad + row * 8 + col, conv1_biased_grad_v);
     }
     SHARED Vec<float, 4> sums[256];
     total = sum_of_parts<128, 2>(sums, total);

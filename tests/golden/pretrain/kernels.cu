@@ -323,12 +323,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32(
     Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
-        self_attn_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
-        const float t_3 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
-        const float t_4 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
-        self_attn_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t_3 - t_4 : t_3 + t_4);
+        const int t = (col + j) % 16;
+        const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
+        const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
+        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t < 8 ? t_2 - t_3 : t_2 + t_3);
+        const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
+        const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
+        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t < 8 ? t_4 - t_5 : t_4 + t_5);
     }
     store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
     store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
@@ -938,13 +939,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
-        const float t_3 = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float t_4 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] =
-            convert<__nv_bfloat16>((col + j) % 16 < 8 ? t_3 + t_4 : t_3 - t_4);
+        const int t = (col + j) % 16;
+        const float t_2 = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
+        const float t_3 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
+        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>(t < 8 ? t_2 + t_3 : t_2 - t_3);
+        const float t_4 = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
+        const float t_5 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(t < 8 ? t_4 + t_5 : t_4 - t_5);
     }
     store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
     store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
