@@ -162,6 +162,8 @@ static void run_template(Memory *m, const Op *op) {
     case OP_embedding_grad:
         embedding_grad(m, op);
         break;
+    case OP_conv2d:
+    case OP_conv2d_input_grad:
     case OP_conv2d_weight_grad:
         interpret_conv2d(m, op);
         break;
