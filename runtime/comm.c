@@ -192,11 +192,11 @@ static void be_silent(const Rt *rt) {
         rt_fail("/dev/null cannot be written");
 }
 
-static void start_watch(Rt *rt) {
+static void share_posts(Rt *rt) {
     void *posts = NULL;
     int *here = rt->comm->here = rt_alloc((size_t)rt->local_ranks * sizeof *here);
-    bool shared = rt->comm->share(sizeof(WatchPost), &posts, here) == 0;
-    watch_start(rt, posts, here, shared ? rt->local_ranks : 0);
+    if (rt->comm->share(sizeof(WatchPost), &posts, here) == 0)
+        watch_share(rt, posts, here);
 }
 
 void comm_open(Rt *rt) {
@@ -210,9 +210,12 @@ void comm_open(Rt *rt) {
     struct RtComm *comm = rt_alloc(sizeof *comm);
     load_shim(comm);
     rt->comm = comm;
+    watch_start(rt);
+    watch_enter(rt, "MPI_Init");
     find_place(rt);
     be_silent(rt);
-    start_watch(rt);
+    share_posts(rt);
+    watch_leave(rt);
     agree_on_program(rt);
 }
 

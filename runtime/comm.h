@@ -54,8 +54,9 @@ typedef struct {
     atomic_bool waiting;     /* for other ranks or the device; else it works */
 } WatchPost;
 
-/* `posts` of the `count` ranks on this machine, which are `here`; without posts, count is 0. */
-void watch_start(const Rt *rt, WatchPost *posts, const int *here, int count);
+void watch_start(const Rt *rt);
+/* `posts` of the ranks on this machine, which are `here`; both must last. */
+void watch_share(const Rt *rt, WatchPost *posts, const int *here);
 void watch_stop(void);
 
 /* Around whatever lasts as long as another rank wants. May be nested; the outermost counts. */

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <time.h>
 
-#define NCCL_FUNCTIONS(X)                                                                       \
-    X(GetVersion)                                                                               \
-    X(GetUniqueId)                                                                              \
-    X(CommInitRankConfig) X(CommGetAsyncError) X(CommDestroy) X(GetErrorString) X(GetLastError) \
-        X(AllReduce)
+#define NCCL_FUNCTIONS(X) \
+    X(GetVersion)         \
+    X(GetUniqueId)        \
+    X(CommInitRankConfig) \
+    X(CommGetAsyncError) X(CommDestroy) X(GetErrorString) X(GetLastError) X(AllReduce)
 
 static struct {
 #define X(name) __typeof__(&nccl##name) name;
@@ -90,7 +90,7 @@ void nccl_open(Rt *rt) {
 void nccl_close(Rt *rt) {
     NcclComm comm = connected;
     connected = NULL;
-    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
     if (comm)
         finish(rt, NULL, nccl.CommDestroy(comm), "the end of NCCL");
 }

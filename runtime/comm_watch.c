@@ -21,9 +21,10 @@ static struct {
     double limit_ms;
     _Atomic double since_ms; /* the wait under way began; 0: there is none */
     _Atomic(const char *) what;
-    WatchPost *posts, *mine; /* [post_count] of the ranks `here`, mine among them */
+    _Atomic(WatchPost *) mine;
+    const WatchPost *posts; /* [post_count] of the ranks `here`, mine among them */
     const int *here;
-    int post_count;
+    atomic_int post_count;
     pthread_t thread;
     atomic_bool stop;
 } watch;
@@ -31,8 +32,9 @@ static struct {
 /* ---- what the rank is at ----------------------------------------------------------------------- */
 
 static void post(const Rt *rt, bool waiting) {
-    watch.mine->step = rt->step + 1;
-    watch.mine->waiting = waiting;
+    WatchPost *mine = watch.mine;
+    mine->step = rt->step + 1;
+    mine->waiting = waiting;
     watch.since_ms = waiting ? rt_now_ms() : 0;
 }
 
@@ -123,19 +125,26 @@ static void start_thread(void) {
         rt_fail("no thread can be started: %s", strerror(error));
 }
 
-void watch_start(const Rt *rt, WatchPost *posts, const int *here, int count) {
+void watch_start(const Rt *rt) {
     static WatchPost alone;
     double limit = rt->program->comm_timeout_s;
     watch.rank = rt->rank;
     watch.limit_ms = 1e3 * (limit > 0 ? limit : DEFAULT_LIMIT_S);
     watch.what = "the start";
-    watch.posts = posts;
-    watch.here = here;
-    watch.post_count = count;
-    watch.mine = count ? &posts[rt->local_rank] : &alone;
-    *watch.mine = (WatchPost){.alive_ms = rt_now_ms(), .step = rt->step + 1};
+    watch.mine = &alone;
     start_thread();
     watch.on = true;
+}
+
+void watch_share(const Rt *rt, WatchPost *posts, const int *here) {
+    WatchPost *mine = &posts[rt->local_rank];
+    mine->step = rt->step + 1;
+    mine->waiting = true;
+    mine->alive_ms = rt_now_ms();
+    watch.mine = mine;
+    watch.posts = posts;
+    watch.here = here;
+    watch.post_count = rt->local_ranks;
 }
 
 void watch_stop(void) {

@@ -279,7 +279,7 @@ void rt_select_slot(Rt *rt, int slot) {
     rt->input = rt->arenas[RT_INPUT] + (size_t)slot * slot_bytes(rt->program);
 }
 
-static void stream_done(const Rt *rt, RtStream stream) {
+void rt_finish_stream(const Rt *rt, RtStream stream) {
     watch_enter_device(rt);
     CU(StreamSynchronize, rt->streams[stream]);
     watch_leave(rt);
@@ -287,7 +287,7 @@ static void stream_done(const Rt *rt, RtStream stream) {
 
 void rt_sync(Rt *rt, RtStream stream) {
     double start = rt_now_ms();
-    stream_done(rt, stream);
+    rt_finish_stream(rt, stream);
     rt->measured.syncs++;
     rt->measured.sync_ms += rt_now_ms() - start;
 }
@@ -309,12 +309,12 @@ void rt_wait(Rt *rt, CUevent event) {
 
 /* Synchronous copies do not wait for a non-blocking stream, so these do. */
 void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
-    stream_done(rt, RT_STREAM_COMPUTE);
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
     CU(MemcpyDtoH, host, rt_state(rt, offset), bytes);
 }
 
 void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host) {
-    stream_done(rt, RT_STREAM_COMPUTE);
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
     CU(MemcpyHtoD, rt_state(rt, offset), host, bytes);
     /* From pageable memory the call may return before the device has the bytes. */
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");

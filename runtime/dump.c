@@ -78,7 +78,7 @@ void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtD
     size_t size = rt_dtype_bytes(dtype), row = (size_t)cols * size;
     size_t span = ((size_t)(rows - 1) * (size_t)row_stride + (size_t)cols) * size;
     unsigned char *host = rt_alloc(span);
-    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
     CU(MemcpyDtoH, host, from, span);
     Entry *entry = find(dump, name);
     if (!entry)

@@ -225,7 +225,7 @@ void gemms_open(Rt *rt) {
         choose_algorithm(gemms, gemm, &program->gemms[i]);
         multiply(rt, i, gemm->operand);
     }
-    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
 }
 
 void gemms_close(Rt *rt) {

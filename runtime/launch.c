@@ -3,7 +3,6 @@
  * An entry is enqueued in one of three ways: for real, dry (nothing reaches the device; launches
  * are counted and the operands of GEMMs noted), or checked (each output is read back and looked at
  * after the launch that wrote it, so that the first bad tensor of a step can be named). */
-#include "runtime/comm.h"
 #include "runtime/driver.h"
 #include "runtime/launch.h"
 
@@ -41,9 +40,7 @@ static void check_output(Rt *rt, struct RtCheck *check, const RtOutput *output) 
 
 static void check_outputs(Rt *rt, struct RtCheck *check) {
     const RtEntry *entry = check->entry;
-    watch_enter_device(rt);
-    CU(StreamSynchronize, rt->streams[RT_STREAM_COMPUTE]);
-    watch_leave(rt);
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
     for (; check->output < entry->output_count; check->output++) {
         const RtOutput *output = &entry->outputs[check->output];
         if (output->launch > check->launch)

@@ -19,12 +19,14 @@ void rt_name_rank(int rank) { named_rank = rank; }
 
 /* Whole, so that lines of several ranks do not mix. */
 static void say(const char *prefix, const char *format, va_list arguments) {
-    char text[8192], rank[32] = "";
+    char *text = NULL, rank[32] = "";
     fflush(stdout);
     if (named_rank >= 0)
         snprintf(rank, sizeof rank, "rank %d: ", named_rank);
-    vsnprintf(text, sizeof text, format, arguments);
-    fprintf(stderr, "%s%s%s\n", prefix, rank, text);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    fprintf(stderr, "%s%s%s\n", prefix, rank, text ? text : format);
+    free(text);
 }
 
 void rt_say_error(const char *format, ...) {

@@ -188,7 +188,9 @@ void device_open(Rt *rt);
 void device_close(Rt *rt);
 /* Makes rt_input() give addresses in this slot. */
 void rt_select_slot(Rt *rt, int slot);
-/* cuStreamSynchronize, counted in measured.syncs. */
+/* cuStreamSynchronize; it may last as long as another rank wants, so it is watched. */
+void rt_finish_stream(const Rt *rt, RtStream stream);
+/* The same, counted in measured.syncs. */
 void rt_sync(Rt *rt, RtStream stream);
 /* Waits for an event of an earlier step, counted in measured.waits. */
 void rt_wait(Rt *rt, CUevent event);

@@ -31,12 +31,10 @@ ranks() {
 
 # The process of a rank of the run that writes to OUT.
 pid_of() {
-    local out=$1 rank=$2 process
-    for process in /proc/[0-9]*; do
-        tr '\0' '\n' < "$process/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$rank" &&
-            tr '\0' ' ' < "$process/cmdline" | grep -q -e "^./run --out $WORK/$out " &&
-            echo "${process#/proc/}"
-    done 2> /dev/null
+    local file
+    for file in $(grep -lsz -x -e "$WORK/$1" /proc/[0-9]*/cmdline); do
+        grep -qsz -x "OMPI_COMM_WORLD_RANK=$2" "${file%cmdline}environ" && basename "${file%/cmdline}"
+    done
 }
 
 # interrupt PROGRAM OUT RANK SIGNAL: starts 3 ranks, sends one the signal after the second checkpoint,
@@ -122,6 +120,20 @@ test_stopped_rank() {
     ranks 3 watched stopped2 --resume && long_whole && same_results long_whole stopped2
 }
 
+# In the middle of its start, where there is nothing to go on from.
+test_stopped_at_start() {
+    local job process began
+    ranks 3 watched early &
+    job=$!
+    until process=$(pid_of early 1); [ -n "$process" ]; do kill -0 $job || return 1; done
+    began=$(date +%s)
+    kill -STOP "$process"
+    wait $job
+    [ $? = 1 ] && [ $(($(date +%s) - began)) -le $((LIMIT_S + 7)) ] &&
+        says early "error: rank [02]: .* of step 1 has not ended for $LIMIT_S s" &&
+        [ ! -e "$WORK/early/checkpoints" ]
+}
+
 test_bad_step() {
     local where
     for where in $(seq 1000 500 30000); do
@@ -172,7 +184,7 @@ test_more_ranks_than_devices() {
 }
 
 tests="sums one_voice repeats without_graphs queues compiles_at_start resume_is_exact
-signal_then_resume killed_rank stopped_rank bad_step number_of_ranks ranks_that_differ
+signal_then_resume killed_rank stopped_rank stopped_at_start bad_step number_of_ranks ranks_that_differ
 missing_libraries more_ranks_than_devices"
 
 if [ -n "${RTLIB:-}" ]; then cp "$RTLIB" "$WORK/libruntime.a"; else build_runtime; fi
