@@ -216,7 +216,6 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     const Value *source = backward ? c->y : c->x, *out = backward ? c->x : c->y;
     int64_t phases = backward ? c->op->attr.window.stride : 1, blocks = c->images * phases * phases;
     int64_t places = backward ? phase_rows(c, phases) / c->images : out->plane;
-    ENSURE(blocks < 65536, "%s: more images than a grid is deep", c->op->name);
     choose_planes_tile(c, value_cols(out), places, ceil_div(enough_blocks(plan), blocks));
     Filling f = conv_filling(plan, c, "gather_planes");
     fill_text(&f, "backward", backward ? "true" : "false");
@@ -231,7 +230,7 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     fill_reads(&f, "source", source);
     fill_reads(&f, "weight", c->w);
     fill_result(&f, "out", out, c->op->attr.accumulate);
-    fill_grid(&f, ceil_div(places, c->cols), ceil_div(value_cols(out), c->rows), blocks);
+    fill_grid(&f, blocks * ceil_div(places, c->cols), ceil_div(value_cols(out), c->rows), 1);
     double results = (double)value_bytes(out) * (c->op->attr.accumulate ? 2 : 1);
     fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols) + results, op_flops(c->op));
     fill_finish(plan, entry, &f, c->op);

@@ -28,7 +28,7 @@
  *     gather       forward   grid (ceil(rows of y / rows), ceil(filters / cols))
  *                  backward  grid (ceil(R / rows), ceil(channels / cols), S * S),
  *                            R = images * ceil(height / S) * ceil(width / S)
- *     gather_planes  grid (ceil(P / cols), ceil(filters / rows), images * Z); forward P = places of
+ *     gather_planes  grid (images * Z * ceil(P / cols), ceil(filters / rows)); forward P = places of
  *                  y's images, Z = 1; backward channels for filters, Z = S * S, P = R / images.
  *                  rows a multiple of 32
  *     weight_grad  grid (ceil(filters / rows), ceil(K * K * channels / cols), parts)
@@ -187,14 +187,17 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* of the phases */
+    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
     alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
     alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
-    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
     const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
     const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
-    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
     if (first_col >= places)
         return; /* another phase has more places */
 

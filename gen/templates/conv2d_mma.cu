@@ -347,16 +347,19 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int COL_CHUNKS = COLS / ELEMENTS, THREAD_DEPTHS = THREADS / COL_CHUNKS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* of the phases */
+    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     using Rows = Conv2dTile<T, ROWS, BACKWARD>;
     using Cols = Conv2dTile<T, COLS, true>;
 
     DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
     T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
 
-    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
     const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
     const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
-    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
     if (first_col >= places)
         return; /* another phase has more places */
     const int depth = down.taps * across.taps * INNER;

@@ -101,14 +101,17 @@ conv2d_4x12x12x1_8x3x3(
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* of the phases */
+    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
     alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
     alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
-    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
     const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
     const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
-    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
     if (first_col >= places)
         return; /* another phase has more places */
 
@@ -207,14 +210,17 @@ conv2d_4x10x10x8_12x1x1(
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* of the phases */
+    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
     alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
     alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
-    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
     const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
     const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
-    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
     if (first_col >= places)
         return; /* another phase has more places */
 
@@ -616,14 +622,17 @@ conv2d_input_grad_4x10x10x8_12x1x1(
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* of the phases */
+    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
     alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
     alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
-    const int image = blockIdx.z / PHASES, phase = blockIdx.z % PHASES;
+    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
     const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
     const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
-    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x * COLS;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
     if (first_col >= places)
         return; /* another phase has more places */
 

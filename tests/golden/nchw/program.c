@@ -133,7 +133,7 @@ static void images_to_step_loss_forward(Rt *rt) {
     /* conv1 */
     RtPtr conv1_weight = rt_state(rt, CONV1_WEIGHT); /* f32 [8, 3, 3, 1] */
     RtPtr conv1 = rt_scratch(rt, CONV1); /* f32 [4, 8, 100] */
-    RT_LAUNCH(rt, K_conv2d_4x12x12x1_8x3x3, RT_GRID(2, 1, 4), &images, &conv1_weight, &conv1);
+    RT_LAUNCH(rt, K_conv2d_4x12x12x1_8x3x3, RT_GRID(8, 1, 1), &images, &conv1_weight, &conv1);
 
     /* conv1.biased */
     RtPtr conv1_2 = rt_scratch(rt, CONV1); /* f32 [32, 100] */
@@ -145,7 +145,7 @@ static void images_to_step_loss_forward(Rt *rt) {
     RtPtr relu1_2 = rt_scratch(rt, RELU1); /* f32 [4, 8, 100] */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 1, 1, 8] */
     RtPtr conv2 = rt_scratch(rt, CONV2); /* f32 [4, 12, 100] */
-    RT_LAUNCH(rt, K_conv2d_4x10x10x8_12x1x1, RT_GRID(2, 1, 4), &relu1_2, &conv2_weight, &conv2);
+    RT_LAUNCH(rt, K_conv2d_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &relu1_2, &conv2_weight, &conv2);
 
     /* conv2.biased */
     RtPtr conv2_2 = rt_scratch(rt, CONV2); /* f32 [48, 100] */
@@ -253,7 +253,7 @@ static void fc2_to_conv1_backward(Rt *rt) {
     /* relu1.grad */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 1, 1, 8] */
     RtPtr relu1_grad = rt_scratch(rt, RELU1_GRAD); /* f32 [4, 8, 100] */
-    RT_LAUNCH(rt, K_conv2d_input_grad_4x10x10x8_12x1x1, RT_GRID(2, 1, 4), &conv2_biased_grad_2,
+    RT_LAUNCH(rt, K_conv2d_input_grad_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &conv2_biased_grad_2,
         &conv2_weight, &relu1_grad);
 
     /* conv1.biased.grad */
@@ -332,7 +332,7 @@ static void images_to_fc1_evaluate(Rt *rt) {
     /* conv1 */
     RtPtr conv1_weight = rt_state(rt, CONV1_WEIGHT); /* f32 [8, 3, 3, 1] */
     RtPtr conv1 = rt_scratch(rt, EVALUATE_CONV1); /* f32 [4, 8, 100] */
-    RT_LAUNCH(rt, K_conv2d_4x12x12x1_8x3x3, RT_GRID(2, 1, 4), &images, &conv1_weight, &conv1);
+    RT_LAUNCH(rt, K_conv2d_4x12x12x1_8x3x3, RT_GRID(8, 1, 1), &images, &conv1_weight, &conv1);
 
     /* conv1.biased */
     RtPtr conv1_2 = rt_scratch(rt, EVALUATE_CONV1); /* f32 [32, 100] */
@@ -344,7 +344,7 @@ static void images_to_fc1_evaluate(Rt *rt) {
     RtPtr relu1_2 = rt_scratch(rt, EVALUATE_RELU1); /* f32 [4, 8, 100] */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 1, 1, 8] */
     RtPtr conv2 = rt_scratch(rt, EVALUATE_CONV2); /* f32 [4, 12, 100] */
-    RT_LAUNCH(rt, K_conv2d_4x10x10x8_12x1x1, RT_GRID(2, 1, 4), &relu1_2, &conv2_weight, &conv2);
+    RT_LAUNCH(rt, K_conv2d_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &relu1_2, &conv2_weight, &conv2);
 
     /* conv2.biased */
     RtPtr conv2_2 = rt_scratch(rt, EVALUATE_CONV2); /* f32 [48, 100] */
