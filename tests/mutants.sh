@@ -97,6 +97,10 @@ mutant conv_weight_grad_tap_mma gen/templates/conv2d_mma.cu \
     'tap % KERNEL);' 'tap / KERNEL);' $oracle cnn_strides
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \
     'for (int part = 0; part < PARTS; part++)' 'for (int part = 1; part < PARTS; part++)' $oracle resnet18
+mutant epilogue_over_its_source gen/plan/epilogue.c \
+    'if (value_overlaps(op->in[k], to))' 'if (value_overlaps(op->in[k], to) && k < 0)' build/unit/test_fusion
+mutant epilogue_that_moves_more gen/plan/epilogue.c \
+    '&& s.bytes < best->bytes) {' '&& s.bytes < INT64_MAX) {' build/unit/test_fusion
 mutant conv_phase_of_a_stride runtime/kernel.cuh \
     'first_tap(BACKWARD ? (this->phase + PADDING) % STRIDE : 0)' \
     'first_tap(BACKWARD ? this->phase % STRIDE : 0)' $oracle resnet18
