@@ -13,7 +13,7 @@ enum { TEXT_SIZE = 128 };
 
 #define SHIM_FUNCTIONS(X) \
     X(open)               \
-    X(close) X(share) X(barrier) X(sum) X(max) X(gather) X(broadcast) X(begin_max) X(end_max)
+    X(close) X(share) X(barrier) X(sum) X(gather) X(broadcast) X(begin_max) X(end_max)
 
 struct RtComm {
 #define X(name) __typeof__(&shim_##name) name;
@@ -40,7 +40,10 @@ static void load_shim(struct RtComm *comm) {
 
 static const struct {
     const char *rank, *ranks;
-} launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}};
+} launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                 {"PMI_RANK", "PMI_SIZE"},
+                 /* srun with PMIx; last, for mpirun sets the others inside of a step too. */
+                 {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
 
 /* Of the launcher that started this process; `otherwise` without one. */
 static int launched(bool ranks, int otherwise) {
@@ -94,11 +97,6 @@ void comm_barrier(Rt *rt, const char *what) {
 void comm_sum_i64(Rt *rt, int64_t *values, int count, const char *what) {
     if (rt->comm)
         WAIT_FOR_ALL(rt, what, sum(values, count));
-}
-
-void comm_max_i64(Rt *rt, int64_t *values, int count, const char *what) {
-    if (rt->comm)
-        WAIT_FOR_ALL(rt, what, max(values, count));
 }
 
 void comm_broadcast(Rt *rt, void *values, int bytes, const char *what) {
@@ -195,8 +193,11 @@ static void be_silent(const Rt *rt) {
 static void share_posts(Rt *rt) {
     void *posts = NULL;
     int *here = rt->comm->here = rt_alloc((size_t)rt->local_ranks * sizeof *here);
-    if (rt->comm->share(sizeof(WatchPost), &posts, here) == 0)
-        watch_share(rt, posts, here);
+    if (rt->comm->share(sizeof(WatchPost), &posts, here) != 0)
+        return;
+    memset((WatchPost *)posts + rt->local_rank, 0, sizeof(WatchPost)); /* MPI promises no zeros */
+    comm_barrier(rt, "the start");
+    watch_share(rt, posts, here);
 }
 
 void comm_open(Rt *rt) {

@@ -31,7 +31,6 @@ void comm_agree(Rt *rt, const char *what, const char *text, const char *remedy);
 /* Each waits for all ranks. `what` says in errors what the ranks were at. */
 void comm_barrier(Rt *rt, const char *what);
 void comm_sum_i64(Rt *rt, int64_t *values, int count, const char *what);
-void comm_max_i64(Rt *rt, int64_t *values, int count, const char *what);
 void comm_broadcast(Rt *rt, void *values, int bytes, const char *what); /* from rank 0 */
 
 /* The signal that some rank has caught, the same answer on all ranks; 0: none. To be called once a

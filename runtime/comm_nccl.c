@@ -5,7 +5,7 @@
 #include "runtime/launch.h"
 #include "runtime/nccl_abi.h"
 
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +23,10 @@ static struct {
 #undef X
 } nccl;
 
-/* The watchdog looks at it too: NULL until it can be used. */
-static _Atomic(NcclComm) connected;
+/* The watchdog asks the communicator for errors, which in NCCL also joins what a call has begun: two
+ * threads must not be in it at once. NULL until it can be used. */
+static NcclComm connected;
+static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
 
 static const NcclType types[] = {
     [RT_F64] = NCCL_F64, [RT_F32] = NCCL_F32, [RT_F16] = NCCL_F16, [RT_BF16] = NCCL_BF16,
@@ -50,9 +52,14 @@ static void check_version(void) {
                 NCCL_LEAST_VERSION);
 }
 
+/* Around each call, which may itself be what hangs. */
+static void begin(const Rt *rt, const char *what) {
+    watch_enter(rt, what);
+    pthread_mutex_lock(&in_use);
+}
+
 /* Ends the process unless the call has succeeded or, by and by, does. */
 static void finish(const Rt *rt, NcclComm comm, NcclResult result, const char *what) {
-    watch_enter(rt, what);
     while (result == NCCL_IN_PROGRESS) {
         NcclResult asked = nccl.CommGetAsyncError(comm, &result);
         if (asked != NCCL_OK)
@@ -60,10 +67,16 @@ static void finish(const Rt *rt, NcclComm comm, NcclResult result, const char *w
         if (result == NCCL_IN_PROGRESS)
             nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     }
+    pthread_mutex_unlock(&in_use);
     watch_leave(rt);
     if (result != NCCL_OK)
         rt_fail("%s of step %lld: NCCL says %s: %s", what, (long long)rt->step + 1,
                 nccl.GetErrorString(result), nccl.GetLastError(comm));
+}
+
+static void new_id(const Rt *rt, NcclId *id, const char *what) {
+    begin(rt, what);
+    finish(rt, NULL, nccl.GetUniqueId(id), what);
 }
 
 void nccl_open(Rt *rt) {
@@ -80,29 +93,36 @@ void nccl_open(Rt *rt) {
     check_version();
     memset(&id, 0, sizeof id);
     if (rt->rank == 0)
-        finish(rt, NULL, nccl.GetUniqueId(&id), what);
+        new_id(rt, &id, what);
     comm_broadcast(rt, &id, sizeof id, what);
+    begin(rt, what);
     NcclResult result = nccl.CommInitRankConfig(&comm, rt->ranks, id, rt->rank, &config);
-    finish(rt, comm, result, what);
     connected = comm;
+    finish(rt, comm, result, what);
 }
 
 void nccl_close(Rt *rt) {
+    static const char what[] = "the end of NCCL";
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
+    begin(rt, what);
     NcclComm comm = connected;
     connected = NULL;
-    rt_finish_stream(rt, RT_STREAM_COMPUTE);
-    if (comm)
-        finish(rt, NULL, nccl.CommDestroy(comm), "the end of NCCL");
+    finish(rt, NULL, comm ? nccl.CommDestroy(comm) : NCCL_OK, what);
 }
 
+/* Whoever is in a call sees its errors, so then there is nothing to ask. */
 const char *nccl_async_error(void) {
-    NcclComm comm = connected;
     NcclResult error = NCCL_OK;
-    if (!comm || nccl.CommGetAsyncError(comm, &error) != NCCL_OK || error == NCCL_OK ||
-        error == NCCL_IN_PROGRESS)
+    const char *text = NULL;
+    if (pthread_mutex_trylock(&in_use) != 0)
         return NULL;
-    const char *last = nccl.GetLastError(comm);
-    return last && *last ? last : nccl.GetErrorString(error);
+    bool asked = connected && nccl.CommGetAsyncError(connected, &error) == NCCL_OK;
+    if (asked && error != NCCL_OK && error != NCCL_IN_PROGRESS) {
+        const char *last = nccl.GetLastError(connected);
+        text = last && *last ? last : nccl.GetErrorString(error);
+    }
+    pthread_mutex_unlock(&in_use);
+    return text;
 }
 
 /* A sum over one rank is there already. */
@@ -113,10 +133,12 @@ void rt_all_reduce(Rt *rt, RtPtr at, int64_t count, RtDtype dtype) {
     if (rt->dry)
         return;
     rt->collective = "all_reduce";
-    if (rt->comm)
+    if (rt->comm) {
+        begin(rt, rt->collective);
         finish(rt, connected,
                nccl.AllReduce(place, place, (size_t)count, types[dtype], NCCL_SUM, connected,
                               rt->streams[RT_STREAM_COMPUTE]),
-               "all_reduce");
+               rt->collective);
+    }
     rt_launched(rt);
 }

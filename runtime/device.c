@@ -244,12 +244,15 @@ static CUdevice device_of_rank(const Rt *rt) {
     return device;
 }
 
-void device_open(Rt *rt) {
-    CUdevice device = rt->device.handle = device_of_rank(rt);
-    read_facts(&rt->device, device);
+void device_take(Rt *rt) {
+    rt->device.handle = device_of_rank(rt);
+    read_facts(&rt->device, rt->device.handle);
     rt->numa = bind_host(rt);
+}
+
+void device_open(Rt *rt) {
     process_memory_open(rt);
-    CU(DevicePrimaryCtxRetain, &rt->context, device);
+    CU(DevicePrimaryCtxRetain, &rt->context, rt->device.handle);
     CU(CtxSetCurrent, rt->context);
     load_module(rt);
     allocate_arenas(rt);

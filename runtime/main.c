@@ -86,6 +86,7 @@ static void agree_on_step(Rt *rt) {
 static void open_all(Rt *rt) {
     device_choose(rt);
     comm_open(rt);
+    device_take(rt); /* before there is host memory of any size: it binds to the card's node */
     open_loader(rt);
     agree_on_data(rt);
     device_open(rt);

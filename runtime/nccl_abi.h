@@ -52,7 +52,6 @@ NcclResult ncclGetUniqueId(NcclId *id);
 NcclResult ncclCommInitRankConfig(NcclComm *comm, int ranks, NcclId id, int rank,
                                   NcclConfig *config);
 NcclResult ncclCommGetAsyncError(NcclComm comm, NcclResult *error);
-NcclResult ncclCommAbort(NcclComm comm);
 NcclResult ncclCommDestroy(NcclComm comm);
 const char *ncclGetErrorString(NcclResult result);
 const char *ncclGetLastError(NcclComm comm);

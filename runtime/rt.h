@@ -184,6 +184,8 @@ struct Rt {
 /* CUDA's driver or the simulated device's (see device.c for the choice); ends with the driver's own
  * error where there is none. May start the process anew: before anything else. */
 void device_choose(Rt *rt);
+/* This rank's card and the node of its host threads. */
+void device_take(Rt *rt);
 void device_open(Rt *rt);
 void device_close(Rt *rt);
 /* Makes rt_input() give addresses in this slot. */

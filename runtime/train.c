@@ -106,7 +106,8 @@ static bool is_due(const Rt *rt, int64_t interval) {
     return interval > 0 && rt->step % interval == 0 && rt->step < rt->options.steps;
 }
 
-/* The profiling window, counted in steps of this process. */
+/* The profiling window, counted in steps of this process. The loop settles at its ends, so all ranks
+ * have it, those too which cannot profile. */
 typedef struct {
     int64_t first, end;
     bool open;
@@ -115,7 +116,7 @@ typedef struct {
 static Window window_of(const Rt *rt) {
     const RtProfiling *p = &rt->program->profiling;
     Window window = {-1, -1, false};
-    if (rt->profile) {
+    if (p->enabled) {
         window.first = rt->step + p->start_step;
         window.end = window.first + p->steps;
     }

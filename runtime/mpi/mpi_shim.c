@@ -46,10 +46,6 @@ int shim_sum(int64_t *values, int count) {
     return MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_SUM, world);
 }
 
-int shim_max(int64_t *values, int count) {
-    return MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX, world);
-}
-
 int shim_gather(const void *mine, void *all, int bytes) {
     return MPI_Allgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, world);
 }

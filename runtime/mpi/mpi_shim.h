@@ -17,9 +17,8 @@ int shim_close(void);
  * [local_ranks]. It lasts until shim_close(). */
 int shim_share(int bytes, void **memory, int *here);
 int shim_barrier(void);
-/* In place: the sum, or the maximum, over ranks. */
+/* In place, over ranks. */
 int shim_sum(int64_t *values, int count);
-int shim_max(int64_t *values, int count);
 /* Each rank's bytes, in the order of ranks, to all; rank 0's bytes to all. */
 int shim_gather(const void *mine, void *all, int bytes);
 int shim_broadcast(void *values, int bytes);

@@ -39,7 +39,7 @@ struct NcclCommOf {
     MPI_Comm mpi;
     MPI_Request request; /* of the communicator itself, of notes or of a piece */
     bool ready;
-    atomic_bool aborted;
+    atomic_flag in_call;
     atomic_int error; /* NcclResult */
     char last_error[256];
     const Reduce *running; /* NULL: none; others wait until it is done */
@@ -152,21 +152,28 @@ NcclResult ncclCommInitRankConfig(NcclComm *out, int ranks, NcclId id, int rank,
     return (NcclResult)comm->error;
 }
 
-NcclResult ncclCommGetAsyncError(NcclComm comm, NcclResult *error) {
-    make_ready(comm);
-    *error = (NcclResult)comm->error;
-    return NCCL_OK;
+/* Two threads at once in calls for one communicator break NCCL, its question for errors included. */
+static void enter(NcclComm comm) {
+    if (!atomic_flag_test_and_set(&comm->in_call))
+        return;
+    fprintf(stderr, "simulated NCCL: two threads are in one communicator\n");
+    abort();
 }
 
-/* From any thread. What runs ends at its next turn; nothing is freed, for it may still be in use. */
-NcclResult ncclCommAbort(NcclComm comm) {
-    comm->aborted = true;
+static void leave(NcclComm comm) { atomic_flag_clear(&comm->in_call); }
+
+NcclResult ncclCommGetAsyncError(NcclComm comm, NcclResult *error) {
+    enter(comm);
+    make_ready(comm);
+    *error = (NcclResult)comm->error;
+    leave(comm);
     return NCCL_OK;
 }
 
 NcclResult ncclCommDestroy(NcclComm comm) {
     if (comm->running)
         return fail(comm, NCCL_INVALID_USAGE, "a communicator was destroyed while it was in use");
+    enter(comm);
     if (comm->ranks > 1)
         MPI_Comm_free(&comm->mpi);
     free(comm->notes);
@@ -228,7 +235,7 @@ static int reduce_run(const void *argument) {
         return 0;
     if (!comm->running)
         begin(comm, r);
-    while (!comm->error && !comm->aborted) {
+    while (!comm->error) {
         if (!arrived(comm))
             return comm->error ? -1 : 0;
         if (!comm->noted)
@@ -259,7 +266,8 @@ NcclResult ncclAllReduce(const void *from, void *to, size_t count, NcclType type
     const size_t bytes = count * sum_type_bytes(type);
     if (!sim_covers(from, bytes) || !sim_covers(to, bytes))
         return fail(comm, NCCL_INVALID_ARGUMENT, "the elements do not lie in one allocation");
-    return sim_enqueue(stream, reduce_run, &reduce, sizeof reduce, "ncclAllReduce")
-               ? fail(comm, NCCL_SYSTEM_ERROR, "the stream takes no work")
-               : NCCL_OK;
+    enter(comm);
+    bool refused = sim_enqueue(stream, reduce_run, &reduce, sizeof reduce, "ncclAllReduce") != 0;
+    leave(comm);
+    return refused ? fail(comm, NCCL_SYSTEM_ERROR, "the stream takes no work") : NCCL_OK;
 }

@@ -150,7 +150,9 @@ test_number_of_ranks() {
     run three alone
     [ $? = 1 ] && says alone "error: .*for 3 ranks and was started as 1: .*mpirun -np 3" || return 1
     ranks 2 one more
-    [ $? = 1 ] && says more "error: .*for one rank and was started as 2:"
+    [ $? = 1 ] && says more "error: .*for one rank and was started as 2:" || return 1
+    SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 run three srun
+    [ $? = 1 ] && says srun "error: .*for 3 ranks and was started as 4:"
 }
 
 # The same command line but for one rank's program, or one rank's seed.

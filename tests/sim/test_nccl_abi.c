@@ -3,7 +3,6 @@
 #define ncclGetUniqueId our_GetUniqueId
 #define ncclCommInitRankConfig our_CommInitRankConfig
 #define ncclCommGetAsyncError our_CommGetAsyncError
-#define ncclCommAbort our_CommAbort
 #define ncclCommDestroy our_CommDestroy
 #define ncclGetErrorString our_GetErrorString
 #define ncclGetLastError our_GetLastError
@@ -13,7 +12,6 @@
 #undef ncclGetUniqueId
 #undef ncclCommInitRankConfig
 #undef ncclCommGetAsyncError
-#undef ncclCommAbort
 #undef ncclCommDestroy
 #undef ncclGetErrorString
 #undef ncclGetLastError
