@@ -1,6 +1,6 @@
-/* Pictures of any size as raw images: cut to shape, and made smaller with antialias, as PyTorch's
- * interpolate and Pillow do it: a new place is the mean of the old ones around it, weighed by a triangle
- * as wide as two of the new places. */
+/* Pictures of any size as raw images: cut to shape, and made smaller or larger with antialias, as
+ * PyTorch's interpolate and Pillow do it: a new place is the mean of the old ones around it, weighed
+ * by a triangle as wide as two of the new places, or of the old ones where those are wider. */
 #include "runtime/data_images.h"
 
 #include <math.h>
@@ -13,12 +13,15 @@ typedef struct {
     int64_t top, left, height, width;
 } Part;
 
+/* At least a pixel, even of a picture that is narrower than that. */
 static Part largest_part(const Picture *picture, const RtImages *shape) {
     Part part = {.height = picture->height, .width = picture->width};
     if (part.width * shape->height > part.height * shape->width)
         part.width = part.height * shape->width / shape->height;
     else
         part.height = part.width * shape->height / shape->width;
+    part.height += part.height == 0;
+    part.width += part.width == 0;
     part.top = (picture->height - part.height) / 2;
     part.left = (picture->width - part.width) / 2;
     return part;
@@ -42,22 +45,21 @@ static void filter_free(Filter *filter) {
     free(filter->weights);
 }
 
-/* new_size <= old_size */
 static Filter filter_new(int64_t old_size, int64_t new_size) {
-    double scale = (double)old_size / (double)new_size;
-    int64_t widest = (int64_t)ceil(2 * scale) + 1;
+    double scale = (double)old_size / (double)new_size, radius = fmax(scale, 1);
+    int64_t widest = (int64_t)ceil(2 * radius) + 1;
     Filter filter = {rt_alloc(sizeof *filter.means * (size_t)new_size),
                      rt_alloc(sizeof *filter.weights * (size_t)(widest * new_size))};
     for (int64_t i = 0; i < new_size; i++) {
         double center = scale * ((double)i + 0.5), sum = 0;
-        int64_t first = (int64_t)fmax(center - scale + 0.5, 0);
-        int64_t end = (int64_t)fmin(center + scale + 0.5, (double)old_size);
+        int64_t first = (int64_t)fmax(center - radius + 0.5, 0);
+        int64_t end = (int64_t)fmin(center + radius + 0.5, (double)old_size);
         Mean mean = {first, end - first, filter.weights + widest * i};
         for (int64_t k = first; k < end; k++)
-            sum += fmax(1 - fabs((double)k + 0.5 - center) / scale, 0);
+            sum += fmax(1 - fabs((double)k + 0.5 - center) / radius, 0);
         for (int64_t k = first; k < end; k++)
             mean.weights[k - first] =
-                (float)(fmax(1 - fabs((double)k + 0.5 - center) / scale, 0) / sum);
+                (float)(fmax(1 - fabs((double)k + 0.5 - center) / radius, 0) / sum);
         filter.means[i] = mean;
     }
     return filter;
@@ -86,15 +88,8 @@ static void mean_of_places(const Mean *mean, const float *line, int64_t channels
     }
 }
 
-bool picture_fit(const Picture *picture, const RtImages *shape, const char *path, uint8_t *raw,
-                 DataError *error) {
+void picture_fit(const Picture *picture, const RtImages *shape, uint8_t *raw) {
     Part part = largest_part(picture, shape);
-    if (part.height < shape->height || part.width < shape->width)
-        return data_fail(error,
-                         "%s: is %lld x %lld, smaller than the %lld x %lld of data.image_height "
-                         "and data.image_width; lower these, or leave it out",
-                         path, (long long)picture->height, (long long)picture->width,
-                         (long long)shape->height, (long long)shape->width);
     int64_t channels = picture->channels, stride = picture->width * channels;
     int64_t wide = part.width * channels;
     const uint8_t *first = picture->pixels + part.top * stride + part.left * channels;
@@ -109,5 +104,4 @@ bool picture_fit(const Picture *picture, const RtImages *shape, const char *path
     free(line);
     filter_free(&rows);
     filter_free(&cols);
-    return true;
 }

@@ -127,10 +127,10 @@ bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, u
         return false;
     bool ok = picture_decode(&picture, path, bytes, size, shape->channels, error);
     free(bytes);
-    if (!ok)
-        return false;
-    ok = picture_fit(&picture, shape, path, raw, error);
-    picture_free(&picture);
+    if (ok) {
+        picture_fit(&picture, shape, raw);
+        picture_free(&picture);
+    }
     return ok;
 }
 

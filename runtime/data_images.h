@@ -81,10 +81,9 @@ Box box_draw(const RtImages *shape, uint64_t key);
 
 /* ---- other sizes (data_fit.c, data_resize.c) ------------------------------------------------- */
 
-/* The raw image of a picture: its largest centred part of that shape, made smaller with antialias. A
- * part that is smaller than the raw image is an error. */
-bool picture_fit(const Picture *picture, const RtImages *shape, const char *path, uint8_t *raw,
-                 DataError *error);
+/* The raw image of a picture: its largest centred part of that shape, made smaller or larger with
+ * antialias. */
+void picture_fit(const Picture *picture, const RtImages *shape, uint8_t *raw);
 
 /* What the model sees of a raw image, in floats of `dtype`: of the box that training cuts out, or,
  * where that is NULL, as a held-out image. */

@@ -139,7 +139,9 @@ mutant crops_the_same_in_every_epoch runtime/data_images.c \
 mutant held_out_crop_off_centre gen/spec/image_check.c \
     'crop.left = cut_before(crop.width - size);' 'crop.left = 0;' $oracle cnn_crops
 mutant shrunk_by_half_a_triangle runtime/data_fit.c \
-    'fmax(center - scale + 0.5, 0)' 'fmax(center - 0.5, 0)' build/unit/test_image_folder
+    'fmax(center - radius + 0.5, 0)' 'fmax(center - 0.5, 0)' build/unit/test_image_folder
+mutant enlarged_without_a_neighbour runtime/data_fit.c \
+    'radius = fmax(scale, 1)' 'radius = scale' build/unit/test_image_folder
 mutant broken_pictures_not_counted runtime/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 

@@ -40,13 +40,10 @@ static void check_seen(const RtImages *shape, const uint8_t *raw, const Box *box
         check(seen[i] >= 0 && seen[i] <= 1);
 }
 
-static void check_picture(const Picture *picture, const RtImages *shape, DataError *error) {
+static void check_picture(const Picture *picture, const RtImages *shape) {
     uint8_t raw[SIDE * SIDE * 3];
     check(picture->height > 0 && picture->width > 0 && picture->channels == shape->channels);
-    bool large_enough = picture->height >= SIDE && picture->width >= SIDE;
-    check(picture_fit(picture, shape, "fuzz", raw, error) == large_enough);
-    if (!large_enough)
-        return;
+    picture_fit(picture, shape, raw);
     Box box = box_draw(shape, raw[0]);
     check_seen(shape, raw, NULL);
     check_seen(shape, raw, &box);
@@ -76,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         DataError error = {text, sizeof text};
         Picture picture;
         if (picture_decode(&picture, "fuzz", mended, size, shape.channels, &error)) {
-            check_picture(&picture, &shape, &error);
+            check_picture(&picture, &shape);
             picture_free(&picture);
         } else {
             check(text[0] != '\0' && !picture.pixels);

@@ -1,7 +1,7 @@
 """The boxes that training cuts out of images: torchvision's own code, fed the numbers that
 runtime/data_crop.c draws.
 
-    python3 crops.py     writes crop_boxes.csv, and shrunk.csv: pictures as raw images
+    python3 crops.py     writes crop_boxes.csv, and fitted.csv: pictures as raw images
 """
 
 import csv
@@ -119,26 +119,29 @@ def write_boxes(out):
 
 
 # Rows, columns and channels of a picture; rows and columns of its raw image.
-SHRUNK = [(9, 14, 3, 4, 4), (31, 23, 1, 5, 3), (12, 12, 3, 12, 12), (7, 5, 3, 6, 5), (40, 90, 1, 3, 2)]
+FITTED = [(9, 14, 3, 4, 4), (31, 23, 1, 5, 3), (12, 12, 3, 12, 12), (7, 5, 3, 6, 5),
+          (40, 90, 1, 3, 2), (4, 5, 3, 11, 9), (3, 9, 1, 10, 16), (2, 7, 1, 3, 10), (6, 1, 3, 4, 9)]
 
 
-def write_shrunk(out):
+def write_fitted(out):
     """Byte i of a picture is 37 i modulo 256. Its raw image is its largest centred part of that
-    shape, resized by torch with antialias; what torch gives is not rounded here."""
+    shape, at least a pixel wide, resized by torch with antialias; what torch gives is not
+    rounded here."""
     out.writerow(["height", "width", "channels", "raw_height", "raw_width", "place", "value"])
-    for height, width, channels, *raw in SHRUNK:
+    for height, width, channels, *raw in FITTED:
         pixels = torch.arange(height * width * channels, dtype=torch.float64) * 37 % 256
         image = pixels.view(height, width, channels).permute(2, 0, 1)
-        part = [min(height, width * raw[0] // raw[1]), min(width, height * raw[1] // raw[0])]
+        part = [max(1, min(height, width * raw[0] // raw[1])),
+                max(1, min(width, height * raw[1] // raw[0]))]
         top, left = (height - part[0]) // 2, (width - part[1]) // 2
         cut = functional.crop(image, top, left, *part)
-        small = functional.resize(cut, raw, antialias=True).permute(1, 2, 0).flatten()
-        for place, value in enumerate(small.tolist()):
+        fitted = functional.resize(cut, raw, antialias=True).permute(1, 2, 0).flatten()
+        for place, value in enumerate(fitted.tolist()):
             out.writerow([height, width, channels, *raw, place, f"{value:.10g}"])
 
 
 def main():
-    for name, write in (("crop_boxes", write_boxes), ("shrunk", write_shrunk)):
+    for name, write in (("crop_boxes", write_boxes), ("fitted", write_fitted)):
         path = Path(__file__).resolve().parent / f"{name}.csv"
         with open(path, "w", newline="") as file:
             write(csv.writer(file, lineterminator="\n"))
