@@ -235,6 +235,14 @@ static size_t common_of_group(const Cut *c, const Group *g) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
+/* Whether all launches have that one label. */
+static bool is_alike(const Cut *c, const Group *g, size_t common) {
+    for (int i = 0; i < g->count; i++)
+        if (strlen(c->label[g->first + i]) > common)
+            return false;
+    return true;
+}
+
 /* What the first, or last, label that is longer says after `common` bytes: a module or a part. */
 static const char *end_text(const Cut *c, const Group *g, size_t common, int step) {
     int i = step > 0 ? g->first : g->first + g->count - 1;
@@ -253,7 +261,7 @@ static const char *subject(const Cut *c, const Group *g) {
     if (g->told == 0 && module > 0 && module <= common)
         return arena_strndup(c->arena, label, module);
     const char *shared = arena_strndup(c->arena, label, common);
-    if (common > g->told || (common > 0 && g->count == 1))
+    if (common > g->told || is_alike(c, g, common))
         return shared;
     const char *from = end_text(c, g, common, 1), *to = end_text(c, g, common, -1);
     const char *ends =

@@ -1,4 +1,4 @@
-/* Rolling of repeated launches, and the names that emitted C carries. */
+/* Rolling of repeated launches, their functions, and the names that emitted C carries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "emit/blocks.h"
 #include "emit/names.h"
-#include "emit/roll.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +61,31 @@ static void test_long_repeats_come_before_short_ones(void **state) {
     (void)state;
     /* Inside each layer `b` repeats; the layers are what counts. */
     assert_string_equal(rolled("abbbbcabbbbcabbbbcabbbbc"), "6x4");
+}
+
+/* ---- functions ---- */
+
+/* None repeats another, yet all are of one name: their functions can but be numbered. */
+static void test_many_launches_of_one_name(void **state) {
+    (void)state;
+    enum { COUNT = 120 };
+    const Op op = {.name = "head"}, *ops[] = {&op};
+    Launch launches[COUNT] = {{0}};
+    for (int i = 0; i < COUNT; i++)
+        launches[i] = (Launch){.kind = LAUNCH_ZERO, .grid = {i}, .ops = ops, .op_count = 1};
+    const Plan plan = {0};
+    const PlanEntry entry = {.name = "evaluate", .launches = launches, .launch_count = COUNT};
+    Blocks blocks = blocks_of(&arena, &plan, &entry);
+    assert_true(blocks.count > 2);
+    int covered = 0;
+    for (int i = 0; i < blocks.count; i++) {
+        const char *number = i ? arena_printf(&arena, "_%d", i + 1) : "";
+        assert_string_equal(blocks.blocks[i].function,
+                            arena_printf(&arena, "head_evaluate%s", number));
+        assert_int_equal(blocks.blocks[i].pointers.run.first, covered);
+        covered += blocks.blocks[i].pointers.run.length;
+    }
+    assert_int_equal(covered, COUNT);
 }
 
 /* ---- names ---- */
@@ -156,6 +181,7 @@ int main(void) {
         cmocka_unit_test(test_the_shortest_period_wins),
         cmocka_unit_test(test_short_runs_stay_as_they_are),
         cmocka_unit_test(test_long_repeats_come_before_short_ones),
+        cmocka_unit_test(test_many_launches_of_one_name),
         cmocka_unit_test(test_names_are_as_short_as_they_can_be),
         cmocka_unit_test(test_names_that_count),
         cmocka_unit_test(test_names_are_unique_and_no_keywords),
