@@ -155,12 +155,12 @@ static json_t *window_json(const Profile *profile) {
 
 static json_t *data_json(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
-    const RtDataset *kept = rt->program->data.dataset;
+    int64_t samples = facts->train_samples + facts->eval_samples;
     return json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I}", "train_samples", (json_int_t)facts->train_samples,
         "eval_samples", (json_int_t)facts->eval_samples, "truncated", (json_int_t)facts->truncated,
         "skipped", (json_int_t)facts->skipped, "train_rows", (json_int_t)facts->train_rows,
-        "device_samples", (json_int_t)(kept ? kept->samples : 0));
+        "device_samples", (json_int_t)(rt->program->data.dataset ? samples : 0));
 }
 
 static json_t *versions_json(const Rt *rt) {

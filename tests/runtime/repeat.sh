@@ -97,7 +97,7 @@ test_folder_on_the_device() {
     done
     same_results folder_true_out folder_false_out &&
         cmp "$work/folder_true.dump" "$work/folder_false.dump" &&
-        grep -q 'device_samples": 12,*$' "$work/folder_true_out/report.json" || return 1
+        grep -q 'device_samples": 10,*$' "$work/folder_true_out/report.json" || return 1
     cp $of/rgb.jpg "$pictures/b"
     run folder_true folder_more
     [ $? = 1 ] && says folder_more 'there are 14 images in the files of this run, but there were 12'
