@@ -129,8 +129,8 @@ typedef struct {
  *   target_places I32 [tokens]  the inverse: index in target_rows, -1 without a target
  *   first_row   I32 [1]  index in the step's global batch of this batch's first token
  * with images, where a row is one image (seq_len 1) and labels are its class, -100: padding:
- *   pixels      U8 [tokens * height * width * channels], or a float [tokens * out_size * out_size *
- *               out_channels] where the host decodes; channels last
+ *   pixels      U8 [tokens * height * width * channels], channels last; or, where the host decodes, a
+ *               float [tokens * out_size * out_size * out_channels], as RtImages.planes says
  *   indices     I32 [tokens]  the image's place in RtData.dataset, instead of pixels
  *   boxes       I32 [tokens * 5]  top, left, height and width of the part of the image that training
  *               sees, and whether it is mirrored (0 or 1); of held-out images zeros, which nobody reads
