@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { WIDTH = 100 };
-
 typedef struct {
     const Plan *plan;
     const Places *places;
@@ -28,7 +26,7 @@ static const Launch *launch_at(const Stretch *s, int index) {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* `head`, the items and `end`, comma-separated, in lines of at most WIDTH columns; those after the
+/* `head`, the items and `end`, comma-separated, in lines of at most PAGE columns; those after the
  * first are indented. */
 static void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
                      const char *end) {
@@ -36,7 +34,7 @@ static void put_list(StrBuf *out, const char *head, const char *const *items, in
     sb_puts(out, head);
     for (int i = 0; i < count; i++) {
         size_t length = strlen(items[i]) + 2; /* with what follows it: "," or `end` */
-        if (i > 0 && column + 1 + length > WIDTH) {
+        if (i > 0 && column + 1 + length > PAGE) {
             sb_printf(out, "\n%*s", indent, "");
             column = (size_t)indent;
         } else if (i > 0) {
@@ -80,7 +78,7 @@ static void declare(const Stretch *s, Pointer *pointer) {
     const char *shape = shape_text(s->e->arena, v);
     const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], where(s, pointer));
     int width = 4 + 6 + (int)(strlen(pointer->name) + 3 + strlen(call) + 4 + strlen(shape) + 3);
-    if (width <= WIDTH)
+    if (width <= PAGE)
         sb_printf(s->e->out, "    RtPtr %s = %s /* %s */\n", pointer->name, call, shape);
     else
         sb_printf(s->e->out, "    RtPtr %s = /* %s */\n        %s\n", pointer->name, shape, call);
@@ -264,7 +262,7 @@ static void put_function(const Stretch *s) {
         put_table(s);
     sb_printf(out, "static void %s(Rt *rt%s) {\n", s->function, takes_index(p) ? ", size_t i" : "");
     if (p->has_table) {
-        bool fits = 2 * strlen(s->function) + 31 <= WIDTH;
+        bool fits = 2 * strlen(s->function) + 31 <= PAGE;
         sb_printf(out, "    const struct %s *at =%s&%s_at[i];\n\n", s->function,
                   fits ? " " : "\n        ", s->function);
     }

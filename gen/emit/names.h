@@ -1,8 +1,10 @@
-/* The names that emitted C gives to storages, pointers and functions. */
+/* The names that emitted C gives to storages, pointers and functions, and other text of it. */
 #ifndef EMIT_NAMES_H
 #define EMIT_NAMES_H
 
 #include "plan/plan.h"
+
+enum { PAGE = 100 /* columns of a line */ };
 
 /* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan:
  * EVALUATE_MODEL_NORM where another entry has a MODEL_NORM; NULL where it has no place. Indexed by storage id. */

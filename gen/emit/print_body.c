@@ -1,6 +1,7 @@
 /* A body as a kernel: head comment, parameters, and the FLAT skeleton. */
 #include <string.h>
 
+#include "emit/names.h"
 #include "emit/printer.h"
 #include "plan/kernels.h"
 #include "plan/skeleton.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emit/names.h"
 #include "emit/printer.h"
 #include "plan/kernels.h"
 #include "plan/skeleton.h"

@@ -6,7 +6,7 @@
 #include "plan/phases.h"
 #include "plan/plan.h"
 
-enum { MAX_NAMES = 1024, PAGE = 100 /* columns */ };
+enum { MAX_NAMES = 1024 };
 
 typedef struct {
     StrBuf *out;

@@ -3,12 +3,12 @@
 
 #include "graph/op_table.h"
 
-static int64_t places(const Window *w, int64_t size) {
+int64_t window_places(const Window *w, int64_t size) {
     return (size + 2 * w->padding - w->kernel) / w->stride + 1;
 }
 
-int64_t window_out_height(const Window *w) { return places(w, w->height); }
-int64_t window_out_width(const Window *w) { return places(w, w->width); }
+int64_t window_out_height(const Window *w) { return window_places(w, w->height); }
+int64_t window_out_width(const Window *w) { return window_places(w, w->width); }
 int64_t window_rows_in(const Window *w) { return w->height * w->width; }
 int64_t window_rows_out(const Window *w) { return window_out_height(w) * window_out_width(w); }
 

@@ -9,6 +9,8 @@
 
 enum { MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
 
+/* Of windows along an axis of that many pixels. */
+int64_t window_places(const Window *, int64_t size);
 int64_t window_out_height(const Window *);
 int64_t window_out_width(const Window *);
 /* Rows of one image: of those that come in; of those that go out. */

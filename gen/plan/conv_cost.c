@@ -8,7 +8,7 @@ static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
 /* Of all taps of the windows along one axis, those inside the image. */
 static double taps_inside(const Window *w, int64_t size) {
-    int64_t inside = 0, places = (size + 2 * w->padding - w->kernel) / w->stride + 1;
+    int64_t inside = 0, places = window_places(w, size);
     for (int64_t i = 0; i < places; i++)
         for (int64_t tap = 0; tap < w->kernel; tap++) {
             int64_t at = i * w->stride - w->padding + tap;
