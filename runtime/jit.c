@@ -74,10 +74,11 @@ static char *read_file(const char *path, size_t *size) {
     return text;
 }
 
-/* A cache that cannot be written is a slower start, not an error: false. */
+/* A cache that cannot be written is a slower start, not an error: false. Other ranks may write it
+ * at the same time. */
 static bool write_file(const char *path, const void *bytes, size_t size) {
-    char temporary[RT_MAX_PATH + 8];
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    char temporary[RT_MAX_PATH + 32];
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
     FILE *file = fopen(temporary, "wb");
     if (!file)
         return false;
