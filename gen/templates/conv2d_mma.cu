@@ -109,7 +109,7 @@ static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find f
     int64_t at = 0;
     if constexpr (VECTOR == ELEMENTS) {
         const bool inside = find(0, at);
-        cp_async_16(to, from + at, inside);
+        cp_async_16(to, from + (inside ? at : 0), inside); /* aligned outside too */
     } else {
         Vec<T, ELEMENTS> values;
 #pragma unroll
@@ -215,7 +215,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const int depth = down.taps * across.taps * INNER;
 
     /* The rows that this thread brings: where tap 0 reads, the pixel's number and its place. */
-    constexpr int OUTSIDE = -(1 << 24);
+    constexpr int OUTSIDE = -KERNEL; /* for every tap */
     const int own_depth = threadIdx.x % CHUNKS * ELEMENTS, own = threadIdx.x / CHUNKS;
     int pixel[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
@@ -365,7 +365,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const int depth = down.taps * across.taps * INNER;
 
     /* The places that this thread brings: where tap 0 reads. */
-    constexpr int OWN = SOURCE_VECTOR == 1 ? ELEMENTS : 1, OUTSIDE = -(1 << 24);
+    constexpr int OWN = SOURCE_VECTOR == 1 ? ELEMENTS : 1;
+    constexpr int OUTSIDE = -KERNEL; /* for every tap */
     const int own = threadIdx.x % COL_CHUNKS * ELEMENTS, own_depth = threadIdx.x / COL_CHUNKS;
     int y[OWN], x[OWN];
 #pragma unroll

@@ -230,7 +230,7 @@ void sim_warp(void *lane, void (*all)(void **lanes), const char *what) {
 /* ---- Asynchronous copies: issued now, landing as late as the thread's wait allows -------- */
 
 void sim_cp_async(void *smem, const void *gmem, int bytes) {
-    if (((uintptr_t)smem | (bytes ? (uintptr_t)gmem : 0)) % 16)
+    if (((uintptr_t)smem | (uintptr_t)gmem) % 16)
         launch_fault(CUDA_ERROR_MISALIGNED_ADDRESS,
                      "cp.async from %p to %p: not aligned to 16 bytes", gmem, smem);
     if (!block_owns_shared(smem, 16))

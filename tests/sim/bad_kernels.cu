@@ -110,5 +110,11 @@ extern "C" __global__ void misaligned(float *y, int offset) {
     store_vec<4>(y + offset, Vec<float, 4>{});
 }
 
+/* Nothing is read there, and yet it has to be aligned. */
+extern "C" __global__ void misaligned_async(float *y, int offset) {
+    __shared__ __align__(16) float tile[4];
+    cp_async_16(tile, y + offset, false);
+}
+
 extern "C" __global__ void far_away(float *y) { y[1ll << 40] = 1; }
 extern "C" __global__ void trap() { __trap(); }

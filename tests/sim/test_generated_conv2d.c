@@ -36,7 +36,7 @@ static const Shape shapes[] = {
     {3, 11, 13, 3, 16, 7, 2, 3, 0, false, true},  {2, 8, 8, 16, 72, 1, 2, 0, 0, true, true},
     {1, 5, 5, 8, 16, 5, 3, 4, 0, false, true},    {1, 12, 13, 40, 136, 3, 1, 1, 0, false, true},
     {3, 20, 20, 3, 8, 3, 2, 1, 0, true, true},    {9, 16, 16, 16, 8, 1, 1, 0, 0, false, true},
-    {2, 5, 7, 13, 9, 1, 1, 0, 0, false, true},
+    {2, 5, 7, 13, 9, 1, 1, 0, 0, false, true},    {2, 28, 28, 16, 8, 1, 1, 0, 0, false, true},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 

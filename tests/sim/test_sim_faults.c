@@ -44,6 +44,7 @@ static const Case cases[] = {
     {"overrun_shared", 1, 32, 0, 1, NULL, 0},
     {"overrun_dynamic", 1, 32, 128, 1, NULL, 0},
     {"misaligned", 1, 1, 0, 1, NULL, 0},
+    {"misaligned_async", 1, 1, 0, 1, NULL, 0},
     {"far_away", 1, 1, 0, -1, NULL, 0},
     {"trap", 1, 1, 0, -1, NULL, 0},
 };
@@ -121,6 +122,7 @@ static void divergence_is_told(void **state) {
     told("partial_warp", "FLAVOUR=release", "which has only 20 lanes");
     told("trap", "FLAVOUR=release", "__trap");
     told("far_away", "FLAVOUR=release", "illegal address");
+    told("misaligned_async", "FLAVOUR=release", "not aligned to 16 bytes");
 }
 
 /* Some permuted order, or the NaN in fresh shared memory, must spoil the result. */
