@@ -158,6 +158,31 @@ try_edge() {
     step bf16 precision.dtype=bf16 && near bf16 0.3 && step tf32 precision.dtype=tf32 && near tf32 0.05
 }
 
+# small_cnn SIZE BATCH LAYERS: results of one channel, of one number.
+small_cnn() {
+    cat >"$dir/spec.toml" <<SPEC
+[model]
+family = "cnn"
+num_classes = 3
+image_size = $1
+image_channels = 1
+layers = [$3]
+[training]
+task = "classify"
+per_device_train_batch_size = $2
+steps = 3
+[data]
+format = "synthetic"
+eval_batches = 1
+SPEC
+}
+
+try_small_cnn() {
+    small_cnn "$@" &&
+        step plain precision.dtype=fp64 compile.fusion=false compile.cuda_graph=false compile.overlap=false &&
+        step all precision.dtype=fp64 && near all 1e-11 && step bf16 precision.dtype=bf16 && near bf16 0.3
+}
+
 # No step: the held-out loss, and nothing of training.
 try_no_steps() {
     edge 2 8 8 && ./gpuopt-gen "$dir/spec.toml" -o "$dir/none" --set training.steps=0 &&
@@ -186,6 +211,16 @@ for limits in "1 8 1" "2 8 8" "2 256 8"; do
     try_edge $limits >"$dir/log" 2>&1
     verdict $? "heads, head_dim, hidden_size: $limits"
 done
+while IFS='|' read -r size batch layers; do
+    dir=$work/cnn_${size}_$batch
+    rm -rf "$dir" && mkdir -p "$dir"
+    try_small_cnn "$size" "$batch" "$layers" >"$dir/log" 2>&1 </dev/null
+    verdict $? "images of $size, batch $batch: $layers"
+done <<'LAYERS'
+8|2|"conv 1 3", "dropout 0.3", "flatten"
+2|1|"conv 1 2", "relu", "dropout 0.3", "flatten"
+4|1|"flatten", "linear 1", "dropout 0.2", "linear 1", "relu"
+LAYERS
 dir=$work/none
 rm -rf "$dir" && mkdir -p "$dir"
 try_no_steps >"$dir/log" 2>&1
