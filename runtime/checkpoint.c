@@ -418,7 +418,7 @@ void checkpoint_load(Rt *rt, const char *given) {
         read_newest(rt, dir, &saved);
     join_path(state, dir, CHECKPOINT_STATE);
     meta_of_run(rt, &now, strings);
-    now.data_position = saved.step * rt->program->training.micro_steps;
+    now.data_position = saved.step * rows_per_step(rt);
     check_run(rt, dir, &saved, &now);
     restore_tensors(rt, state, saved.step);
     restore_counters(rt, &saved);

@@ -83,7 +83,7 @@ void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]) {
         .step = rt->step,
         .applied = read_counter(rt, program->counters.applied),
         .bad_step = read_counter(rt, program->counters.bad_step),
-        .data_position = rt->step * program->training.micro_steps,
+        .data_position = rt->step * rows_per_step(rt),
         .seed = rt->options.seed,
         .frozen_crc32 = strings[0],
         .data_fingerprint = strings[1],

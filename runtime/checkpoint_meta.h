@@ -16,7 +16,7 @@ typedef struct {
     int64_t version;
     int64_t sequence; /* the number of the save in its folder of checkpoints: 1, 2, ... */
     int64_t step, applied, bad_step;
-    int64_t data_position; /* micro-steps taken from the data */
+    int64_t data_position; /* rows taken from the data, by all ranks together */
     int64_t seed;
     int64_t state_bytes;
     const char *state_crc32;

@@ -52,7 +52,7 @@ static void print_speed(const Rt *rt, double now, char *text, size_t size) {
     shown.step_ms =
         shown.step_ms > 0 ? shown.step_ms + SMOOTHING * (step_ms - shown.step_ms) : step_ms;
     double remaining = (double)(rt->options.steps - rt->known_steps);
-    double amount = (double)(rt->ranks * t->batch * t->seq_len * t->micro_steps);
+    double amount = (double)(rows_per_step(rt) * t->seq_len);
     char rate[48], left[32];
     print_grouped(rate, sizeof rate, amount / step_ms * 1e3);
     print_duration(left, sizeof left, shown.step_ms * 1e-3 * remaining);

@@ -82,13 +82,11 @@ static void work_out_feeding(const RtMeasured *m, Figures *figures) {
 
 static Figures work_out(const Rt *rt) {
     const RtProgram *program = rt->program;
-    const RtTraining *training = &program->training;
     Figures figures;
     work_out_times(&rt->measured, &figures);
     work_out_feeding(&rt->measured, &figures);
     figures.host_memory = program->data.pin_memory ? "pinned" : "pageable";
-    double units =
-        (double)(rt->ranks * training->batch * training->seq_len * training->micro_steps);
+    double units = (double)(rows_per_step(rt) * program->training.seq_len);
     figures.units_per_s = 1e3 * units / figures.median;
     figures.first_loss = history(rt, rt->losses, 0);
     figures.last_loss = history(rt, rt->losses, rt->known_steps - 1);

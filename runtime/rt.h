@@ -181,6 +181,12 @@ struct Rt {
     RtMeasured measured;
 };
 
+/* Taken from the data by all ranks together. */
+static inline int64_t rows_per_step(const Rt *rt) {
+    const RtTraining *training = &rt->program->training;
+    return rt->ranks * training->micro_steps * training->batch;
+}
+
 /* CUDA's driver or the simulated device's (see device.c for the choice); ends with the driver's own
  * error where there is none. May start the process anew: before anything else. */
 void device_choose(Rt *rt);

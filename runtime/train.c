@@ -224,7 +224,20 @@ static void take_out_folder(const Rt *rt) {
                 dir);
 }
 
+/* A run that is resumed at its last step, or past it, leaves all that it had written as it is. */
+static bool is_done(const Rt *rt) {
+    long long step = rt->step, steps = rt->options.steps;
+    if (!rt->options.resume || step < steps)
+        return false;
+    printf(step == steps ? "already at step %lld of %lld: nothing to do\n"
+                         : "already at step %lld, past the %lld of --steps: nothing to do\n",
+           step, steps);
+    return true;
+}
+
 int train(Rt *rt) {
+    if (is_done(rt))
+        return 0;
     if (rt->rank == 0)
         take_out_folder(rt);
     rt->measured.before = rt->measured.after = (RtEvaluation){.loss = NAN};

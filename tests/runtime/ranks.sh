@@ -90,6 +90,12 @@ test_resume_is_exact() {
         same_results three_out resumed
 }
 
+test_resume_of_a_finished_run() {
+    cp -a "$WORK/three_out" "$WORK/finished" && ranks 3 three finished --resume &&
+        [ "$(grep -c "^already at step 40 of 40: nothing to do" "$WORK/finished.log")" = 1 ] &&
+        diff -r "$WORK/three_out" "$WORK/finished"
+}
+
 # A signal to one rank suffices, and all go on from the same step.
 test_signal_then_resume() {
     local signal
@@ -186,7 +192,7 @@ test_more_ranks_than_devices() {
 }
 
 tests="sums one_voice repeats without_graphs queues compiles_at_start resume_is_exact
-signal_then_resume killed_rank stopped_rank stopped_at_start bad_step number_of_ranks ranks_that_differ
+resume_of_a_finished_run signal_then_resume killed_rank stopped_rank stopped_at_start bad_step number_of_ranks ranks_that_differ
 missing_libraries more_ranks_than_devices"
 
 if [ -n "${RTLIB:-}" ]; then cp "$RTLIB" "$WORK/libruntime.a"; else build_runtime; fi

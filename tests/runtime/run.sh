@@ -72,6 +72,22 @@ test_resume_is_exact_with_micro_steps() {
         run micro micro_resumed --resume && same_results micro_whole micro_resumed
 }
 
+# stays PROGRAM OUT SAYS [OPTION]...: resuming says so, and writes none of OUT's files anew.
+stays() {
+    local program=$1 out=$2 fact=$3
+    shift 3
+    find "$WORK/$out" -printf '%P %i %T@ %s\n' | sort > "$WORK/before"
+    run "$program" "$out" --resume "$@" && says "$out" "^$fact: nothing to do" &&
+        find "$WORK/$out" -printf '%P %i %T@ %s\n' | sort | cmp -s - "$WORK/before"
+}
+
+test_resume_of_a_finished_run() {
+    run often finished --steps 8 && stays often finished "already at step 8 of 8" --steps 8 &&
+        stays often finished "already at step 8, past the 3 of --steps" --steps 3 &&
+        run often finished --resume && same_results learns finished &&
+        stays often finished "already at step 40 of 40"
+}
+
 test_signal_then_resume() {
     local name
     run long long_whole || return 1
@@ -268,7 +284,8 @@ test_no_sync_in_a_step() {
 }
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
-evaluates_only evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps signal_then_resume
+evaluates_only evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
+resume_of_a_finished_run signal_then_resume
 time_left keeps_latest flipped_bit truncated_checkpoint damaged_checkpoint_is_passed_over
 full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device

@@ -101,7 +101,7 @@ static RtProgram program = {
     .params = params,
     .param_count = 5,
     .counters = {.step = 1024, .applied = 1028, .bad_step = 1032, .loss = 1100, .grad_norm = 1200},
-    .training = {.steps = STEPS, .micro_steps = 2},
+    .training = {.steps = STEPS, .batch = 3, .micro_steps = 2},
     .checkpoint = {.keep_latest_k = 2,
                    .export_model = true,
                    .config_json = "{}\n",
@@ -115,6 +115,7 @@ static Rt rt;
 static void fresh_run(void) {
     memset(&rt, 0, sizeof rt);
     rt.program = &program;
+    rt.ranks = 1;
     rt.options.out_dir = out_dir;
     rt.options.seed = 3;
     rt.losses = losses;
@@ -496,6 +497,38 @@ static void other_circumstances_are_warned_of(void **state) {
     assert_non_null(strstr(answer, "was written on an array, this is a slice"));
 }
 
+static void load_on_two_ranks(void) {
+    rt.ranks = 2;
+    load();
+}
+static void load_on_two_ranks_with_the_same_rows(void) {
+    program.training.micro_steps = 1;
+    load_on_two_ranks();
+}
+static void load_with_narrow_batches(void) {
+    program.training.batch = 2;
+    load();
+}
+static void load_with_narrow_batches_of_the_same_rows(void) {
+    program.training.micro_steps = 3;
+    load_with_narrow_batches();
+}
+
+static void only_other_rows_of_a_step_are_warned_of(void **state) {
+    (void)state;
+    static void (*const loads[2][2])(void) = {
+        {load_on_two_ranks_with_the_same_rows, load_with_narrow_batches_of_the_same_rows},
+        {load_on_two_ranks, load_with_narrow_batches}};
+    train_to(5);
+    checkpoint_save(&rt);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run_apart(loads[0][i]), 0);
+        assert_string_equal(answer, "");
+        assert_int_equal(run_apart(loads[1][i]), 0);
+        assert_non_null(strstr(answer, "the training data or its batches have changed"));
+    }
+}
+
 /* ---- a full disk ----------------------------------------------------------------------------- */
 
 static rlim_t file_limit;
@@ -588,6 +621,7 @@ int main(void) {
         T(no_checkpoint_is_said),
         T(another_run_is_refused),
         T(other_circumstances_are_warned_of),
+        T(only_other_rows_of_a_step_are_warned_of),
         T(a_full_disk_leaves_the_former_checkpoint),
         T(an_adapter_is_exported),
         T(a_model_is_exported),
