@@ -1,5 +1,6 @@
 /* Two arguments are one local when they are the same matrix of the same storage every time: where
- * [x|u] and x start at one address, they are two matrices all the same. */
+ * [x|u] and x start at one address, they are two matrices all the same; a dense one is the same in
+ * every shape. */
 #include "emit/pointers.h"
 
 #include "emit/names.h"
@@ -23,9 +24,16 @@ static const Value *value_of(const Collect *c, int launch, int arg, int time) {
 
 static int64_t start_of(const Collect *c, const Value *v) { return plan_place(c->plan, v).offset; }
 
+static bool same_matrix(const Value *a, const Value *b) {
+    bool reshaped = value_dense(a) && value_dense(b) && a->storage == b->storage &&
+                    a->dtype == b->dtype && a->offset == b->offset &&
+                    value_elements(a) == value_elements(b);
+    return reshaped || value_same_view(a, b);
+}
+
 static bool is_pointer(const Collect *c, const Pointer *pointer, int launch, int arg) {
     for (int t = 0; t < c->out->run.times; t++)
-        if (!value_same_view(pointer->values[t], value_of(c, launch, arg, t)))
+        if (!same_matrix(pointer->values[t], value_of(c, launch, arg, t)))
             return false;
     return true;
 }

@@ -150,10 +150,9 @@ static void images_to_step_loss_forward(Rt *rt) {
         &first_row, &argmax, &dropout1, &(uint32_t){/* stream */ 1596870515});
 
     /* fc1 */
-    RtPtr flatten1 = rt_scratch(rt, DROPOUT1); /* f32 [4, 300] */
     RtPtr fc1_weight = rt_state(rt, FC1_WEIGHT); /* f32 [16, 300] */
     RtPtr fc1 = rt_scratch(rt, FC1); /* f32 [4, 16] */
-    rt_gemm(rt, G_gemm_4x16x300_nt, flatten1, fc1_weight, fc1);
+    rt_gemm(rt, G_gemm_4x16x300_nt, dropout1, fc1_weight, fc1);
 
     /* fc1.biased */
     RtPtr fc1_bias = rt_state(rt, FC1_BIAS); /* f32 [16] */
@@ -220,12 +219,11 @@ static void fc2_to_conv1_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4x300x16_nn, fc1_biased_grad, fc1_weight, flatten1_grad);
 
     /* max_pool1.grad */
-    RtPtr flatten1_grad_2 = rt_scratch(rt, FLATTEN1_GRAD); /* f32 [100, 12] */
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr first_row = rt_input(rt, FIRST_ROW); /* i32 [1] */
     RtPtr max_pool1_grad = rt_scratch(rt, MAX_POOL1_GRAD); /* f32 [100, 12] */
-    RT_LAUNCH(rt, K_dropout_100x12, RT_GRID(2, 1, 1), &flatten1_grad_2, &seed, &step, &first_row,
+    RT_LAUNCH(rt, K_dropout_100x12, RT_GRID(2, 1, 1), &flatten1_grad, &seed, &step, &first_row,
         &max_pool1_grad, &(uint32_t){/* stream */ 1596870515});
 
     /* conv2.biased.grad */
@@ -331,10 +329,9 @@ static void evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_max_pool2d_100x12, RT_GRID(2, 1, 1), &biased, &max_pool1, &argmax);
 
     /* fc1 */
-    RtPtr flatten1 = rt_scratch(rt, MAX_POOL1); /* f32 [4, 300] */
     RtPtr fc1_weight = rt_state(rt, FC1_WEIGHT); /* f32 [16, 300] */
     RtPtr fc1 = rt_scratch(rt, EVALUATE_FC1); /* f32 [4, 16] */
-    rt_gemm(rt, G_gemm_4x16x300_nt, flatten1, fc1_weight, fc1);
+    rt_gemm(rt, G_gemm_4x16x300_nt, max_pool1, fc1_weight, fc1);
 
     /* fc1.biased */
     RtPtr fc1_bias = rt_state(rt, FC1_BIAS); /* f32 [16] */

@@ -136,34 +136,29 @@ static void images_to_step_loss_forward(Rt *rt) {
     RT_LAUNCH(rt, K_conv2d_4x12x12x1_8x3x3, RT_GRID(8, 1, 1), &images, &conv1_weight, &conv1);
 
     /* conv1.biased */
-    RtPtr conv1_2 = rt_scratch(rt, CONV1); /* f32 [32, 100] */
     RtPtr conv1_bias = rt_state(rt, CONV1_BIAS); /* f32 [8, 1] */
     RtPtr relu1 = rt_scratch(rt, RELU1); /* f32 [32, 100] */
-    RT_LAUNCH(rt, K_add_bias_relu_32x100, RT_GRID(4, 1, 1), &conv1_2, &conv1_bias, &relu1);
+    RT_LAUNCH(rt, K_add_bias_relu_32x100, RT_GRID(4, 1, 1), &conv1, &conv1_bias, &relu1);
 
     /* conv2 */
-    RtPtr relu1_2 = rt_scratch(rt, RELU1); /* f32 [4, 8, 100] */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 1, 1, 8] */
     RtPtr conv2 = rt_scratch(rt, CONV2); /* f32 [4, 12, 100] */
-    RT_LAUNCH(rt, K_conv2d_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &relu1_2, &conv2_weight, &conv2);
+    RT_LAUNCH(rt, K_conv2d_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &relu1, &conv2_weight, &conv2);
 
     /* conv2.biased */
-    RtPtr conv2_2 = rt_scratch(rt, CONV2); /* f32 [48, 100] */
     RtPtr conv2_bias = rt_state(rt, CONV2_BIAS); /* f32 [12, 1] */
     RtPtr conv2_biased = rt_scratch(rt, CONV2_BIASED); /* f32 [48, 100] */
-    RT_LAUNCH(rt, K_add_bias_48x100, RT_GRID(5, 1, 1), &conv2_2, &conv2_bias, &conv2_biased);
+    RT_LAUNCH(rt, K_add_bias_48x100, RT_GRID(5, 1, 1), &conv2, &conv2_bias, &conv2_biased);
 
     /* max_pool1 */
-    RtPtr conv2_biased_2 = rt_scratch(rt, CONV2_BIASED); /* f32 [4800, 1] */
     RtPtr max_pool1 = rt_scratch(rt, MAX_POOL1); /* f32 [48, 25] */
     RtPtr argmax = rt_scratch(rt, MAX_POOL1_ARGMAX); /* u8 [48, 25] */
-    RT_LAUNCH(rt, K_max_pool2d_48x25, RT_GRID(5, 1, 1), &conv2_biased_2, &max_pool1, &argmax);
+    RT_LAUNCH(rt, K_max_pool2d_48x25, RT_GRID(5, 1, 1), &conv2_biased, &max_pool1, &argmax);
 
     /* fc1 */
-    RtPtr flatten1 = rt_scratch(rt, MAX_POOL1); /* f32 [4, 300] */
     RtPtr fc1_weight = rt_state(rt, FC1_WEIGHT); /* f32 [16, 300] */
     RtPtr fc1 = rt_scratch(rt, FC1); /* f32 [4, 16] */
-    rt_gemm(rt, G_gemm_4x16x300_nt, flatten1, fc1_weight, fc1);
+    rt_gemm(rt, G_gemm_4x16x300_nt, max_pool1, fc1_weight, fc1);
 
     /* fc1.biased */
     RtPtr fc1_bias = rt_state(rt, FC1_BIAS); /* f32 [16] */
@@ -231,50 +226,42 @@ static void fc2_to_conv1_backward(Rt *rt) {
 
     /* conv2.biased.grad */
     RtPtr argmax = rt_scratch(rt, MAX_POOL1_ARGMAX); /* u8 [1200, 1] */
-    RtPtr flatten1_grad_2 = rt_scratch(rt, FLATTEN1_GRAD); /* f32 [1200, 1] */
     RtPtr conv2_biased_grad = rt_scratch(rt, CONV2_BIASED_GRAD); /* f32 [48, 100] */
     RtPtr conv2_bias_grad_partial = rt_scratch(rt, CONV2_BIAS_GRAD_PARTIAL); /* f32 [48, 1] */
-    RT_LAUNCH(rt, K_max_pool2d_grad_column_sum_48x100, RT_GRID(6, 1, 1), &argmax, &flatten1_grad_2,
+    RT_LAUNCH(rt, K_max_pool2d_grad_column_sum_48x100, RT_GRID(6, 1, 1), &argmax, &flatten1_grad,
         &conv2_biased_grad, &conv2_bias_grad_partial);
 
     /* conv2.bias.grad */
-    RtPtr conv2_bias_grad_partial_2 = rt_scratch(rt, CONV2_BIAS_GRAD_PARTIAL); /* f32 [4, 12] */
     RtPtr conv2_bias_grad = rt_state(rt, CONV2_BIAS_GRAD); /* f32 [12] */
-    RT_LAUNCH(rt, K_column_sum_4x12, RT_GRID(12, 1, 1), &conv2_bias_grad_partial_2,
-        &conv2_bias_grad);
+    RT_LAUNCH(rt, K_column_sum_4x12, RT_GRID(12, 1, 1), &conv2_bias_grad_partial, &conv2_bias_grad);
 
     /* conv2.weight.grad */
     RtPtr relu1 = rt_scratch(rt, RELU1); /* f32 [4, 8, 100] */
-    RtPtr conv2_biased_grad_2 = rt_scratch(rt, CONV2_BIASED_GRAD); /* f32 [4, 12, 100] */
     RtPtr conv2_weight_grad = rt_state(rt, CONV2_WEIGHT_GRAD); /* f32 [12, 1, 1, 8] */
     RT_LAUNCH(rt, K_conv2d_weight_grad_4x10x10x8_12x1x1, RT_GRID(1, 1, 1), &relu1,
-        &conv2_biased_grad_2, &conv2_weight_grad);
+        &conv2_biased_grad, &conv2_weight_grad);
 
     /* relu1.grad */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 1, 1, 8] */
     RtPtr relu1_grad = rt_scratch(rt, RELU1_GRAD); /* f32 [4, 8, 100] */
-    RT_LAUNCH(rt, K_conv2d_input_grad_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &conv2_biased_grad_2,
+    RT_LAUNCH(rt, K_conv2d_input_grad_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &conv2_biased_grad,
         &conv2_weight, &relu1_grad);
 
     /* conv1.biased.grad */
-    RtPtr relu1_2 = rt_scratch(rt, RELU1); /* f32 [32, 100] */
-    RtPtr relu1_grad_2 = rt_scratch(rt, RELU1_GRAD); /* f32 [32, 100] */
     RtPtr conv1_biased_grad = rt_scratch(rt, CONV1_BIASED_GRAD); /* f32 [32, 100] */
     RtPtr conv1_bias_grad_partial = rt_scratch(rt, CONV1_BIAS_GRAD_PARTIAL); /* f32 [32, 1] */
-    RT_LAUNCH(rt, K_relu_grad_column_sum_32x100, RT_GRID(4, 1, 1), &relu1_2, &relu1_grad_2,
+    RT_LAUNCH(rt, K_relu_grad_column_sum_32x100, RT_GRID(4, 1, 1), &relu1, &relu1_grad,
         &conv1_biased_grad, &conv1_bias_grad_partial);
 
     /* conv1.bias.grad */
-    RtPtr conv1_bias_grad_partial_2 = rt_scratch(rt, CONV1_BIAS_GRAD_PARTIAL); /* f32 [4, 8] */
     RtPtr conv1_bias_grad = rt_state(rt, CONV1_BIAS_GRAD); /* f32 [8] */
-    RT_LAUNCH(rt, K_column_sum_4x8, RT_GRID(8, 1, 1), &conv1_bias_grad_partial_2, &conv1_bias_grad);
+    RT_LAUNCH(rt, K_column_sum_4x8, RT_GRID(8, 1, 1), &conv1_bias_grad_partial, &conv1_bias_grad);
 
     /* conv1.weight.grad */
     RtPtr images = rt_scratch(rt, IMAGES); /* f32 [4, 1, 144] */
-    RtPtr conv1_biased_grad_2 = rt_scratch(rt, CONV1_BIASED_GRAD); /* f32 [4, 8, 100] */
     RtPtr conv1_weight_grad = rt_state(rt, CONV1_WEIGHT_GRAD); /* f32 [8, 3, 3, 1] */
     RT_LAUNCH(rt, K_conv2d_weight_grad_4x12x12x1_8x3x3, RT_GRID(1, 1, 1), &images,
-        &conv1_biased_grad_2, &conv1_weight_grad);
+        &conv1_biased_grad, &conv1_weight_grad);
 }
 
 /* Forward, loss and backward of one micro-batch.
@@ -335,34 +322,29 @@ static void images_to_fc1_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_conv2d_4x12x12x1_8x3x3, RT_GRID(8, 1, 1), &images, &conv1_weight, &conv1);
 
     /* conv1.biased */
-    RtPtr conv1_2 = rt_scratch(rt, EVALUATE_CONV1); /* f32 [32, 100] */
     RtPtr conv1_bias = rt_state(rt, CONV1_BIAS); /* f32 [8, 1] */
     RtPtr relu1 = rt_scratch(rt, EVALUATE_RELU1); /* f32 [32, 100] */
-    RT_LAUNCH(rt, K_add_bias_relu_32x100, RT_GRID(4, 1, 1), &conv1_2, &conv1_bias, &relu1);
+    RT_LAUNCH(rt, K_add_bias_relu_32x100, RT_GRID(4, 1, 1), &conv1, &conv1_bias, &relu1);
 
     /* conv2 */
-    RtPtr relu1_2 = rt_scratch(rt, EVALUATE_RELU1); /* f32 [4, 8, 100] */
     RtPtr conv2_weight = rt_state(rt, CONV2_WEIGHT); /* f32 [12, 1, 1, 8] */
     RtPtr conv2 = rt_scratch(rt, EVALUATE_CONV2); /* f32 [4, 12, 100] */
-    RT_LAUNCH(rt, K_conv2d_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &relu1_2, &conv2_weight, &conv2);
+    RT_LAUNCH(rt, K_conv2d_4x10x10x8_12x1x1, RT_GRID(8, 1, 1), &relu1, &conv2_weight, &conv2);
 
     /* conv2.biased */
-    RtPtr conv2_2 = rt_scratch(rt, EVALUATE_CONV2); /* f32 [48, 100] */
     RtPtr conv2_bias = rt_state(rt, CONV2_BIAS); /* f32 [12, 1] */
     RtPtr biased = rt_scratch(rt, EVALUATE_CONV2_BIASED); /* f32 [48, 100] */
-    RT_LAUNCH(rt, K_add_bias_48x100, RT_GRID(5, 1, 1), &conv2_2, &conv2_bias, &biased);
+    RT_LAUNCH(rt, K_add_bias_48x100, RT_GRID(5, 1, 1), &conv2, &conv2_bias, &biased);
 
     /* max_pool1 */
-    RtPtr biased_2 = rt_scratch(rt, EVALUATE_CONV2_BIASED); /* f32 [4800, 1] */
     RtPtr max_pool1 = rt_scratch(rt, EVALUATE_MAX_POOL1); /* f32 [48, 25] */
     RtPtr argmax = rt_scratch(rt, EVALUATE_MAX_POOL1_ARGMAX); /* u8 [48, 25] */
-    RT_LAUNCH(rt, K_max_pool2d_48x25, RT_GRID(5, 1, 1), &biased_2, &max_pool1, &argmax);
+    RT_LAUNCH(rt, K_max_pool2d_48x25, RT_GRID(5, 1, 1), &biased, &max_pool1, &argmax);
 
     /* fc1 */
-    RtPtr flatten1 = rt_scratch(rt, EVALUATE_MAX_POOL1); /* f32 [4, 300] */
     RtPtr fc1_weight = rt_state(rt, FC1_WEIGHT); /* f32 [16, 300] */
     RtPtr fc1 = rt_scratch(rt, EVALUATE_FC1); /* f32 [4, 16] */
-    rt_gemm(rt, G_gemm_4x16x300_nt, flatten1, fc1_weight, fc1);
+    rt_gemm(rt, G_gemm_4x16x300_nt, max_pool1, fc1_weight, fc1);
 
     /* fc1.biased */
     RtPtr fc1_bias = rt_state(rt, FC1_BIAS); /* f32 [16] */
