@@ -314,10 +314,11 @@ static void set_cards(const Plan *plan, json_t *root) {
 
 void plan_print_json(const Plan *plan, StrBuf *out) {
     json_t *root =
-        json_pack("{s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o}", "experiment", plan->spec->name,
-                  "spec_sha256", plan->spec->sha256, "device", plan->device->name, "precision",
-                  choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype), "data",
-                  plan->program->feeding, "memory", memory_json(plan), "entries",
+        json_pack("{s:s, s:s, s:I, s:s, s:s, s:s?, s:o, s:o, s:o, s:o}", "experiment",
+                  plan->spec->name, "spec_sha256", plan->spec->sha256, "repeats",
+                  (json_int_t)plan->spec->benchmark.repeats, "device", plan->device->name,
+                  "precision", choice_name(KEY_precision_dtype, (int)plan->spec->precision.dtype),
+                  "data", plan->program->feeding, "memory", memory_json(plan), "entries",
                   entries_json(plan), "step", step_json(plan), "step_launches", shares_json(plan));
     ENSURE(root, "the plan does not fit into JSON");
     set_cards(plan, root);

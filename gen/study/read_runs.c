@@ -49,10 +49,11 @@ static const char *report_path(Arena *arena, const char *folder, int repetition)
 }
 
 /* [benchmark] repeats; folders of a study that asked for more once may be left over. */
-static int repeats_asked(const Toml *spec) {
-    const Toml *table = toml_get(spec, "benchmark");
-    const Toml *repeats = table && table->kind == TOML_TABLE ? toml_get(table, "repeats") : NULL;
-    return repeats && repeats->kind == TOML_INT ? (int)repeats->integer : 1;
+static int repeats_asked(Arena *arena, const char *folder) {
+    json_t *plan = read_json(arena, path_of(arena, folder, "plan.json"));
+    int repeats = (int)json_integer_value(json_object_get(plan, "repeats"));
+    json_decref(plan);
+    return repeats < 1 ? 1 : repeats;
 }
 
 Run run_read(Arena *arena, const char *folder) {
@@ -62,7 +63,7 @@ Run run_read(Arena *arena, const char *folder) {
                    report, "the program has not finished a run");
     Run run = {folder, "finished", toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0}),
                NULL, 0};
-    int asked = repeats_asked(run.spec);
+    int asked = repeats_asked(arena, folder);
     run.reports = arena_array(arena, (size_t)asked + 1, sizeof *run.reports);
     for (; run.repeats < asked; run.repeats++) {
         report = report_path(arena, folder, run.repeats + 1);
@@ -97,7 +98,7 @@ static Run point_read(Arena *arena, const char *study, const char *name, bool re
         run.spec = toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0});
     if (!run.spec || refused)
         return run;
-    for (int i = 1; i <= repeats_asked(run.spec); i++)
+    for (int i = 1, asked = repeats_asked(arena, folder); i <= asked; i++)
         if (!is_file(report_path(arena, folder, i)))
             return run;
     run = run_read(arena, folder);

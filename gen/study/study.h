@@ -1,8 +1,8 @@
 /* Comparing runs: what differs between their specs, and what came of it.
  *
  * A run is a program's folder: spec.toml and plan.json as the compiler left them, out/report.json
- * as the program did, and out.2, out.3, ... where it was repeated ([benchmark] repeats). A study is
- * the folder of a [sweep]: its file `points` has a line a point, the name of the point's folder and,
+ * as the program did, and out.2, out.3, ... where plan.json says that it is repeated. A study is the
+ * folder of a [sweep]: its file `points` has a line a point, the name of the point's folder and,
  * where the compiler refused it, "refused". */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H

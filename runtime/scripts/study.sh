@@ -47,7 +47,7 @@ run_once() {
 run_point() {
     point=$1
     shift
-    repeats=$(sed -n '/^\[benchmark\]/,/^$/s/^repeats = //p' "$point/spec.toml")
+    repeats=$(sed -n 's/^  "repeats": \([0-9]*\),*$/\1/p' "$point/plan.json")
     if [ "$(stamp "$point" "$*")" != "$(cat "$point/finished" 2>/dev/null)" ]; then
         rm -rf "$point"/out "$point"/out.* "$point/finished"
     fi

@@ -203,10 +203,29 @@ data_stays_where_it_fits() {
         grep -q '^device_resident = false' "$work/tight/spec.toml"
 }
 
+# values FILE: of a spec, its keys with effect, one a line.
+values() { sed -n 's/ *# .*//; /=/p' "$1"; }
+
+# What --print-spec says, and the spec beside each program, a study's points too, are specs that mean
+# the same. Of a study, --print-spec says all points, which make no one spec.
+printed_specs_are_specs() {
+    mkdir -p "$work/printed"
+    printf 'extends = "%s"\n[benchmark]\nrepeats = 2\n[sweep]\n"adapter.r" = [2, 4]\n' "$top/$spec" \
+        >"$work/printed/points.toml" && emit "$work/printed/points.toml" -o "$work/printed/points" || return 1
+    grep -q '^  "repeats": 2,$' "$work/printed/points/r2/plan.json" || return 1
+    for s in tests/golden/*.toml specs/*.toml "$work"/printed/points/*/spec.toml; do
+        grep -q '^\[sweep\]' "$s" && continue
+        "$gen" "$s" --print-spec >"$work/printed/once.toml" && emit "$work/printed/once.toml" --check &&
+            "$gen" "$work/printed/once.toml" --print-spec >"$work/printed/twice.toml" ||
+            { echo "$s:" && cat "$work/stderr"; return 1; }
+        [ "$(values "$work/printed/once.toml")" = "$(values "$work/printed/twice.toml")" ] || return 1
+    done
+}
+
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
-    data_stays_where_it_fits'
+    data_stays_where_it_fits printed_specs_are_specs'
 for name in ${*:-$all}; do
     if $name; then
         echo "ok emit $name"
