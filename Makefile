@@ -80,7 +80,7 @@ demo-installed: $(GEN)
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/demo.sh
 
 run: $(GEN)
-	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP=$(NP) runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
+	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------
 

@@ -4,8 +4,13 @@ JIT     ?= 0
 ARGS    ?=
 # What it was generated for, and what it is started as: a process a rank.
 RANKS   ?= 1
-ifeq ($(NP),)
-NP      := $(RANKS)
+ifeq ($(strip $(NP)),)
+override NP := $(RANKS)
+endif
+ifneq ($(NP),$(RANKS))
+ifeq ($(shell echo '$(NP)' | grep -xE '[1-9][0-9]{0,5}'),)
+$(error NP=$(NP): it is how many processes to start, a number from 1)
+endif
 endif
 # Paths of data in the experiment are relative to this folder.
 FROM    ?= .

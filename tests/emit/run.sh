@@ -203,6 +203,21 @@ data_stays_where_it_fits() {
         grep -q '^device_resident = false' "$work/tight/spec.toml"
 }
 
+# What is started: as many processes as the program was made for, or NP of them.
+processes_are_counted() {
+    emit $spec --set parallelism.data_parallel_replicate_degree=3 -o "$work/ranks" || return 1
+    started() { make -n -C "$work/ranks" DEVICE=sim RT="$top" MPIRUN=mpirun MPICC=mpicc "$@" run; }
+    for np in "" NP= NP=3; do
+        started $np 2>&1 | grep -q 'mpirun .*-np 3 ' || return 1
+    done
+    started NP=2 2>&1 | grep -q 'mpirun .*-np 2 ' && ! started NP=1 2>&1 | grep -q 'mpirun .*-np' || return 1
+    for np in 0 -1 x 2x "1 2"; do
+        started NP="$np" >"$work/started" 2>&1 && return 1
+        [ "$(grep -c 'NP=' "$work/started")" -eq 1 ] &&
+            grep -qF "NP=$np: it is how many processes to start" "$work/started" || return 1
+    done
+}
+
 # values FILE: of a spec, its keys with effect, one a line.
 values() { sed -n 's/ *# .*//; /=/p' "$1"; }
 
@@ -225,7 +240,7 @@ printed_specs_are_specs() {
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
-    data_stays_where_it_fits printed_specs_are_specs'
+    data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
     if $name; then
         echo "ok emit $name"
