@@ -55,6 +55,12 @@ static bool ends_in(const char *name, const char *suffix) {
     return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
+/* Without a suffix all that is there, folders and what no link leads to included. */
+static bool is_wanted(const char *path, const char *suffix) {
+    struct stat info;
+    return !suffix || (ends_in(path, suffix) && stat(path, &info) == 0 && S_ISREG(info.st_mode));
+}
+
 static bool add_folder(FileList *files, const char *folder, const char *suffix, DataError *error) {
     DIR *dir = opendir(folder);
     if (!dir)
@@ -68,10 +74,10 @@ static bool add_folder(FileList *files, const char *folder, const char *suffix, 
         struct stat info;
         if (length >= (int)sizeof path)
             ok = data_fail(error, "%s/%s: the path is too long", folder, entry->d_name);
-        else if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
-            ok = add_folder(files, path, suffix, error); /* lstat: links cannot make a cycle */
-        else if (ends_in(path, suffix) && stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        else if (is_wanted(path, suffix))
             files_add(files, path);
+        if (ok && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            ok = add_folder(files, path, suffix, error); /* lstat: links cannot make a cycle */
     }
     closedir(dir);
     return ok;
@@ -79,7 +85,7 @@ static bool add_folder(FileList *files, const char *folder, const char *suffix, 
 
 bool folder_list(const char *folder, FileList *files, DataError *error) {
     *files = (FileList){0};
-    bool ok = add_folder(files, folder, "", error);
+    bool ok = add_folder(files, folder, NULL, error);
     if (ok)
         files_sort(files, 0);
     else

@@ -29,8 +29,8 @@ bool files_expand(const char *const *patterns, int count, const char *suffix, Fi
                   DataError *error);
 void files_free(FileList *files);
 
-/* All files below a folder; the folders in a folder, links to folders too. Sorted bytewise, hidden
- * ones left out. */
+/* All that lies below a folder, whatever it is; the folders in a folder, links to folders too.
+ * Sorted bytewise, hidden ones left out. */
 bool folder_list(const char *folder, FileList *files, DataError *error);
 bool subfolder_list(const char *folder, FileList *folders, DataError *error);
 

@@ -117,13 +117,21 @@ void folder_free(ImageFolder *folder) {
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
+/* Opening a pipe would wait for somebody to write. */
+static bool check_regular(const char *path, DataError *error) {
+    struct stat info;
+    if (stat(path, &info))
+        return data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+    return S_ISREG(info.st_mode) || data_fail(error, "%s: is no regular file", path);
+}
+
 bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, uint8_t *raw,
                  DataError *error) {
     const char *path = folder->files[at].path;
     uint8_t *bytes;
     size_t size;
     Picture picture;
-    if (!file_read(path, &bytes, &size, error))
+    if (!check_regular(path, error) || !file_read(path, &bytes, &size, error))
         return false;
     bool ok = picture_decode(&picture, path, bytes, size, shape->channels, error);
     free(bytes);

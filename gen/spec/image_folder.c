@@ -1,6 +1,6 @@
 /* How many images a folder with one sub-folder a class has. What counts is what the runtime's loader
- * takes: files below a class whose names end as images' do, nothing hidden, and no link to a folder
- * but a class itself. */
+ * takes: all below a class whose name ends as images' do, for what is no file is a broken image;
+ * nothing hidden, and nothing behind a link to a folder but a class itself. */
 #include "spec/resolve.h"
 #include <dirent.h>
 #include <limits.h>
@@ -42,10 +42,9 @@ static void each_entry(const char *folder, void (*visit)(const char *path, Count
 }
 
 static void visit_entry(const char *path, Count *count) {
+    count->count += is_image_name(path);
     if (is_kind(path, S_IFDIR, lstat))
         each_entry(path, visit_entry, count);
-    else
-        count->count += is_image_name(path) && is_kind(path, S_IFREG, stat);
 }
 
 static void visit_class(const char *path, Count *count) {

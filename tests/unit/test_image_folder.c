@@ -305,6 +305,10 @@ static const Bad bad[] = {
     {"b/0/3.jpg", "b/0/3.jpg: is neither a JPEG nor a PNG file"},
     {"b/0/4.png", "b/0/4.png: is empty"},
     {"b/0/5.jpg", "b/0/5.jpg: broken JPEG: it ends within its header"},
+    {"b/0/6.jpg", "b/0/6.jpg: cannot be opened: No such file or directory"},
+    {"b/0/7.png", "b/0/7.png: is no regular file"},
+    {"b/0/8.png", "b/0/8.png: is no regular file"},
+    {"b/0/9.jpg", "b/0/9.jpg: is no regular file"},
 };
 enum { BAD = sizeof bad / sizeof *bad };
 
@@ -318,6 +322,13 @@ static void write_bad_files(void) {
     temp_file(bad[2].name, "GIF89a", 6);
     temp_file(bad[3].name, "", 0);
     write_jpeg(bad[4].name, (Drawing){noise, 16, 16, 3}, 20);
+    unlink(temp_path(bad[5].name));
+    assert_int_equal(symlink("gone", temp_path(bad[5].name)), 0);
+    unlink(temp_path(bad[6].name));
+    assert_int_equal(mkfifo(temp_path(bad[6].name), 0600), 0);
+    mkdir(temp_path(bad[7].name), 0777);
+    unlink(temp_path(bad[8].name));
+    assert_int_equal(symlink("../1", temp_path(bad[8].name)), 0);
     write_png("b/1/7.png", FLAT(2, 2, 3, 7, 7, 7), 0);
 }
 

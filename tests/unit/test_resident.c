@@ -154,9 +154,11 @@ static void counts_what_a_folder_has(void **state) {
     assert_int_equal(symlink("../else", "classes/link"), 0);
     assert_int_equal(symlink("../../else", "classes/a/b/link"), 0);
     assert_int_equal(symlink("1.jpg", "classes/a/again.jpg"), 0);
+    assert_int_equal(symlink("gone", "classes/a/gone.jpg"), 0);
+    assert_int_equal(symlink("../../else", "classes/a/else.png"), 0);
     const char *sets[] = {"data.train=classes", "data.format=image_folder", "data.image_channels=1",
                           "data.device_resident=true"};
-    assert_int_equal(spec_read(&arena, "spec.toml", sets, 4)->stored_images, 6);
+    assert_int_equal(spec_read(&arena, "spec.toml", sets, 4)->stored_images, 8);
     assert_int_equal(image_folder_count("classes", 2), 3);
     assert_int_equal(image_folder_count("gone", 2), 0);
     assert_int_equal(system("rm -r classes else"), 0);
