@@ -30,6 +30,9 @@ stamp() { cat "$1/program.c" "$1/kernels.cu" "$1/values.c" "$1/Makefile" | sha25
 # "" for the first repetition, ".2", ".3", ...: what the names of its files end in.
 ending() { [ "$1" -eq 1 ] || echo ".$1"; }
 
+# reason LOG: its last error; make's words come behind the program's.
+reason() { grep '^error: ' "$1" | tail -n 1 | grep . || tail -n 1 "$1"; }
+
 # run_once FOLDER ENDING OPTION...
 run_once() {
     point=$1 end=$2
@@ -39,7 +42,7 @@ run_once() {
     runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" \
         >"$point/run$end.log" 2>&1 && return
     rm -f "$point/out$end/report.json"
-    echo "FAILED: $(tail -n 1 "$point/run$end.log")  ($point/run$end.log)"
+    echo "FAILED: $(reason "$point/run$end.log")  ($point/run$end.log)"
     return 1
 }
 
