@@ -118,12 +118,19 @@ static void check_adapter(Arena *arena, const Spec *spec) {
     }
 }
 
-/* The place of a row in a step, all ranks' batches together, is an int32 on the device. */
-static void check_ranks(Arena *arena, const Spec *spec) {
+/* The place of a row in a step, all ranks' batches together, is an int32 on the device. A micro-batch
+ * by itself has been checked. */
+static void check_rows(Arena *arena, const Spec *spec) {
     int64_t ranks = spec->parallelism.data_parallel_replicate_degree;
-    int64_t of_rank = spec->training.seq_len * spec->training.per_device_train_batch_size *
-                      spec->training.gradient_accumulation_steps;
-    if (ranks > 1 && of_rank > INT32_MAX / ranks)
+    int64_t micro_batch = spec->training.seq_len * spec->training.per_device_train_batch_size;
+    int64_t of_rank = micro_batch * spec->training.gradient_accumulation_steps;
+    if (of_rank > INT32_MAX)
+        user_error(spec_pos(spec, KEY_training_gradient_accumulation_steps),
+                   arena_printf(arena, "at most %lld micro-batches of this size make a step",
+                                (long long)(INT32_MAX / micro_batch)),
+                   "a step of %lld micro-batches, %lld rows in each, has more than 2^31 - 1 rows",
+                   (long long)spec->training.gradient_accumulation_steps, (long long)micro_batch);
+    if (of_rank > INT32_MAX / ranks)
         user_error(spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree),
                    arena_printf(arena, "at most %lld cards can share such steps",
                                 (long long)(INT32_MAX / of_rank)),
@@ -180,7 +187,7 @@ void spec_check(Arena *arena, Spec *spec) {
         check_images(arena, spec);
     derive_weight_decay(spec);
     check_data(arena, spec);
-    check_ranks(arena, spec);
+    check_rows(arena, spec);
     check_profiling(spec);
     mark_in_vain(spec);
 }
