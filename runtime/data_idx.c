@@ -56,13 +56,14 @@ static bool check_images(const char *path, const uint8_t *bytes, size_t size, co
         return false;
     uint32_t count = big_endian(bytes + 4), height = big_endian(bytes + 8),
              width = big_endian(bytes + 12);
+    if (!count || !height || !width)
+        return data_fail(error, "%s: holds no image: its header says %u of %u x %u", path, count,
+                         height, width);
     if (height != shape->height || width != shape->width)
         return data_fail(error,
                          "%s: its images are %u x %u, but the program was made for %lld x %lld; "
                          "set data.image_height and data.image_width",
                          path, height, width, (long long)shape->height, (long long)shape->width);
-    if (count == 0)
-        return data_fail(error, "%s: holds no image", path);
     return check_size(path, size, IMAGES_HEADER, count * (uint64_t)raw_bytes(shape), count,
                       "images", error);
 }

@@ -50,7 +50,12 @@ static const char *add_file(Arena *arena, Spec *spec, const char *path, Pos at) 
         why = "it holds no IDX images";
     if (why)
         return arena_printf(arena, "nobody could count the images of %s: %s", path, why);
+    int64_t count = big_endian(header + 4);
     int64_t height = big_endian(header + 8), width = big_endian(header + 12);
+    if (!count || !height || !width)
+        user_error(at, "name other files, or fetch this one again",
+                   "%s holds no image: its header says %lld of %lld x %lld", path, (long long)count,
+                   (long long)height, (long long)width);
     if (height != spec->data.image_height || width != spec->data.image_width)
         user_error(at,
                    arena_printf(arena, "set data.image_height = %lld and data.image_width = %lld",
@@ -59,7 +64,7 @@ static const char *add_file(Arena *arena, Spec *spec, const char *path, Pos at) 
                    "%lld x %lld",
                    path, (long long)height, (long long)width, (long long)spec->data.image_height,
                    (long long)spec->data.image_width);
-    spec->stored_images += big_endian(header + 4);
+    spec->stored_images += count;
     return NULL;
 }
 
