@@ -12,14 +12,17 @@ int64_t plan_budget_bytes(const Plan *plan) {
 
 bool plan_fits(const Plan *plan) { return plan->process_bytes <= plan_budget_bytes(plan); }
 
+/* Of the memory, a part that is no value's: the driver's context, the libraries. */
+enum { NO_ROLE = ROLE_COUNT, CONSUMERS = ROLE_COUNT + 1 };
+
 typedef struct {
-    Role role;
+    int role;
     int64_t bytes;
 } Consumer;
 
 static int larger_first(const void *a, const void *b) {
     const Consumer *x = a, *y = b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : (int)x->role - (int)y->role;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : x->role - y->role;
 }
 
 static const char *activation_hint(const Spec *s) {
@@ -63,22 +66,45 @@ static const char *hint_for(const Plan *plan, Role largest) {
     }
 }
 
+static int64_t bytes_of_no_role(const Plan *plan) {
+    return plan->process_bytes - plan->arena_bytes[ARENA_STATE] - plan->arena_bytes[ARENA_SCRATCH] -
+           2 * plan->arena_bytes[ARENA_INPUT];
+}
+
+static void largest_first(const Plan *plan, Consumer consumers[CONSUMERS]) {
+    for (int r = 0; r < ROLE_COUNT; r++)
+        consumers[r] = (Consumer){r, plan->role_bytes[r]};
+    consumers[ROLE_ACTIVATION].bytes = plan->arena_bytes[ARENA_SCRATCH];
+    consumers[NO_ROLE] = (Consumer){NO_ROLE, bytes_of_no_role(plan)};
+    qsort(consumers, CONSUMERS, sizeof *consumers, larger_first);
+}
+
+static const char *consumer_title(Consumer consumer) {
+    return consumer.role == NO_ROLE ? "context and libraries"
+                                    : plan_role_title((Role)consumer.role);
+}
+
+/* Nobody can make context and libraries smaller. */
+static const char *unfit_hint(const Plan *plan, const Consumer *largest) {
+    if (bytes_of_no_role(plan) > plan_budget_bytes(plan))
+        return "raise activation_checkpoint.memory_budget_gib: context and libraries alone need "
+               "more";
+    return hint_for(plan, (Role)(largest->role == NO_ROLE ? largest[1].role : largest->role));
+}
+
 void plan_say_unfit(const Plan *plan, const char *prefix,
                     void (*say)(Pos, const char *, const char *, ...)) {
-    Consumer consumers[ROLE_COUNT];
-    for (int r = 0; r < ROLE_COUNT; r++)
-        consumers[r] = (Consumer){(Role)r, plan->role_bytes[r]};
-    consumers[ROLE_ACTIVATION].bytes = plan->arena_bytes[ARENA_SCRATCH];
-    qsort(consumers, ROLE_COUNT, sizeof *consumers, larger_first);
+    Consumer consumers[CONSUMERS];
+    largest_first(plan, consumers);
     bool given = plan->spec->activation_checkpoint.memory_budget_gib > 0;
     Key key = given ? KEY_activation_checkpoint_memory_budget_gib : KEY_job_device;
-    say(spec_pos(plan->spec, key), hint_for(plan, consumers[0].role),
+    say(spec_pos(plan->spec, key), unfit_hint(plan, consumers),
         "%sthe plan needs %.2f GiB and %s %.2f GiB; the largest parts are %s %.2f, %s %.2f and "
         "%s %.2f GiB",
         prefix, (double)plan->process_bytes / GIB, given ? "the budget is" : "the device has",
-        (double)plan_budget_bytes(plan) / GIB, plan_role_title(consumers[0].role),
-        (double)consumers[0].bytes / GIB, plan_role_title(consumers[1].role),
-        (double)consumers[1].bytes / GIB, plan_role_title(consumers[2].role),
+        (double)plan_budget_bytes(plan) / GIB, consumer_title(consumers[0]),
+        (double)consumers[0].bytes / GIB, consumer_title(consumers[1]),
+        (double)consumers[1].bytes / GIB, consumer_title(consumers[2]),
         (double)consumers[2].bytes / GIB);
 }
 

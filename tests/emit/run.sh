@@ -115,7 +115,8 @@ errors_leave_outputs_alone() {
     emit $spec -o "$work/refused" || return 1
     before=$(sum_of "$work/refused")
     emit $spec --set activation_checkpoint.memory_budget_gib=0.001 -o "$work/refused" && return 1
-    grep -q 'the largest parts are' "$work/stderr" && grep -q 'hint: ' "$work/stderr" || return 1
+    grep -q 'the largest parts are context and libraries [0-9.]*[1-9]' "$work/stderr" &&
+        grep -q 'hint: raise activation_checkpoint.memory_budget_gib' "$work/stderr" || return 1
     emit $spec --set job.device=h100-sxn -o "$work/refused" && return 1
     grep -q 'did you mean "h100-sxm"' "$work/stderr" || return 1
     [ "$before" = "$(sum_of "$work/refused")" ]

@@ -247,13 +247,19 @@ static void assert_refused(const Plan *plan, const char *key) {
 
 static void test_refusal_names_the_key(void **state) {
     (void)state;
-    const char *const sets[] = {NONE, "activation_checkpoint.memory_budget_gib=0.001",
+    const char *const less[] = {NONE, "activation_checkpoint.memory_budget_gib=0.001",
                                 "training.seq_len=16"};
-    Made m = make(sets, COUNT(sets));
+    Made m = make(less, COUNT(less));
     const Plan *plan = plan_of(&m);
     assert_false(plan_fits(plan));
-    assert_refused(plan, "memory_budget_gib");
-    assert_refused(plan, "activation_checkpoint.mode = \"auto\"");
+    assert_refused(plan, "largest parts are context and libraries");
+    assert_refused(plan, "raise activation_checkpoint.memory_budget_gib");
+    char budget[64]; /* one byte too small */
+    snprintf(budget, sizeof budget, "activation_checkpoint.memory_budget_gib=%.15f",
+             (double)(plan->process_bytes - 1) / 1073741824.0);
+    const char *const close[] = {NONE, budget, "training.seq_len=16"};
+    m = make(close, COUNT(close));
+    assert_refused(plan_of(&m), "activation_checkpoint.mode = \"auto\"");
 }
 
 int main(void) {
