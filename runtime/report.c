@@ -439,10 +439,10 @@ void report_write(Rt *rt) {
     static const struct {
         const char *name;
         void (*print)(FILE *out, const Rt *rt, const Figures *figures);
-    } files[] = {{"report.json", print_json},
-                 {"report.txt", print_report},
+    } files[] = {{"report.txt", print_report},
                  {"loss.csv", print_losses},
-                 {"eval.csv", print_evaluations}};
+                 {"eval.csv", print_evaluations},
+                 {"report.json", print_json}}; /* last: where it is, all is */
     char error[RT_MAX_PATH + 256];
     Figures figures = work_out(rt);
     if (!rt_make_folder(rt->options.out_dir))
@@ -456,4 +456,15 @@ void report_write(Rt *rt) {
         if (!outfile_finish(&file, error, sizeof error))
             rt_fail("%s; free some space, or choose another folder with --out", error);
     }
+}
+
+int64_t report_last_step(const Rt *rt) {
+    char path[RT_MAX_PATH + 16];
+    json_int_t first = 0, steps = 0;
+    snprintf(path, sizeof path, "%s/report.json", rt->options.out_dir);
+    json_t *report = json_load_file(path, 0, NULL);
+    bool known =
+        report && json_unpack(report, "{s:I, s:I}", "first_step", &first, "steps", &steps) == 0;
+    json_decref(report);
+    return known ? first + steps : -1;
 }

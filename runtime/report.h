@@ -9,5 +9,7 @@
  * says what each figure is. Creates OUT. Ends the process with one line when a file cannot be
  * written. */
 void report_write(Rt *rt);
+/* The step after which the report in OUT was written; -1: there is none. */
+int64_t report_last_step(const Rt *rt);
 
 #endif

@@ -194,14 +194,14 @@ static void measure_loss_scale(Rt *rt) {
 /* The checkpoint first: nothing after it can lose what was trained. Of several ranks the first one
  * writes. */
 static void finish(Rt *rt) {
-    bool trained = rt->step > rt->step_at_start;
+    bool trained = rt->step > rt->step_at_start, results_due = trained || rt->options.resume;
     if (trained && rt->rank == 0)
         checkpoint_save(rt);
-    if (trained)
+    if (results_due)
         rt->measured.after = evaluate(rt, "after");
     if (rt->rank > 0)
         return;
-    if (trained)
+    if (results_due)
         export_run(rt);
     process_memory_measure(rt);
     measure_loss_scale(rt);
@@ -224,10 +224,15 @@ static void take_out_folder(const Rt *rt) {
                 dir);
 }
 
-/* A run that is resumed at its last step, or past it, leaves all that it had written as it is. */
-static bool is_done(const Rt *rt) {
+/* A run that is resumed at its last step, or past it, leaves all that it had written as it is; unless
+ * it was ended between its last checkpoint and its report. */
+static bool is_done(Rt *rt) {
     long long step = rt->step, steps = rt->options.steps;
     if (!rt->options.resume || step < steps)
+        return false;
+    int8_t whole = rt->rank == 0 && (step > steps || report_last_step(rt) == step);
+    comm_broadcast(rt, &whole, sizeof whole, "the end of the run");
+    if (!whole)
         return false;
     printf(step == steps ? "already at step %lld of %lld: nothing to do\n"
                          : "already at step %lld, past the %lld of --steps: nothing to do\n",

@@ -82,8 +82,13 @@ stays() {
 }
 
 test_resume_of_a_finished_run() {
+    mkdir -p "$WORK/before.d"
     run often finished --steps 8 && stays often finished "already at step 8 of 8" --steps 8 &&
         stays often finished "already at step 8, past the 3 of --steps" --steps 3 &&
+        mv "$WORK/finished/report.json" "$WORK/finished/eval.csv" "$WORK/before.d/" &&
+        run often finished --resume --steps 8 && [ -e "$WORK/finished/report.json" ] &&
+        cmp "$WORK/finished/eval.csv" "$WORK/before.d/eval.csv" &&
+        stays often finished "already at step 8 of 8" --steps 8 &&
         run often finished --resume && same_results learns finished &&
         stays often finished "already at step 40 of 40"
 }
