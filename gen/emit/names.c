@@ -123,11 +123,13 @@ static void add_part(Arena *arena, Local *local, char *part) {
     for (char *p = part; *p; p++)
         if (!isalnum((unsigned char)*p) && *p != '*')
             *p = '_';
-    const char **last = &local->part[local->count - 1];
-    if (local->count > 0 && all_digits(part))
-        *last = arena_printf(arena, "%s_%s", *last, part);
-    else if (local->count < MAX_PARTS && !all_digits(part) && part[0] != '*')
+    if (all_digits(part)) {
+        const char **word = local->count > 0 ? &local->part[local->count - 1] : NULL;
+        if (word)
+            *word = arena_printf(arena, "%s_%s", *word, part);
+    } else if (local->count < MAX_PARTS && part[0] != '*') {
         local->part[local->count++] = part;
+    }
 }
 
 static Local local_of(Arena *arena, const char *dotted) {
