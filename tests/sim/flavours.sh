@@ -43,15 +43,21 @@ full_list() {
             echo "$case $dtype plain"
         done
         echo "packed $dtype few_targets"
-        for case in mobilenet resnet18 cnn_strides cnn_crops; do
+        for case in mobilenet resnet18 cnn_strides; do
             echo "$case $dtype default"
-            echo "$case $dtype nchw"
         done
         echo "cnn_strides $dtype sent"
+        echo "cnn_strides $dtype nchw"
         for variant in default wide_head long; do
             echo "wide_rows $dtype $variant"
         done
     done
+    cat <<'TABLE'
+cnn_crops        fp32  default
+cnn_crops        bf16  default
+mobilenet        bf16  nchw
+resnet18         fp64  nchw
+TABLE
 }
 
 variant_sets() {
