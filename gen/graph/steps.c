@@ -216,26 +216,3 @@ int step_total(Body *body, int a) {
     s.arg[0] = a;
     return body_append(body, s);
 }
-
-void body_print(const Body *body, StrBuf *out) {
-    static const char *const levels[] = {"scalar", "row", "col", "element"};
-    sb_printf(out, "body [%lld,%lld]\n", (long long)body->rows, (long long)body->cols);
-    for (int i = 0; i < body->count; i++) {
-        const Step *s = &body->steps[i];
-        sb_printf(out, "  %%%d %s %s", i, levels[s->level], step_table[s->kind].name);
-        for (int k = 0; k < step_table[s->kind].args; k++)
-            sb_printf(out, " %%%d", s->arg[k]);
-        if (s->value)
-            sb_printf(out, " %s", s->value->name);
-        if (s->kind == STEP_CONST)
-            sb_printf(out, " %.17g", s->constant);
-        if (s->kind == STEP_ROUND)
-            sb_printf(out, " %s", dtype_name(s->dtype));
-        if (s->row_index >= 0)
-            sb_printf(out, " at row %%%d", s->row_index);
-        if (s->col_map != COL_SAME)
-            sb_printf(out, " %s %lld", s->col_map == COL_ROTATE ? "rotate" : "modulo",
-                      (long long)s->period);
-        sb_puts(out, "\n");
-    }
-}

@@ -125,6 +125,4 @@ const char *step_name(StepKind);
 /* The body of an op that has one (op_table[kind].expand), else NULL. */
 Body *op_expand(const Program *, const Op *);
 
-void body_print(const Body *, StrBuf *);
-
 #endif

@@ -269,7 +269,6 @@ bool block_owns_shared(const void *p, size_t bytes);
 /* `order` becomes a permutation of 0..count-1 in the set order. */
 void order_fill(uint32_t *order, unsigned count);
 
-bool race_running(void);
 void race_begin(CUfunction function);
 void race_block(unsigned block);
 void race_end(void);

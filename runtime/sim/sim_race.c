@@ -41,8 +41,6 @@ static struct {
     Page *last;
 } race;
 
-bool race_running(void) { return race.function != NULL; }
-
 void race_begin(CUfunction function) {
     race.function = function->module->module->flavour == SIM_RACE ? function : NULL;
     race.launch = ++race.block_life;
