@@ -37,8 +37,8 @@ static void print_params(Printer *p) {
 
 static void print_head(Printer *p) {
     const Kernel *k = p->kernel;
-    const char *head = arena_printf(
-        p->arena, "extern \"C\" __global__ void __launch_bounds__(%d)", k->threads);
+    const char *head =
+        arena_printf(p->arena, "extern \"C\" __global__ void __launch_bounds__(%d)", k->threads);
     bool fits = strlen(head) + 1 + strlen(k->name) + 1 <= PAGE;
     sb_printf(p->out, "%s%s%s(\n    ", head, fits ? " " : "\n", k->name);
     print_params(p);
@@ -93,8 +93,6 @@ static void print_flat_kernel(Printer *p) {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
-    static const char *const reserved[] = {"row", "col",   "lane", "worker", "part", "i", "j",
-                                           "c",   "rows", "first", "end",  "sums"};
     Arena *arena = plan->program->arena;
     size_t steps = (size_t)k->body->count;
     Printer p = {.out = out,
@@ -110,8 +108,8 @@ static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
                  .is_long = kernel_needs_long(k),
                  .chunks = 1};
     p.linear = k->skeleton == SKELETON_FLAT && body_is_linear(k->body);
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        p.used[p.used_count++] = reserved[i];
+    for (int i = 0; kernel_words[i]; i++)
+        p.used[p.used_count++] = kernel_words[i];
     for (int i = 0; i < k->param_count; i++)
         p.used[p.used_count++] = k->param[i].name;
     for (int i = 0; i < k->scalar_count; i++)

@@ -20,18 +20,21 @@ Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+const char *const kernel_words[] = {"row", "col",  "lane",  "worker", "part", "i", "j",
+                                    "c",   "rows", "first", "end",    "sums", NULL};
+
+static bool is_one_of(const char *name, const char *const *words) {
+    while (*words && strcmp(name, *words) != 0)
+        words++;
+    return *words;
+}
+
 /* What the printer or CUDA C calls something else. */
 static bool is_reserved(const char *name) {
-    static const char *const reserved[] = {
-        "row",   "part",  "partial",  "col", "lane",  "worker", "i",      "j",        "c",
-        "rows",  "first", "end",      "sums", "stream", "max",    "min",    "float",    "double",
-        "int",   "new",   "register", "sin", "cos",   "exp",    "log",    "sqrt",     "tanh",
-        "pow",   "share",
-    };
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (!strcmp(name, reserved[i]))
-            return true;
-    return false;
+    static const char *const others[] = {"partial", "stream", "share", "max",      "min", "float",
+                                         "double",  "int",    "new",   "register", "sin", "cos",
+                                         "exp",     "log",    "sqrt",  "tanh",     "pow", NULL};
+    return is_one_of(name, kernel_words) || is_one_of(name, others);
 }
 
 const char *kernel_template_text(const Kernel *k) {
@@ -178,8 +181,7 @@ static int param_of(Kernel *k, Launch *launch, Arena *arena, Value *v) {
             return i;
     ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops);
     int i = k->param_count;
-    k->param[i] =
-        (KernelParam){.name = short_name(arena, v, k), .dtype = v->dtype, .value = v};
+    k->param[i] = (KernelParam){.name = short_name(arena, v, k), .dtype = v->dtype, .value = v};
     k->param_count++;
     launch->arg[i] = v;
     return i;
