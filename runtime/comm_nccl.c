@@ -83,12 +83,7 @@ void nccl_open(Rt *rt) {
     static const char what[] = "the start of NCCL";
     NcclId id;
     NcclComm comm = NULL;
-    NcclConfig config = {.size = sizeof config,
-                         .magic = (unsigned)NCCL_MAGIC,
-                         .version = NCCL_LEAST_VERSION,
-                         .cga_cluster_size = NCCL_UNDEFINED,
-                         .min_ctas = NCCL_UNDEFINED,
-                         .max_ctas = NCCL_UNDEFINED};
+    NcclConfig config = NCCL_NON_BLOCKING;
     load_symbols();
     check_version();
     memset(&id, 0, sizeof id);

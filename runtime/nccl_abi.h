@@ -47,6 +47,13 @@ typedef struct {
 
 enum { NCCL_MAGIC = (int)0xcafebeef, NCCL_UNDEFINED = INT_MIN };
 
+/* A communicator whose calls do not wait. */
+#define NCCL_NON_BLOCKING                                                                          \
+    {                                                                                              \
+        .size = sizeof(NcclConfig), .magic = (unsigned)NCCL_MAGIC, .version = NCCL_LEAST_VERSION,  \
+        .cga_cluster_size = NCCL_UNDEFINED, .min_ctas = NCCL_UNDEFINED, .max_ctas = NCCL_UNDEFINED \
+    }
+
 NcclResult ncclGetVersion(int *version);
 NcclResult ncclGetUniqueId(NcclId *id);
 NcclResult ncclCommInitRankConfig(NcclComm *comm, int ranks, NcclId id, int rank,

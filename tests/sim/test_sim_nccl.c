@@ -18,12 +18,7 @@ static NcclComm connect_ranks(void) {
     NcclId id;
     NcclComm made = NULL;
     NcclResult state = NCCL_IN_PROGRESS;
-    NcclConfig config = {.size = sizeof config,
-                         .magic = (unsigned)NCCL_MAGIC,
-                         .version = NCCL_LEAST_VERSION,
-                         .cga_cluster_size = NCCL_UNDEFINED,
-                         .min_ctas = NCCL_UNDEFINED,
-                         .max_ctas = NCCL_UNDEFINED};
+    NcclConfig config = NCCL_NON_BLOCKING;
     if (rank == 0)
         assert_int_equal(ncclGetUniqueId(&id), NCCL_OK);
     MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
