@@ -13,7 +13,7 @@ enum { TEXT_SIZE = 128 };
 
 #define SHIM_FUNCTIONS(X) \
     X(open)               \
-    X(close) X(share) X(barrier) X(sum) X(gather) X(broadcast) X(begin_max) X(end_max)
+    X(close) X(share) X(barrier) X(sum) X(gather) X(broadcast) X(send) X(receive) X(begin_max) X(end_max)
 
 struct RtComm {
 #define X(name) __typeof__(&shim_##name) name;
@@ -102,6 +102,21 @@ void comm_sum_i64(Rt *rt, int64_t *values, int count, const char *what) {
 void comm_broadcast(Rt *rt, void *values, int bytes, const char *what) {
     if (rt->comm)
         WAIT_FOR_ALL(rt, what, broadcast(values, bytes));
+}
+
+void comm_gather(Rt *rt, const void *mine, void *all, int bytes, const char *what) {
+    if (rt->comm)
+        WAIT_FOR_ALL(rt, what, gather(mine, all, bytes));
+    else
+        memcpy(all, mine, (size_t)bytes);
+}
+
+void comm_send(Rt *rt, const void *values, int64_t bytes, const char *what) {
+    WAIT_FOR_ALL(rt, what, send(values, bytes));
+}
+
+void comm_receive(Rt *rt, int from, void *values, int64_t bytes, const char *what) {
+    WAIT_FOR_ALL(rt, what, receive(from, values, bytes));
 }
 
 int comm_first_signal(Rt *rt) {

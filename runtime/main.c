@@ -4,6 +4,7 @@
 #include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/profile.h"
+#include "runtime/report_ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,7 @@ static void open_all(Rt *rt) {
 
 static void close_all(Rt *rt) {
     profile_close(rt->profile);
+    ranks_free(rt);
     graphs_close(rt);
     gemms_close(rt);
     clock_close(rt);

@@ -15,6 +15,7 @@ enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGNMENT = 8 };
 
 #define CUPTI_FUNCTIONS(X)       \
     X(GetVersion)                \
+    X(GetTimestamp)              \
     X(GetResultString)           \
     X(GetCallbackName)           \
     X(ActivityRegisterCallbacks) \
@@ -35,13 +36,13 @@ static const CUpti_ActivityKind activities[] = {
     CUPTI_ACTIVITY_KIND_DRIVER};
 
 struct Profile {
-    Rt *rt;
     ProfileRecord *records;
     int64_t count, capacity;
     char **names; /* each name once, so that equal names are equal pointers */
     int name_count;
     int64_t steps, dropped;
     uint32_t version;
+    uint64_t origin;
     pthread_mutex_t lock; /* CUPTI completes buffers on a thread of its own */
 };
 
@@ -240,7 +241,6 @@ Profile *profile_open(Rt *rt) {
     if (!load_cupti())
         return NULL;
     Profile *p = rt_alloc(sizeof *p);
-    p->rt = rt;
     pthread_mutex_init(&p->lock, NULL);
     cupti.GetVersion(&p->version);
     return current = p;
@@ -266,6 +266,7 @@ void profile_begin(Profile *p) {
     if (!p)
         return;
     wait_for_device();
+    cupti.GetTimestamp(&p->origin);
     for (size_t i = 0; i < sizeof activities / sizeof *activities; i++)
         succeeded(cupti.ActivityEnable(activities[i]), "cuptiActivityEnable");
 }
@@ -305,7 +306,7 @@ int64_t profile_dropped(const Profile *p) { return p ? p->dropped : 0; }
 
 uint32_t profile_cupti_version(const Profile *p) { return p ? p->version : 0; }
 
-const Rt *profile_run(const Profile *p) { return p->rt; }
+uint64_t profile_origin(const Profile *p) { return p ? p->origin : 0; }
 
 /* Whole nanoseconds, so that any other sum of the same records is the same number. */
 static double sum_ms(const Profile *p, ProfileKind kind, int copy) {

@@ -45,17 +45,18 @@ const ProfileRecord *profile_record(const Profile *profile, int64_t index);
 int64_t profile_steps(const Profile *profile);
 int64_t profile_dropped(const Profile *profile); /* records lost for want of buffers */
 uint32_t profile_cupti_version(const Profile *profile);
-const Rt *profile_run(const Profile *profile);
+uint64_t profile_origin(const Profile *profile); /* CUPTI's clock at profile_begin */
 
 /* Sum of the lengths of all records of a kind, in ms; for copies of one direction. NAN where
  * profile is NULL or its window was never ended. */
 double profile_ms(const Profile *profile, ProfileKind kind);
 double profile_copy_ms(const Profile *profile, RtCopyKind kind);
 
-/* OUT/trace.json (opens in Perfetto; where profiling.trace is set) and cuda_gpu_kern_sum.csv,
- * cuda_gpu_mem_time_sum.csv, cuda_gpu_mem_size_sum.csv, cuda_api_sum.csv as Nsight Systems names
- * and lays them out. */
-void trace_write(const Profile *profile, const char *out_dir);
+/* After ranks_gather(), by all ranks: rank 0 writes OUT/trace.json (opens in Perfetto; where
+ * profiling.trace is set) with what all of them recorded, and of its own records
+ * cuda_gpu_kern_sum.csv, cuda_gpu_mem_time_sum.csv, cuda_gpu_mem_size_sum.csv, cuda_api_sum.csv as
+ * Nsight Systems names and lays them out. Nothing where rank 0 has no window. */
+void trace_write(Rt *rt);
 
 /* NVTX range around a phase of the run; a few nanoseconds where no tool listens. */
 void profile_range_push(const char *name);

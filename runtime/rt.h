@@ -135,6 +135,7 @@ typedef struct {
 } RtSlot;
 
 struct RtComm;    /* comm.c */
+struct RtByRank;  /* report_ranks.c */
 struct RtGemms;   /* gemm.c */
 struct RtGraphs;  /* capture.c */
 struct RtInputs;  /* input.c */
@@ -178,6 +179,7 @@ struct Rt {
     int64_t known_steps;       /* steps whose loss has arrived */
     RtEvaluation *evaluations; /* all of the run, a resumed one's earlier ones too */
     int evaluation_count;
+    struct RtByRank *by_rank; /* what all ranks measured; NULL until training is over */
     RtMeasured measured;
 };
 

@@ -1,6 +1,8 @@
 /* The profiling window as files: a timeline for Perfetto, and summaries in the layout of
  * `nsys stats`, so that whoever knows those reads ours. */
+#include "runtime/comm.h"
 #include "runtime/profile.h"
+#include "runtime/report_ranks.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -12,7 +14,10 @@
 
 /* ---- timeline -------------------------------------------------------------------------------- */
 
-enum { HOST_PROCESS = 1, DEVICE_PROCESS = 2 };
+/* Each rank has two process rows: the host's calls and the device's work. */
+static int host_process(int rank) { return 2 * rank + 1; }
+
+static int device_process(int rank) { return 2 * rank + 2; }
 
 /* The trace event format counts in microseconds; three decimals keep every nanosecond. */
 static void print_us(FILE *out, const char *key, uint64_t ns) {
@@ -25,11 +30,13 @@ static void print_string(FILE *out, const char *text) {
     json_decref(string);
 }
 
-static void print_process(FILE *out, int process, const char *name) {
+static void print_process(FILE *out, const Rt *rt, int process, const char *name) {
+    char text[RT_MAX_PATH];
+    snprintf(text, sizeof text, "rank %d, %s", rt->rank, name);
     fprintf(out, "{\"ph\": \"M\", \"pid\": %d, \"name\": \"process_name\", \"args\": {\"name\": ",
             process);
-    print_string(out, name);
-    fputs("}},\n", out);
+    print_string(out, rt->ranks > 1 ? text : name);
+    fputs("}}", out);
 }
 
 static void print_arguments(FILE *out, const ProfileRecord *r) {
@@ -47,10 +54,11 @@ static void print_arguments(FILE *out, const ProfileRecord *r) {
     fputs("}", out);
 }
 
-static void print_event(FILE *out, const ProfileRecord *r, uint64_t origin) {
+static void print_event(FILE *out, int rank, const ProfileRecord *r, uint64_t origin) {
     static const char *const categories[] = {"kernel", "copy", "memset", "api"};
     fprintf(out, "{\"ph\": \"X\", \"pid\": %d, \"tid\": %u, \"cat\": \"%s\", \"name\": ",
-            r->kind == PROFILE_API ? HOST_PROCESS : DEVICE_PROCESS, r->stream, categories[r->kind]);
+            r->kind == PROFILE_API ? host_process(rank) : device_process(rank), r->stream,
+            categories[r->kind]);
     print_string(out, r->name);
     fputs(", ", out);
     print_us(out, "ts", r->start - origin);
@@ -59,22 +67,69 @@ static void print_event(FILE *out, const ProfileRecord *r, uint64_t origin) {
     fputs("}", out);
 }
 
-static void print_trace(FILE *out, const Profile *p) {
-    const Rt *rt = profile_run(p);
-    int64_t count = profile_count(p);
+/* All ranks of a machine share its clock, and began the window together; clocks of several machines
+ * are set by that moment. */
+static uint64_t origin_of(const Rt *rt) {
+    const RankFigures *own = ranks_figures(rt, rt->rank);
+    uint64_t origin = own->window_origin;
+    for (int r = 0; r < rt->ranks; r++) {
+        const RankFigures *other = ranks_figures(rt, r);
+        if (other->profiled_steps && other->window_origin < origin &&
+            strcmp(own->host, other->host) == 0)
+            origin = other->window_origin;
+    }
+    return origin;
+}
+
+/* One rank's events, with commas between them. */
+static void print_events(FILE *out, const Rt *rt) {
+    uint64_t origin = origin_of(rt);
+    print_process(out, rt, host_process(rt->rank), "host: driver calls by thread");
+    fputs(",\n", out);
+    print_process(out, rt, device_process(rt->rank), rt->device.name);
+    for (int64_t i = 0; i < profile_count(rt->profile); i++) {
+        fputs(",\n", out);
+        print_event(out, rt->rank, profile_record(rt->profile, i), origin);
+    }
+}
+
+static const char exchange[] = "the exchange of traces";
+
+static void send_events(Rt *rt) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        rt_fail("out of memory for the trace; lower profiling.steps");
+    print_events(memory, rt);
+    if (fclose(memory) != 0)
+        rt_fail("out of memory for the trace; lower profiling.steps");
+    int64_t bytes = (int64_t)size;
+    comm_send(rt, &bytes, sizeof bytes, exchange);
+    comm_send(rt, text, bytes, exchange);
+    free(text);
+}
+
+static void print_events_of(FILE *out, Rt *rt, int rank) {
+    int64_t bytes;
+    comm_receive(rt, rank, &bytes, sizeof bytes, exchange);
+    char *text = rt_alloc((size_t)bytes);
+    comm_receive(rt, rank, text, bytes, exchange);
+    fputs(",\n", out);
+    fwrite(text, 1, (size_t)bytes, out);
+    free(text);
+}
+
+static void print_trace(FILE *out, Rt *rt) {
     fputs("{\"displayTimeUnit\": \"ns\", \"otherData\": {\"experiment\": ", out);
     print_string(out, rt->program->name);
-    fprintf(out, ", \"simulated\": %s, \"steps\": %lld},\n\"traceEvents\": [\n",
-            rt->device.simulated ? "true" : "false", (long long)profile_steps(p));
-    print_process(out, HOST_PROCESS, "host: driver calls by thread");
-    print_process(out, DEVICE_PROCESS, rt->device.name);
-    uint64_t origin = count ? profile_record(p, 0)->start : 0;
-    for (int64_t i = 0; i < count; i++) {
-        print_event(out, profile_record(p, i), origin);
-        fputs(i + 1 < count ? ",\n" : "\n", out);
-    }
-    /* the last process line ends in a comma: an empty event closes a list without records */
-    fputs(count ? "]}\n" : "{}]}\n", out);
+    fprintf(out, ", \"simulated\": %s, \"ranks\": %d, \"steps\": %lld},\n\"traceEvents\": [\n",
+            rt->device.simulated ? "true" : "false", rt->ranks,
+            (long long)profile_steps(rt->profile));
+    print_events(out, rt);
+    for (int r = 1; r < rt->ranks; r++)
+        print_events_of(out, rt, r);
+    fputs("\n]}\n", out);
 }
 
 /* ---- summaries ------------------------------------------------------------------------------- */
@@ -200,20 +255,20 @@ static void print_times(FILE *out, const Profile *p, unsigned kinds, const char 
     groups_free(&groups);
 }
 
-static void print_kernels(FILE *out, const Profile *p) {
-    print_times(out, p, 1u << PROFILE_KERNEL, "Instances", "Name");
+static void print_kernels(FILE *out, Rt *rt) {
+    print_times(out, rt->profile, 1u << PROFILE_KERNEL, "Instances", "Name");
 }
 
-static void print_memory_times(FILE *out, const Profile *p) {
-    print_times(out, p, 1u << PROFILE_COPY | 1u << PROFILE_MEMSET, "Count", "Operation");
+static void print_memory_times(FILE *out, Rt *rt) {
+    print_times(out, rt->profile, 1u << PROFILE_COPY | 1u << PROFILE_MEMSET, "Count", "Operation");
 }
 
-static void print_calls(FILE *out, const Profile *p) {
-    print_times(out, p, 1u << PROFILE_API, "Num Calls", "Name");
+static void print_calls(FILE *out, Rt *rt) {
+    print_times(out, rt->profile, 1u << PROFILE_API, "Num Calls", "Name");
 }
 
-static void print_memory_sizes(FILE *out, const Profile *p) {
-    Groups groups = groups_of(p, 1u << PROFILE_COPY | 1u << PROFILE_MEMSET, megabytes);
+static void print_memory_sizes(FILE *out, Rt *rt) {
+    Groups groups = groups_of(rt->profile, 1u << PROFILE_COPY | 1u << PROFILE_MEMSET, megabytes);
     fputs("Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation\n", out);
     for (int i = 0; i < groups.count; i++) {
         fprintf(out, "%.6f,%lld,", groups.items[i].total, (long long)groups.items[i].count);
@@ -224,23 +279,32 @@ static void print_memory_sizes(FILE *out, const Profile *p) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-void trace_write(const Profile *profile, const char *out_dir) {
+static void write_files(Rt *rt) {
     static const struct {
         const char *name;
-        void (*print)(FILE *out, const Profile *profile);
+        void (*print)(FILE *out, Rt *rt);
     } files[] = {{"trace.json", print_trace},
                  {"cuda_gpu_kern_sum.csv", print_kernels},
                  {"cuda_gpu_mem_time_sum.csv", print_memory_times},
                  {"cuda_gpu_mem_size_sum.csv", print_memory_sizes},
                  {"cuda_api_sum.csv", print_calls}};
     char error[RT_MAX_PATH + 256];
-    bool timeline = profile_run(profile)->program->profiling.trace;
-    for (size_t i = timeline ? 0 : 1; i < sizeof files / sizeof *files; i++) {
+    const char *out_dir = rt->options.out_dir;
+    for (size_t i = rt->program->profiling.trace ? 0 : 1; i < sizeof files / sizeof *files; i++) {
         OutFile file;
         if (!outfile_open(&file, out_dir, files[i].name, error, sizeof error))
             rt_fail("%s; choose another folder with --out", error);
-        files[i].print(file.stream, profile);
+        files[i].print(file.stream, rt);
         if (!outfile_finish(&file, error, sizeof error))
             rt_fail("%s; free some space, or choose another folder with --out", error);
     }
+}
+
+void trace_write(Rt *rt) {
+    if (ranks_figures(rt, 0)->profiled_steps == 0)
+        return;
+    if (rt->rank == 0)
+        write_files(rt);
+    else if (rt->program->profiling.trace)
+        send_events(rt);
 }

@@ -10,6 +10,7 @@
 #include "runtime/export.h"
 #include "runtime/profile.h"
 #include "runtime/report.h"
+#include "runtime/report_ranks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,6 +128,7 @@ static void window_begin(Rt *rt, Window *window) {
     if (rt->step != window->first)
         return;
     settle(rt);
+    comm_barrier(rt, "the start of the profiling window");
     profile_begin(rt->profile);
     clock_restart(rt);
     window->open = true;
@@ -199,15 +201,17 @@ static void finish(Rt *rt) {
         checkpoint_save(rt);
     if (results_due)
         rt->measured.after = evaluate(rt, "after");
-    if (rt->rank > 0)
+    process_memory_measure(rt);
+    ranks_gather(rt);
+    if (rt->rank > 0) {
+        trace_write(rt);
         return;
+    }
     if (results_due)
         export_run(rt);
-    process_memory_measure(rt);
     measure_loss_scale(rt);
+    trace_write(rt);
     report_write(rt);
-    if (rt->profile && profile_steps(rt->profile) > 0)
-        trace_write(rt->profile, rt->options.out_dir);
 }
 
 /* Found out now, not when there is something to lose. The folder stays open, and locked where its

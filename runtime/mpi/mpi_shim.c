@@ -52,6 +52,28 @@ int shim_gather(const void *mine, void *all, int bytes) {
 
 int shim_broadcast(void *values, int bytes) { return MPI_Bcast(values, bytes, MPI_BYTE, 0, world); }
 
+/* MPI counts in ints. */
+static int next_part(int64_t left) {
+    const int64_t most = 1 << 30;
+    return (int)(left < most ? left : most);
+}
+
+int shim_send(const void *values, int64_t bytes) {
+    const char *at = values;
+    for (; bytes > 0; bytes -= next_part(bytes), at += 1 << 30)
+        if (MPI_Send(at, next_part(bytes), MPI_BYTE, 0, 0, world))
+            return 1;
+    return 0;
+}
+
+int shim_receive(int from, void *values, int64_t bytes) {
+    char *at = values;
+    for (; bytes > 0; bytes -= next_part(bytes), at += 1 << 30)
+        if (MPI_Recv(at, next_part(bytes), MPI_BYTE, from, 0, world, MPI_STATUS_IGNORE))
+            return 1;
+    return 0;
+}
+
 int shim_begin_max(int64_t value) {
     pending_in = value;
     return MPI_Iallreduce(&pending_in, &pending_out, 1, MPI_INT64_T, MPI_MAX, world, &pending);

@@ -83,6 +83,25 @@ test_queues() {
     done
 }
 
+# Every rank's window is in one report and one trace, and its collectives have times: three a step, in
+# two steps.
+test_profiled_together() {
+    local rank report=$WORK/profiled_out/report.json trace=$WORK/profiled_out/trace.json
+    ranks 3 profiled profiled_out && same_results three_out profiled_out || return 1
+    for rank in 0 1 2; do
+        [ "$(grep -c "\"pid\": $((2 * rank + 2)), .*\"name\": \"nccl[A-Za-z_]*AllReduce" "$trace")" = 6 ] &&
+            grep -q "\"pid\": $((2 * rank + 2)), \"name\": \"process_name\".*\"rank $rank, " "$trace" &&
+            grep -q "\"rank\": $rank,\$" "$report" || return 1
+    done
+    awk '
+        /"bus_gbs"/ { rates += $2 > 0 }
+        /"work_ms"/ { works += $2 > 0 }
+        /"collectives_ms"/ { whole = $2 }
+        /"exposed_ms"/ { exposed = $2 }
+        /"overlapped_ms"/ && whole { gap = whole - exposed - $2; sums += gap * gap < 1e-12 }
+        END { exit !(rates == 1 && works == 3 && sums == 3) }' "$report"
+}
+
 test_compiles_at_start() { GPUOPT_JIT=1 ranks 3 uncaptured jit && same_results three_out jit; }
 
 test_resume_is_exact() {
@@ -191,7 +210,7 @@ test_more_ranks_than_devices() {
     [ $? = 1 ] && says crowded "error: rank 2: this machine has 2 GPUs and 3 ranks were started on it"
 }
 
-tests="sums one_voice repeats without_graphs queues compiles_at_start resume_is_exact
+tests="sums one_voice repeats without_graphs profiled_together queues compiles_at_start resume_is_exact
 resume_of_a_finished_run signal_then_resume killed_rank stopped_rank stopped_at_start bad_step number_of_ranks ranks_that_differ
 missing_libraries more_ranks_than_devices"
 
@@ -203,6 +222,7 @@ ranked one
 ranked three -DRANKS=3
 ranked uncaptured -DRANKS=3 -DCUDA_GRAPH=false
 ranked long -DRANKS=3 -DSTEPS=800
+ranked profiled -DRANKS=3 -DPROFILING=true
 ranked watched -DRANKS=3 -DSTEPS=800 -DCOMM_TIMEOUT_S=$LIMIT_S
 ranked other -DRANKS=3 "-DSPEC=\"$other\""
 cp -r "$WORK/three" "$WORK/bad"

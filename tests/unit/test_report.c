@@ -16,11 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/comm.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/dynlib.h"
 #include "runtime/profile.h"
 #include "runtime/report.h"
+#include "runtime/report_ranks.h"
 
 /* ---- a driver, a loader and a CUPTI ---------------------------------------------------------- */
 
@@ -60,6 +62,36 @@ void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host) {
     (void)host;
 }
 
+/* The other rank is slower, its calls are shorter, and its trace is one event. */
+void comm_gather(Rt *run, const void *mine, void *all, int bytes, const char *what) {
+    (void)what;
+    for (int r = 0; r < run->ranks; r++)
+        memcpy((char *)all + r * bytes, mine, (size_t)bytes);
+    if (run->ranks < 2)
+        return;
+    if (bytes == sizeof(RankFigures)) {
+        RankFigures *other = (RankFigures *)all + 1;
+        other->iteration_ms *= 2;
+        other->data_wait_ms += 3;
+        other->window_origin -= 100;
+    } else {
+        *(double *)(void *)((char *)all + bytes) *= 0.5;
+    }
+}
+
+static const char other_event[] = "{\"ph\": \"X\", \"pid\": 4, \"name\": \"of rank 1\"}";
+
+void comm_receive(Rt *run, int from, void *values, int64_t bytes, const char *what) {
+    int64_t size = sizeof other_event - 1;
+    (void)run, (void)what, (void)from;
+    memcpy(values, bytes == sizeof size ? (const void *)&size : other_event, (size_t)bytes);
+}
+
+void comm_send(Rt *run, const void *values, int64_t bytes, const char *what) {
+    (void)run, (void)values, (void)bytes, (void)what;
+    fail();
+}
+
 typedef union {
     CUpti_Activity any;
     CUpti_ActivityKernel9 kernel;
@@ -77,6 +109,10 @@ static CUpti_BuffersCallbackCompleteFunc complete;
 
 static CUptiResult get_version(uint32_t *version) {
     *version = 130000;
+    return CUPTI_SUCCESS;
+}
+static CUptiResult get_timestamp(uint64_t *now) {
+    *now = 500;
     return CUPTI_SUCCESS;
 }
 static CUptiResult get_result_string(CUptiResult result, const char **text) {
@@ -139,6 +175,7 @@ void *dynlib_symbol(Library library, const char *name) {
     } symbols[] = {
 #define S(symbol, ours) {#symbol, (void (*)(void))ours}
         S(cuptiGetVersion, get_version),
+        S(cuptiGetTimestamp, get_timestamp),
         S(cuptiGetResultString, get_result_string),
         S(cuptiGetCallbackName, get_callback_name),
         S(cuptiActivityRegisterCallbacks, register_callbacks),
@@ -253,8 +290,20 @@ static int teardown(void **state) {
     (void)state;
     char command[128];
     profile_close(rt.profile);
+    ranks_free(&rt);
     snprintf(command, sizeof command, "rm -rf %s", out_dir);
     return system(command);
+}
+
+static void write_report(void) {
+    ranks_free(&rt);
+    ranks_gather(&rt);
+    report_write(&rt);
+}
+
+static void write_trace(void) {
+    write_report();
+    trace_write(&rt);
 }
 
 static void profiled_run(void) {
@@ -326,7 +375,7 @@ static void assert_no_text(const char *name, const char *unwanted) {
 
 static void measured_figures_are_reported(void **state) {
     (void)state;
-    report_write(&rt);
+    write_report();
     json_t *r = json_of("report.json");
     assert_string_equal(json_string_value(at(r, "experiment")), "test");
     assert_string_equal(json_string_value(at(r, "device.name")), "an H100");
@@ -373,7 +422,7 @@ static void the_longest_binds(void **state) {
         rt.measured.data_wait_ms = 7 * (i == 0 ? 5 : 1); /* of 7 steps */
         rt.measured.copy_ms = i == 1 ? 5 : 2;
         rt.measured.compute_ms = i == 2 ? 5 : 3;
-        report_write(&rt);
+        write_report();
         json_t *r = json_of("report.json");
         assert_string_equal(json_string_value(at(r, "feeding.bound_by")), names[i]);
         json_decref(r);
@@ -384,7 +433,7 @@ static void an_unbound_host_says_why(void **state) {
     (void)state;
     rt.numa = (Numa){.node = -1, .why = "it is too far"};
     program.data.pin_memory = true;
-    report_write(&rt);
+    write_report();
     json_t *r = json_of("report.json");
     assert_true(json_is_null(at(r, "numa.node")));
     assert_string_equal(json_string_value(at(r, "numa.not_bound")), "it is too far");
@@ -398,7 +447,7 @@ static void what_was_not_measured_is_null(void **state) {
     static const char *const nulls[] = {
         "loss.heldout_after", "kernels.ms",     "copies.h2d.ms", "memory.process_peak_bytes",
         "profiling_window",   "versions.cupti", "versions.nvrtc"};
-    report_write(&rt);
+    write_report();
     json_t *r = json_of("report.json");
     for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
         assert_true(json_is_null(at(r, nulls[i])));
@@ -409,7 +458,7 @@ static void a_run_without_steps_has_no_times(void **state) {
     (void)state;
     rt.measured = (RtMeasured){.before = {.loss = 5.5}, .after = {.loss = NAN}};
     rt.known_steps = 0;
-    report_write(&rt);
+    write_report();
     json_t *r = json_of("report.json");
     assert_true(json_is_null(at(r, "iteration_ms.median")) && json_is_null(at(r, "loss.last")) &&
                 json_is_null(at(r, "iteration_ms.first")));
@@ -419,7 +468,7 @@ static void a_run_without_steps_has_no_times(void **state) {
 static void a_simulated_run_says_so(void **state) {
     (void)state;
     rt.device.simulated = true;
-    report_write(&rt);
+    write_report();
     json_t *r = json_of("report.json");
     assert_true(json_is_true(at(r, "device.simulated")));
     assert_true(json_is_null(at(r, "flops.share_of_peak")));
@@ -432,7 +481,7 @@ static void a_simulated_run_says_so(void **state) {
 
 static void no_footnote_without_a_window(void **state) {
     (void)state;
-    report_write(&rt);
+    write_report();
     assert_no_text("report.txt", "*");
 }
 
@@ -447,7 +496,7 @@ static void evaluations_are_reported(void **state) {
     rt.evaluation_count = 3;
     rt.measured.before = done[0];
     rt.measured.after = done[2];
-    report_write(&rt);
+    write_report();
     json_t *r = json_of("report.json");
     assert_number(r, "accuracy.before.top1", 0.125);
     assert_number(r, "accuracy.after.top5", 1);
@@ -468,14 +517,14 @@ static void evaluations_are_reported(void **state) {
 static void the_loss_scale_is_reported(void **state) {
     (void)state;
     static const RtLossScale scale = {0, 4, 8, 65536};
-    report_write(&rt);
+    write_report();
     json_t *without = json_of("report.json");
     assert_null(json_object_get(without, "loss_scale"));
     json_decref(without);
     program.loss_scale = &scale;
     rt.measured.loss_scale = 1024;
     rt.measured.skipped_steps = 3;
-    report_write(&rt);
+    write_report();
     json_t *r = json_of("report.json");
     assert_number(r, "loss_scale.final", 1024);
     assert_number(r, "loss_scale.skipped_steps", 3);
@@ -485,7 +534,7 @@ static void the_loss_scale_is_reported(void **state) {
 
 static void losses_are_listed_by_step(void **state) {
     (void)state;
-    report_write(&rt);
+    write_report();
     assert_text("loss.csv", "step,loss,grad_norm,lr\n1,4,1,0.5\n2,3,2,0.25\n");
     assert_text("loss.csv", "\n4,0.100000001,inf,0.125\n");
 }
@@ -498,10 +547,10 @@ static void kernel_times_agree_everywhere(void **state) {
     size_t i;
     json_t *event;
     profiled_run();
-    report_write(&rt);
+    write_report();
     assert_text("report.txt", "device ms *");
     assert_text("report.txt", "\n* from a profiled window of 2 steps");
-    trace_write(rt.profile, out_dir);
+    write_trace();
     json_t *r = json_of("report.json"), *trace = json_of("trace.json");
     json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
         const char *category = json_string_value(json_object_get(event, "cat"));
@@ -520,23 +569,76 @@ static void kernel_times_agree_everywhere(void **state) {
 static void events_lie_on_one_clock(void **state) {
     (void)state;
     profiled_run();
-    trace_write(rt.profile, out_dir);
+    write_trace();
     json_t *trace = json_of("trace.json");
     const json_t *first = json_array_get(json_object_get(trace, "traceEvents"), 2);
     assert_string_equal(json_string_value(at(first, "name")), "[CUDA memcpy Host-to-Device]");
-    assert_number(first, "ts", 0);
+    assert_number(first, "ts", 0.1); /* the other rank began its window a little earlier */
     assert_true(json_is_true(at(first, "args.pinned")));
     const json_t *gemm = json_array_get(json_object_get(trace, "traceEvents"), 6);
     assert_string_equal(json_string_value(at(gemm, "name")), "gemm");
-    assert_number(gemm, "ts", 1.5);
+    assert_number(gemm, "ts", 1.6);
     assert_number(gemm, "tid", 13);
     json_decref(trace);
+}
+
+static void traces_of_ranks_are_one(void **state) {
+    (void)state;
+    profiled_run();
+    write_trace();
+    json_t *trace = json_of("trace.json");
+    const json_t *events = at(trace, "traceEvents");
+    assert_int_equal(json_array_size(events), 2 + 6 + 1);
+    assert_string_equal(json_string_value(at(json_array_get(events, 1), "args.name")),
+                        "rank 0, an H100");
+    assert_string_equal(json_string_value(at(json_array_get(events, 8), "name")), "of rank 1");
+    assert_number(trace, "otherData.ranks", 2);
+    json_decref(trace);
+}
+
+/* 1000 ns, of which 300 are beside other kernels: 100 of the first gemm and 200 of the second. */
+static void collectives_have_times(void **state) {
+    (void)state;
+    kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 2200, 1000);
+    profiled_run();
+    write_report();
+    json_t *r = json_of("report.json");
+    assert_number(r, "collectives.all_reduce.ms", 750e-6); /* the other rank's took 500 ns */
+    assert_number(r, "collectives.all_reduce.bus_gbs", 2); /* 1000 bytes in those */
+    assert_number(r, "communication.ms", 500e-6);
+    assert_number(r, "communication.exposed_ms", 350e-6);
+    assert_number(r, "communication.overlapped_ms", 150e-6);
+    assert_number(r, "imbalance.iteration", 1.0 / 3);
+    assert_number(r, "imbalance.data_wait_ms", 3);
+    assert_number(r, "imbalance.work", 0);
+    const json_t *other = json_array_get(at(r, "per_rank"), 1);
+    assert_number(other, "rank", 1);
+    assert_number(other, "iteration_ms", 6);
+    assert_number(other, "work_ms", 450.5e-6);
+    json_decref(r);
+    assert_text("report.txt", " 33.3 %");
+    assert_no_text("report.txt", "not measured");
+}
+
+static void collectives_without_a_window_are_not_measured(void **state) {
+    (void)state;
+    write_report();
+    json_t *r = json_of("report.json");
+    assert_true(json_is_null(at(r, "collectives.all_reduce.bus_gbs")));
+    assert_true(json_is_null(at(r, "communication.exposed_ms")));
+    assert_number(r, "imbalance.iteration", 1.0 / 3);
+    json_decref(r);
+    assert_text("report.txt", "Work and collectives of ranks were not measured");
+    rt.ranks = 1;
+    write_report();
+    assert_no_text("report.json", "per_rank");
+    assert_no_text("report.txt", "not measured");
 }
 
 static void summaries_read_as_those_of_nsys(void **state) {
     (void)state;
     profiled_run();
-    trace_write(rt.profile, out_dir);
+    write_trace();
     assert_text("cuda_gpu_kern_sum.csv",
                 "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev "
                 "(ns),Name\n88.9,801,2,400.5,400.5,300.0,501.0,142.1,gemm\n"
@@ -568,7 +670,7 @@ static void an_empty_window_is_a_trace(void **state) {
     rt.profile = profile_open(&rt);
     profile_begin(rt.profile);
     profile_end(rt.profile, 1);
-    trace_write(rt.profile, out_dir);
+    write_trace();
     json_decref(json_of("trace.json"));
 }
 
@@ -587,6 +689,9 @@ int main(void) {
         T(losses_are_listed_by_step),
         T(kernel_times_agree_everywhere),
         T(events_lie_on_one_clock),
+        T(traces_of_ranks_are_one),
+        T(collectives_have_times),
+        T(collectives_without_a_window_are_not_measured),
         T(summaries_read_as_those_of_nsys),
         T(profiling_stays_off),
         T(an_empty_window_is_a_trace),

@@ -1,0 +1,104 @@
+/* A collective costs what no other work hides: the union of NCCL's kernels over time, less the part of
+ * it in which other work ran. Waiting for the last rank is a part of the kernels' time. */
+#include "runtime/profile_comm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "AllReduce" stands before "Reduce", which it contains. */
+const CommKind comm_kinds[COMM_KINDS] = {
+    {"AllReduce", "all_reduce", 2, false},         {"AllGather", "all_gather", 1, false},
+    {"ReduceScatter", "reduce_scatter", 1, false}, {"Broadcast", "broadcast", 1, true},
+    {"Reduce", "reduce", 1, true},                 {"Send", "send_recv", 1, true},
+};
+
+double comm_bus_factor(const CommKind *kind, int ranks) {
+    return kind->times * (kind->whole ? 1 : (double)(ranks - 1) / ranks);
+}
+
+/* -1: none of NCCL's. Its kernels are called ncclDevKernel_AllReduce_Sum_f32_RING_LL and the like; what
+ * has no other kind's word sends or receives. */
+static int kind_of(const ProfileRecord *r) {
+    if (r->kind != PROFILE_KERNEL || strncmp(r->name, "nccl", 4) != 0)
+        return -1;
+    int kind = 0;
+    while (kind < COMM_KINDS && !strstr(r->name, comm_kinds[kind].word))
+        kind++;
+    return kind < COMM_KINDS ? kind : COMM_KINDS - 1;
+}
+
+static bool is_comm(const ProfileRecord *r) { return kind_of(r) >= 0; }
+
+static bool is_work(const ProfileRecord *r) {
+    bool inner = r->kind == PROFILE_COPY && r->copy == RT_D2D;
+    return (r->kind == PROFILE_KERNEL && !is_comm(r)) || r->kind == PROFILE_MEMSET || inner;
+}
+
+/* ---- time that is covered -------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t start, end;
+} Span;
+
+/* The union of the records' times, as spans that do not touch; records are ordered by start. */
+static int64_t spans_of(const Profile *p, bool (*wanted)(const ProfileRecord *), Span *spans) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < profile_count(p); i++) {
+        const ProfileRecord *r = profile_record(p, i);
+        if (!wanted(r))
+            continue;
+        if (!count || r->start > spans[count - 1].end)
+            spans[count++] = (Span){r->start, r->end};
+        else if (r->end > spans[count - 1].end)
+            spans[count - 1].end = r->end;
+    }
+    return count;
+}
+
+static double total_ms(const Span *spans, int64_t count) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += spans[i].end - spans[i].start;
+    return 1e-6 * (double)sum;
+}
+
+static double shared_ms(const Span *a, int64_t a_count, const Span *b, int64_t b_count) {
+    uint64_t sum = 0;
+    for (int64_t i = 0, k = 0; i < a_count && k < b_count;) {
+        uint64_t start = a[i].start > b[k].start ? a[i].start : b[k].start;
+        uint64_t end = a[i].end < b[k].end ? a[i].end : b[k].end;
+        sum += end > start ? end - start : 0;
+        if (a[i].end < b[k].end)
+            i++;
+        else
+            k++;
+    }
+    return 1e-6 * (double)sum;
+}
+
+CommTimes profile_comm_times(const Profile *p) {
+    if (profile_steps(p) == 0)
+        return (CommTimes){NAN, NAN, NAN};
+    size_t room = (size_t)profile_count(p) + 1;
+    Span *comm = rt_alloc(room * sizeof *comm), *work = rt_alloc(room * sizeof *work);
+    int64_t comms = spans_of(p, is_comm, comm), works = spans_of(p, is_work, work);
+    CommTimes times = {total_ms(comm, comms), shared_ms(comm, comms, work, works),
+                       total_ms(work, works)};
+    free(comm);
+    free(work);
+    return times;
+}
+
+int64_t profile_comm_calls(const Profile *p, int kind, double *ms) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < profile_count(p); i++) {
+        const ProfileRecord *r = profile_record(p, i);
+        if (kind_of(r) != kind)
+            continue;
+        if (ms)
+            ms[count] = 1e-6 * (double)(r->end - r->start);
+        count++;
+    }
+    return count;
+}

@@ -1,0 +1,222 @@
+/* Ranks tell each other what they measured, and rank 0 reports it. */
+#include "runtime/report_ranks.h"
+
+#include "runtime/comm.h"
+#include "runtime/report_figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct RtByRank {
+    RankFigures *ranks;            /* [rt->ranks] */
+    double kind_ms[COMM_KINDS];    /* of a kind in the window, the mean over ranks; NAN: not measured */
+    double kind_least[COMM_KINDS]; /* … when each call counts as its rank with the least time has it */
+};
+
+/* ---- gathering ------------------------------------------------------------------------------- */
+
+static RankFigures own_figures(const Rt *rt) {
+    Figures f = figures_of(rt);
+    CommTimes times = profile_comm_times(rt->profile);
+    double steps = (double)profile_steps(rt->profile), peak = (double)rt->measured.process_peak_bytes;
+    RankFigures own = {.iteration_ms = f.median,
+                       .data_wait_ms = f.feeding[0],
+                       .copy_ms = f.feeding[1],
+                       .compute_ms = f.feeding[2],
+                       .comm_ms = times.comm / steps,
+                       .exposed_ms = (times.comm - times.overlapped) / steps,
+                       .overlapped_ms = times.overlapped / steps,
+                       .work_ms = times.work / steps,
+                       .process_peak_bytes = peak > 0 ? peak : NAN,
+                       .profiled_steps = profile_steps(rt->profile),
+                       .window_origin = profile_origin(rt->profile)};
+    if (gethostname(own.host, sizeof own.host - 1) != 0)
+        snprintf(own.host, sizeof own.host, "unknown");
+    for (int k = 0; k < COMM_KINDS; k++)
+        own.calls[k] = profile_comm_calls(rt->profile, k, NULL);
+    return own;
+}
+
+/* The calls of a kind that every rank has recorded, of none one more than another. */
+static int64_t common_calls(const Rt *rt, int kind) {
+    const RankFigures *ranks = rt->by_rank->ranks;
+    for (int r = 1; r < rt->ranks; r++)
+        if (ranks[r].calls[kind] != ranks[0].calls[kind])
+            return 0;
+    return ranks[0].calls[kind];
+}
+
+/* A call lasts on a rank from when it came; on the last one to come it lasts as long as the links take. */
+static void gather_kind(Rt *rt, int kind) {
+    static const char what[] = "the exchange of what was measured";
+    int64_t calls = common_calls(rt, kind);
+    struct RtByRank *by = rt->by_rank;
+    by->kind_ms[kind] = by->kind_least[kind] = calls ? 0 : NAN;
+    if (!calls)
+        return;
+    double *mine = rt_alloc((size_t)calls * sizeof *mine);
+    double *all = rt_alloc((size_t)(calls * rt->ranks) * sizeof *all);
+    profile_comm_calls(rt->profile, kind, mine);
+    comm_gather(rt, mine, all, (int)(calls * (int64_t)sizeof *mine), what);
+    for (int64_t i = 0; i < calls; i++) {
+        double least = all[i];
+        for (int r = 0; r < rt->ranks; r++) {
+            least = fmin(least, all[r * calls + i]);
+            by->kind_ms[kind] += all[r * calls + i] / rt->ranks;
+        }
+        by->kind_least[kind] += least;
+    }
+    free(mine);
+    free(all);
+}
+
+void ranks_gather(Rt *rt) {
+    RankFigures own = own_figures(rt);
+    rt->by_rank = rt_alloc(sizeof *rt->by_rank);
+    rt->by_rank->ranks = rt_alloc((size_t)rt->ranks * sizeof own);
+    comm_gather(rt, &own, rt->by_rank->ranks, sizeof own, "the exchange of what was measured");
+    for (int k = 0; k < COMM_KINDS; k++)
+        gather_kind(rt, k);
+}
+
+void ranks_free(Rt *rt) {
+    if (rt->by_rank)
+        free(rt->by_rank->ranks);
+    free(rt->by_rank);
+    rt->by_rank = NULL;
+}
+
+const RankFigures *ranks_figures(const Rt *rt, int rank) { return &rt->by_rank->ranks[rank]; }
+
+/* ---- over all ranks -------------------------------------------------------------------------- */
+
+typedef struct {
+    double mean, least, most;
+} Over;
+
+/* Of a figure at that place of RankFigures; NAN where any rank lacks it. */
+static Over over_ranks(const Rt *rt, size_t offset) {
+    Over over = {0, INFINITY, -INFINITY};
+    for (int r = 0; r < rt->ranks; r++) {
+        double value;
+        memcpy(&value, (const char *)&rt->by_rank->ranks[r] + offset, sizeof value);
+        if (isnan(value))
+            return (Over){NAN, NAN, NAN};
+        over.mean += value / rt->ranks;
+        over.least = fmin(over.least, value);
+        over.most = fmax(over.most, value);
+    }
+    return over;
+}
+#define OVER(rt, field) over_ranks(rt, offsetof(RankFigures, field))
+
+/* By how much the slowest rank is above the mean. */
+static double excess(Over over) { return over.mean > 0 ? over.most / over.mean - 1 : NAN; }
+
+/* GB/s, of what steps like the window's exchange; each call as long as on the last rank to come. */
+static double bus_gbs(const Rt *rt, int kind, double bytes) {
+    const RtMeasured *m = &rt->measured;
+    double window = bytes / (double)m->steps * (double)profile_steps(rt->profile);
+    double ms = rt->by_rank->kind_least[kind];
+    return ms > 0 ? 1e-6 * comm_bus_factor(&comm_kinds[kind], rt->ranks) * window / ms : NAN;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static void set_kinds(json_t *collectives, const Rt *rt) {
+    for (int k = 0; k < COMM_KINDS; k++) {
+        json_t *kind = json_object_get(collectives, comm_kinds[k].name);
+        double bytes = json_number_value(json_object_get(kind, "bytes"));
+        if (!kind)
+            continue;
+        json_object_set_new(kind, "ms", number(rt->by_rank->kind_ms[k]));
+        json_object_set_new(kind, "bus_gbs", number(bus_gbs(rt, k, bytes)));
+    }
+}
+
+static json_t *rank_json(const RankFigures *r, int rank) {
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", rank, "host",
+                     r->host, "iteration_ms", number(r->iteration_ms), "data_wait_ms",
+                     number(r->data_wait_ms), "copy_ms", number(r->copy_ms), "compute_ms",
+                     number(r->compute_ms), "work_ms", number(r->work_ms), "collectives_ms",
+                     number(r->comm_ms), "exposed_ms", number(r->exposed_ms), "overlapped_ms",
+                     number(r->overlapped_ms), "process_peak_bytes",
+                     number(r->process_peak_bytes));
+}
+
+void ranks_json(json_t *report, const Rt *rt) {
+    if (rt->ranks == 1)
+        return;
+    json_t *list = json_array();
+    for (int r = 0; r < rt->ranks; r++)
+        json_array_append_new(list, rank_json(&rt->by_rank->ranks[r], r));
+    Over wait = OVER(rt, data_wait_ms);
+    set_kinds(json_object_get(report, "collectives"), rt);
+    json_object_set_new(report, "communication",
+                        json_pack("{s:o, s:o, s:o}", "ms", number(OVER(rt, comm_ms).mean),
+                                  "exposed_ms", number(OVER(rt, exposed_ms).mean), "overlapped_ms",
+                                  number(OVER(rt, overlapped_ms).mean)));
+    json_object_set_new(report, "imbalance",
+                        json_pack("{s:o, s:o, s:o}", "iteration",
+                                  number(excess(OVER(rt, iteration_ms))), "work",
+                                  number(excess(OVER(rt, work_ms))), "data_wait_ms",
+                                  number(wait.most - wait.least)));
+    json_object_set_new(report, "per_rank", list);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void cell(FILE *out, const char *format, double value) {
+    if (isfinite(value))
+        fprintf(out, format, value);
+    else
+        fprintf(out, "%14s", "not measured");
+}
+
+static void print_means(FILE *out, const Rt *rt, bool profiled) {
+    const struct {
+        const char *name, *format;
+        double value;
+    } means[] = {
+        {"slowest rank's step over the mean", "%12.1f %%", 100 * excess(OVER(rt, iteration_ms))},
+        {"slowest rank's work over the mean *", "%12.1f %%", 100 * excess(OVER(rt, work_ms))},
+        {"collectives a step, ms *", "%14.3f", OVER(rt, comm_ms).mean},
+        {"  while nothing else ran *", "%14.3f", OVER(rt, exposed_ms).mean},
+        {"  beside other work *", "%14.3f", OVER(rt, overlapped_ms).mean}};
+    for (size_t i = 0; i < (profiled ? sizeof means / sizeof *means : 1); i++) {
+        fprintf(out, "%-36s", means[i].name);
+        cell(out, means[i].format, means[i].value);
+        fputc('\n', out);
+    }
+}
+
+static void print_rank(FILE *out, const RankFigures *rank, int number, bool profiled) {
+    const double cells[] = {rank->iteration_ms, rank->data_wait_ms, rank->work_ms, rank->comm_ms,
+                            rank->exposed_ms};
+    fprintf(out, "%4d ", number);
+    for (size_t i = 0; i < (profiled ? sizeof cells / sizeof *cells : 2); i++)
+        cell(out, "%14.3f", cells[i]);
+    fprintf(out, "  %s\n", rank->host);
+}
+
+void ranks_print(FILE *out, const Rt *rt) {
+    bool profiled = profile_steps(rt->profile) > 0;
+    if (rt->ranks == 1)
+        return;
+    fprintf(out, "\n%d ranks; their means:\n", rt->ranks);
+    print_means(out, rt, profiled);
+    fprintf(out, "\nrank %14s%14s", "step ms", "data wait ms");
+    if (profiled)
+        fprintf(out, "%14s%14s%14s", "work ms *", "collectives *", "exposed *");
+    fputs("  host\n", out);
+    for (int r = 0; r < rt->ranks; r++)
+        print_rank(out, ranks_figures(rt, r), r, profiled);
+    if (!profiled)
+        fputs("Work and collectives of ranks were not measured: profiling.enabled = true records "
+              "them for some steps.\n",
+              out);
+}

@@ -1,0 +1,32 @@
+/* What each rank measured, in one report. */
+#ifndef GPUOPT_REPORT_RANKS_H
+#define GPUOPT_REPORT_RANKS_H
+
+#include "runtime/profile_comm.h"
+#include "runtime/rt.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* One rank's figures; times in ms a step, NAN: not measured. They travel as bytes between ranks of one
+ * build. */
+typedef struct RankFigures {
+    char host[64];
+    double iteration_ms, data_wait_ms, copy_ms, compute_ms; /* as in the report of one rank */
+    double comm_ms, exposed_ms, overlapped_ms, work_ms;     /* of the profiling window */
+    double process_peak_bytes;
+    int64_t profiled_steps; /* 0: no window */
+    uint64_t window_origin; /* CUPTI's clock when all ranks began the window */
+    int64_t calls[COMM_KINDS];
+} RankFigures;
+
+/* All ranks call it when training is over: sets rt->by_rank. */
+void ranks_gather(Rt *rt);
+void ranks_free(Rt *rt);
+const RankFigures *ranks_figures(const Rt *rt, int rank);
+
+/* Adds times to "collectives", and "communication", "imbalance" and "per_rank"; nothing with one rank. */
+void ranks_json(json_t *report, const Rt *rt);
+void ranks_print(FILE *out, const Rt *rt);
+
+#endif
