@@ -19,6 +19,7 @@ static const Option options[] = {
     {"--print-spec", offsetof(Cli, print_spec), NULL},
     {"--dump", offsetof(Cli, dump), "PASS"},
     {"--compare", offsetof(Cli, compare), NULL},
+    {"--scaling", offsetof(Cli, scaling), NULL},
     {"--format", offsetof(Cli, format), "text|csv|json|svg"},
     {"--keys", offsetof(Cli, keys), NULL},
     {"--force", offsetof(Cli, force), NULL},
@@ -41,7 +42,8 @@ const char *cli_help(void) {
            "  --dump PASS      prints the graphs after a pass (or \"model\", before the first)\n"
            "  --compare        compares runs: the folders of programs, or of a study, instead of a "
            "spec\n"
-           "  --format FORMAT  of the comparison: text, csv, json or svg, a chart\n"
+           "  --scaling        what the plan predicts for 1, 2, 4, ... 1024 cards\n"
+           "  --format FORMAT  of the comparison or scaling: text, csv, json or svg, a chart\n"
            "  --keys           prints the reference of all keys\n"
            "  --force          overwrites generated files that were edited\n"
            "  --help           prints this\n"
@@ -78,9 +80,9 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
 }
 
 static void check_paths(const Cli *cli) {
-    if (cli->format && !cli->compare)
+    if (cli->format && !cli->compare && !cli->scaling)
         user_error((Pos){0}, "gpuopt-gen --compare DIR... --format csv",
-                   "--format is of a comparison");
+                   "--format is of a comparison or of --scaling");
     if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)
         return;
     if (cli->compare)

@@ -10,8 +10,8 @@ typedef struct {
     int nsets;
     const char *out;    /* -o: folder for the program; NULL: build/NAME */
     const char *dump;   /* --dump: a pass; NULL: none */
-    const char *format; /* --format of --compare; NULL: text */
-    bool check, plan, print_spec, compare, keys, force, help, version;
+    const char *format; /* --format of --compare and --scaling; NULL: text */
+    bool check, plan, print_spec, compare, scaling, keys, force, help, version;
 } Cli;
 
 /* A wrong command line is a user_error. Strings point into argv. */

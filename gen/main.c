@@ -197,13 +197,25 @@ static void exit_two(int code) {
     exit(2);
 }
 
+/* The same experiment on growing numbers of cards. */
+static void scale(Arena *arena, const Cli *cli) {
+    const Sweep *sweep = sweep_replicas(arena, cli->paths[0], cli->sets, cli->nsets);
+    const Plan **plans = arena_array(arena, (size_t)sweep->count, sizeof *plans);
+    for (int i = 0; i < sweep->count; i++)
+        plans[i] = make_plan(arena, cli, sweep->points[i].spec);
+    scaling_print(arena, plans, sweep->count, cli->format);
+}
+
 int main(int argc, char **argv) {
     Arena arena = {0};
     Cli cli = cli_parse(&arena, argc, argv);
     bool fits = true;
     if (cli.plan)
         diag_exit = exit_two;
-    if (!answer(&arena, &cli)) {
+    if (answer(&arena, &cli)) {
+    } else if (cli.scaling) {
+        scale(&arena, &cli);
+    } else {
         const Sweep *sweep = sweep_read(&arena, cli.paths[0], cli.sets, cli.nsets);
         if (cli.print_spec)
             print_specs(sweep);

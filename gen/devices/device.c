@@ -52,6 +52,8 @@ static const Row rows[] = {
     {"interconnect", "all_reduce_mib", FIELD_LIST, AT(all_reduce_bytes), MIB, 1e9},
     {"interconnect", "all_reduce_us", FIELD_LIST, AT(all_reduce_ms), 1e-3, 1e9},
     {"interconnect", "bus_gbs", FIELD_LIST, AT(bus_rate), 1e9, 1e9},
+    {"network", "card_gbs", FIELD_NUMBER, AT(network_rate), 1e9, 1e9},
+    {"network", "latency_us", FIELD_NUMBER, AT(network_ms), 1e-3, 1e9},
     {"process_mib", "context", FIELD_COUNT, AT(context_bytes), MIB, 1e6},
     {"process_mib", "libraries", FIELD_COUNT, AT(library_bytes), MIB, 1e6},
     {"process_mib", "collectives", FIELD_COUNT, AT(collective_bytes), MIB, 1e6},

@@ -43,6 +43,9 @@ typedef struct {
     /* Collectives between the cards of a node: bus_rate of 2, 3, … cards, the last of all of them,
      * is what nccl-tests calls so; all_reduce_ms is measured with all of them, by size. */
     NumberList all_reduce_bytes, all_reduce_ms, bus_rate;
+    /* Between nodes: of one card to its like in another node, in bytes/s, and the time until the first
+     * byte comes. */
+    double network_rate, network_ms;
     /* Memory of the process besides the arenas. */
     int64_t context_bytes, library_bytes, collective_bytes, graph_node_bytes, module_bytes;
 } Device;

@@ -43,10 +43,21 @@ double device_fused_ms(const Device *device, Rate rate, double flops, double byt
 
 int device_node_cards(const Device *device) { return device->bus_rate.count + 1; }
 
+/* A ring through several nodes enters and leaves each of them by all of its cards' ports. */
+static double bus_rate(const Device *device, int cards) {
+    int node = device_node_cards(device), at = (cards < node ? cards : node) - 2;
+    double links = device->bus_rate.values[at];
+    return cards > node ? fmin(links, node * device->network_rate) : links;
+}
+
 /* What the links take: each card sends and receives 2 (n - 1) / n of the bytes. */
 static double links_ms(const Device *device, int cards, double bytes) {
-    int last = device->bus_rate.count - 1, at = cards - 2 < last ? cards - 2 : last;
-    return ms_of(2 * bytes * (cards - 1) / cards, device->bus_rate.values[at]);
+    return ms_of(2 * bytes * (cards - 1) / cards, bus_rate(device, cards));
+}
+
+/* Up a tree of nodes and down again. */
+static double network_ms(const Device *device, int cards) {
+    return 2 * ceil(log2(ceil((double)cards / device_node_cards(device)))) * device->network_ms;
 }
 
 /* What is left of a measured time: starting, and steps that wait for each other. */
@@ -63,7 +74,7 @@ double device_all_reduce_ms(const Device *device, int cards, double bytes) {
     int above = 0;
     while (above < sizes->count && sizes->values[above] < bytes)
         above++;
-    double links = links_ms(device, cards, bytes);
+    double links = links_ms(device, cards, bytes) + network_ms(device, cards);
     if (above == 0 || above == sizes->count)
         return links + overhead_ms(device, above ? above - 1 : 0);
     double low = sizes->values[above - 1], share = (bytes - low) / (sizes->values[above] - low);

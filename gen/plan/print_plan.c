@@ -205,8 +205,8 @@ static void print_cards(const Plan *plan, StrBuf *out) {
     sb_printf(out, "cards: %d, each with such a step; all_reduce x %d, %.2f MiB, %.3f ms\n", cards,
               c->count, c->bytes / MIB, c->ms);
     if (cards > node)
-        sb_printf(out, "cards: a node has %d, and the network between nodes is not counted\n",
-                  node);
+        sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
+                  (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
     sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)\n", speedup(plan),
               100 * speedup(plan) / cards);
     if (speedup(plan) < 1)

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MAX_POINTS = 4096, MAX_KEYS_PER_AXIS = 16, MAX_AXES = 32, MAX_POINT_NAME = 120 };
+enum { MAX_POINTS = 4096, MAX_KEYS_PER_AXIS = 16, MAX_AXES = 32, MAX_POINT_NAME = 120, MAX_REPLICAS = 1024 };
 
 typedef struct {
     int nkeys, nvalues;
@@ -190,22 +190,64 @@ static void refuse_repeats_alone(const Spec *spec) {
                    "benchmark.repeats is how often the points of a [sweep] run, and there is none");
 }
 
-Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets) {
+static Study *study_of(Arena *arena, const char *const *sets, int nsets) {
     Study *study = arena_alloc(arena, sizeof *study);
     *study = (Study){.arena = arena, .nfixed = nsets, .npoints = 1};
     study->fixed = settings_parse(arena, sets, nsets);
     study->scratch = arena_alloc(arena, sizeof *study->scratch);
-    const Toml *lines = toml_get(toml_read(arena, path, (Pos){0}), "sweep");
-    if (lines)
-        read_axes(study, lines);
-    Sweep *sweep = arena_alloc(arena, sizeof *sweep);
-    sweep->swept = lines != NULL;
+    return study;
+}
+
+static Sweep *read_points(const Study *study, const char *path) {
+    Sweep *sweep = arena_alloc(study->arena, sizeof *sweep);
+    sweep->swept = study->naxes > 0;
     sweep->count = study->npoints;
-    sweep->points = arena_array(arena, (size_t)sweep->count, sizeof *sweep->points);
+    sweep->points = arena_array(study->arena, (size_t)sweep->count, sizeof *sweep->points);
     for (int i = 0; i < sweep->count; i++)
         read_point(study, sweep, path, i);
-    refuse_always_in_vain(arena, sweep);
+    refuse_always_in_vain(study->arena, sweep);
+    return sweep;
+}
+
+static const Toml *sweep_of(Arena *arena, const char *path) {
+    return toml_get(toml_read(arena, path, (Pos){0}), "sweep");
+}
+
+Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets) {
+    Study *study = study_of(arena, sets, nsets);
+    const Toml *lines = sweep_of(arena, path);
+    if (lines)
+        read_axes(study, lines);
+    Sweep *sweep = read_points(study, path);
     if (!sweep->swept)
         refuse_repeats_alone(sweep->points[0].spec);
     return sweep;
+}
+
+/* A step of all cards has as many rows as its spec allows. */
+static int most_replicas(const Study *study, const char *path) {
+    const Spec *one =
+        spec_resolve(study->arena, path, (Pos){0}, study->fixed, study->nfixed, NULL);
+    int64_t rows = one->training.seq_len * one->training.per_device_train_batch_size *
+                   one->training.gradient_accumulation_steps;
+    return rows > INT32_MAX / MAX_REPLICAS ? (int)(INT32_MAX / rows) : MAX_REPLICAS;
+}
+
+Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets) {
+    Study *study = study_of(arena, sets, nsets);
+    const Toml *lines = sweep_of(arena, path);
+    TomlError error;
+    StrBuf text = {0};
+    if (lines)
+        user_error(lines->pos, "name a spec without one, such as the one that this extends",
+                   "--scaling is of one experiment, and this spec has a [sweep]");
+    sb_printf(&text, "\"%s\" = [1", key_name(KEY_parallelism_data_parallel_replicate_degree));
+    for (int cards = 2, most = most_replicas(study, path); cards <= most; cards *= 2)
+        sb_printf(&text, ", %d", cards);
+    sb_puts(&text, "]\n");
+    const Toml *axis = toml_parse(arena, "--scaling", text.text, text.length, &error);
+    ENSURE(axis, "the cards of --scaling do not parse: %s", error.message);
+    read_axes(study, axis);
+    sb_free(&text);
+    return read_points(study, path);
 }

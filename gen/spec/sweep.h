@@ -22,4 +22,7 @@ typedef struct {
     SweepPoint *points;
 } Sweep;
 
+/* The one experiment of a spec without a [sweep], on 1, 2, 4, ... cards of data parallelism. */
+Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets);
+
 Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets);

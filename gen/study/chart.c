@@ -144,7 +144,7 @@ static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
     char heads[LABEL_SIZE];
     label_heads(c, heads);
     put_label(out, y + TITLE - 8, "label note", heads);
-    put_text(out, BARS_LEFT, y + TITLE - 8, "title", figures[figure].chart);
+    put_text(out, BARS_LEFT, y + TITLE - 8, "title", c->figures[figure].chart);
     y += TITLE;
     for (int i = 0; i < c->count; i++) {
         char label[LABEL_SIZE];
@@ -158,12 +158,12 @@ static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
 }
 
 static bool is_drawn(const Comparison *c, int figure) {
-    return figures[figure].chart && figure_measured(c, figure);
+    return c->figures[figure].chart && figure_measured(c, figure);
 }
 
 void comparison_svg(const Comparison *c, StrBuf *out) {
     int height = TITLE + MARGIN;
-    for (int f = 0; f < figure_count; f++)
+    for (int f = 0; f < c->figure_count; f++)
         height += is_drawn(c, f) ? panel_height(c) : 0;
     sb_printf(out,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
@@ -180,7 +180,7 @@ void comparison_svg(const Comparison *c, StrBuf *out) {
              c->simulated ? " (simulated: its times say nothing about a GPU)" : "");
     put_text(out, MARGIN, MARGIN + 12, "head", head);
     int y = TITLE;
-    for (int f = 0; f < figure_count; f++)
+    for (int f = 0; f < c->figure_count; f++)
         if (is_drawn(c, f))
             y = put_panel(c, f, y, out);
     sb_puts(out, "</svg>\n");

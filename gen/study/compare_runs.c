@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const Figure figures[] = {
+/* Of no report, but against another run. */
+#define SPEEDUP "speedup"
+#define EFFICIENCY "efficiency"
+
+static const Figure figures[] = {
     {"iteration_ms.median", 0, "iteration, median ms"},
     {"iteration_ms.p10", 0, NULL},
     {"iteration_ms.p90", 0, NULL},
@@ -32,8 +36,17 @@ const Figure figures[] = {
     {"copies.h2d.bytes", 3, "host to device, bytes"},
     {"copies.h2d.ms", 3, NULL},
     {"copies.d2h.bytes", 3, NULL},
-    {"collectives.all_reduce.count", 3, NULL},
-    {"collectives.all_reduce.bytes", 3, NULL},
+    {"copies.d2d.count", 3, NULL},
+    {"copies.d2d.bytes", 3, NULL},
+    {SPEEDUP, 8, "speed-up, times what one card does"},
+    {EFFICIENCY, 8, "efficiency, speed-up a card"},
+    {"communication.ms", 8, NULL},
+    {"communication.exposed_ms", 8, "exposed communication, ms a step"},
+    {"imbalance.iteration", 8, NULL},
+    {"imbalance.work", 8, NULL},
+    {"collectives.all_reduce.count", 9, NULL},
+    {"collectives.all_reduce.bytes", 9, "all-reduced, bytes"},
+    {"collectives.all_reduce.bus_gbs", 9, NULL},
     {"memory.measured_peak_bytes", 4, "arenas, bytes"},
     {"memory.process_peak_bytes", 4, "process, peak bytes"},
     {"predicted.memory.process_planned_bytes", 4, NULL},
@@ -47,7 +60,7 @@ const Figure figures[] = {
     {"accuracy.after.top1", 7, "held-out accuracy, top 1"},
     {"accuracy.after.top5", 7, NULL},
 };
-const int figure_count = sizeof figures / sizeof *figures;
+enum { FIGURES = sizeof figures / sizeof *figures };
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
@@ -189,8 +202,8 @@ static Spread spread_of(Arena *arena, const Run *run, const char *path) {
 }
 
 static Spread *figures_of(Arena *arena, const Run *run) {
-    Spread *values = arena_array(arena, (size_t)figure_count, sizeof *values);
-    for (int i = 0; i < figure_count; i++)
+    Spread *values = arena_array(arena, FIGURES, sizeof *values);
+    for (int i = 0; i < FIGURES; i++)
         values[i] = spread_of(arena, run, figures[i].path);
     return values;
 }
@@ -214,6 +227,56 @@ bool figure_spreads(const Comparison *c, int figure) {
     return false;
 }
 
+/* ---- cards ---------------------------------------------------------------------------------- */
+
+static int figure_named(const char *path) {
+    int i = 0;
+    while (strcmp(figures[i].path, path) != 0)
+        i++;
+    return i;
+}
+
+static double cards_of(const Row *row) {
+    return row->run->repeats ? json_number_value(find(row->run->reports[0], "ranks")) : NAN;
+}
+
+static double rate_of(const Row *row) {
+    double tokens = row->figures[figure_named("tokens_per_s")].median;
+    return isnan(tokens) ? row->figures[figure_named("samples_per_s")].median : tokens;
+}
+
+/* Whether runs differ in how cards share the work and in nothing else. */
+static bool same_but_cards(const Comparison *c, const Row *a, const Row *b) {
+    static const char layout[] = "parallelism.";
+    for (int k = 0; k < c->key_count; k++)
+        if (strncmp(c->keys[k], layout, strlen(layout)) != 0 && strcmp(a->keys[k], b->keys[k]) != 0)
+            return false;
+    return true;
+}
+
+static const Row *alone(const Comparison *c, const Row *row) {
+    for (int i = 0; i < c->count; i++)
+        if (cards_of(&c->rows[i]) == 1 && same_but_cards(c, &c->rows[i], row))
+            return &c->rows[i];
+    return NULL;
+}
+
+static Spread just(double value) { return (Spread){value, value, value}; }
+
+/* Every card has batches of its own, so what cards are worth together shows in the rate. */
+static void set_speedups(Comparison *c) {
+    bool several = false;
+    for (int i = 0; i < c->count; i++)
+        several = several || cards_of(&c->rows[i]) > 1;
+    for (int i = 0; several && i < c->count; i++) {
+        Row *row = &c->rows[i];
+        const Row *one = alone(c, row);
+        double speedup = one ? rate_of(row) / rate_of(one) : NAN;
+        row->figures[figure_named(SPEEDUP)] = just(speedup);
+        row->figures[figure_named(EFFICIENCY)] = just(speedup / cards_of(row));
+    }
+}
+
 /* ---- together ------------------------------------------------------------------------------- */
 
 static void note_device(Arena *arena, Comparison *c, const Run *run) {
@@ -230,7 +293,12 @@ static void note_device(Arena *arena, Comparison *c, const Run *run) {
 }
 
 Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int count) {
-    Comparison c = {.title = title, .device = "", .count = count, .reference = -1};
+    Comparison c = {.title = title,
+                    .device = "",
+                    .figures = figures,
+                    .figure_count = FIGURES,
+                    .count = count,
+                    .reference = -1};
     c.rows = arena_array(arena, (size_t)count + 1, sizeof *c.rows);
     find_keys(arena, &c, runs, count);
     for (int i = 0; i < count; i++) {
@@ -241,6 +309,7 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
         c.repeats = runs[i].repeats > c.repeats ? runs[i].repeats : c.repeats;
         c.reference = c.reference < 0 ? i : c.reference;
     }
+    set_speedups(&c);
     return c;
 }
 
@@ -248,20 +317,20 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
 
 static const struct {
     const char *name, *file;
-    void (*print)(const Comparison *, StrBuf *);
+    PrintComparison print;
 } formats[] = {{"text", "study.txt", comparison_text},
                {"csv", "study.csv", comparison_csv},
                {"json", "study.json", comparison_json},
                {"svg", "study.svg", comparison_svg}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-static int find_format(const char *name) {
+PrintComparison comparison_format(const char *name) {
     for (int i = 0; name && i < FORMATS; i++)
         if (!strcmp(name, formats[i].name))
-            return i;
+            return formats[i].print;
     if (name)
         user_error((Pos){0}, "it can be text, csv, json or svg", "unknown format %s", name);
-    return 0;
+    return formats[0].print;
 }
 
 static void write_files(Arena *arena, const char *folder, const Comparison *c) {
@@ -283,7 +352,7 @@ static const char *last_part(const char *path) {
 }
 
 void compare_folders(Arena *arena, const char *const *folders, int count, const char *format) {
-    int chosen = find_format(format);
+    PrintComparison print = comparison_format(format);
     bool study = count == 1 && is_study(arena, folders[0]);
     Run *runs = study ? study_read(arena, folders[0], &count)
                       : arena_array(arena, (size_t)count, sizeof *runs);
@@ -293,7 +362,7 @@ void compare_folders(Arena *arena, const char *const *folders, int count, const 
     if (study)
         write_files(arena, folders[0], &c);
     StrBuf text = {0};
-    formats[chosen].print(&c, &text);
+    print(&c, &text);
     fputs(text.text, stdout);
     sb_free(&text);
     for (int i = 0; i < count; i++)

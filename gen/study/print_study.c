@@ -85,7 +85,7 @@ static void print_figure(const Comparison *c, const Row *row, int figure, size_t
 }
 
 static size_t figure_width(const Comparison *c, int figure) {
-    size_t name = strlen(figures[figure].path) + 2, cell = VALUE_WIDTH + RATIO_WIDTH;
+    size_t name = strlen(c->figures[figure].path) + 2, cell = VALUE_WIDTH + RATIO_WIDTH;
     cell += figure_spreads(c, figure) ? RANGE_WIDTH : 0;
     return name > cell ? name : cell;
 }
@@ -99,7 +99,7 @@ static void print_group(const Comparison *c, int first, int end, StrBuf *out) {
     sb_puts(out, "\n    ");
     for (int f = first; f < end; f++)
         if (figure_measured(c, f))
-            sb_printf(out, "%*s", (int)figure_width(c, f), figures[f].path);
+            sb_printf(out, "%*s", (int)figure_width(c, f), c->figures[f].path);
     sb_puts(out, "\n");
     for (int i = 0; i < c->count; i++) {
         if (!c->rows[i].run->repeats)
@@ -128,8 +128,9 @@ static void print_head(const Comparison *c, StrBuf *out) {
 void comparison_text(const Comparison *c, StrBuf *out) {
     print_head(c, out);
     print_runs(c, out);
-    for (int first = 0, end; first < figure_count; first = end) {
-        for (end = first; end < figure_count && figures[end].group == figures[first].group;)
+    for (int first = 0, end; first < c->figure_count; first = end) {
+        int group = c->figures[first].group;
+        for (end = first; end < c->figure_count && c->figures[end].group == group;)
             end++;
         print_group(c, first, end, out);
     }
@@ -165,10 +166,10 @@ void comparison_csv(const Comparison *c, StrBuf *out) {
     sb_puts(out, "run,state");
     for (int k = 0; k < c->key_count; k++)
         sb_printf(out, ",%s", c->keys[k]);
-    for (int f = 0; f < figure_count; f++) {
-        sb_printf(out, ",%s", figures[f].path);
+    for (int f = 0; f < c->figure_count; f++) {
+        sb_printf(out, ",%s", c->figures[f].path);
         if (c->repeats > 1)
-            sb_printf(out, ",%s.least,%s.most", figures[f].path, figures[f].path);
+            sb_printf(out, ",%s.least,%s.most", c->figures[f].path, c->figures[f].path);
     }
     sb_puts(out, "\n");
     for (int i = 0; i < c->count; i++) {
@@ -179,7 +180,7 @@ void comparison_csv(const Comparison *c, StrBuf *out) {
             sb_puts(out, ",");
             put_field(out, row->keys[k]);
         }
-        for (int f = 0; f < figure_count; f++) {
+        for (int f = 0; f < c->figure_count; f++) {
             put_number(out, row->figures[f].median);
             if (c->repeats > 1) {
                 put_number(out, row->figures[f].least);
@@ -199,13 +200,13 @@ static json_t *row_json(const Comparison *c, const Row *row) {
     json_t *ranges = json_object();
     for (int k = 0; k < c->key_count; k++)
         json_object_set_new(keys, c->keys[k], json_string(row->keys[k]));
-    for (int f = 0; f < figure_count; f++) {
+    for (int f = 0; f < c->figure_count; f++) {
         const Spread *spread = &row->figures[f];
-        json_object_set_new(values, figures[f].path, number(spread->median));
+        json_object_set_new(values, c->figures[f].path, number(spread->median));
         if (spread->least < spread->most)
-            json_object_set_new(ranges, figures[f].path,
+            json_object_set_new(ranges, c->figures[f].path,
                                 json_pack("[f, f]", spread->least, spread->most));
-        json_object_set_new(ratios, figures[f].path, number(figure_ratio(c, row, f)));
+        json_object_set_new(ratios, c->figures[f].path, number(figure_ratio(c, row, f)));
     }
     return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "run", row->run->name, "state",
                      row->run->state, "repeats", row->run->repeats, "keys", keys, "figures", values,

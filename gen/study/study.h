@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "plan/plan.h"
 #include "spec/toml.h"
 
 #include <jansson.h>
@@ -21,15 +22,12 @@ typedef struct {
     int repeats;       /* reports that are there; 0 unless finished */
 } Run;
 
-/* What a report is asked for. */
+/* What a run is asked for. */
 typedef struct {
-    const char *path;  /* in report.json: "iteration_ms.median" */
+    const char *path;  /* in report.json: "iteration_ms.median"; or a name, where it comes from elsewhere */
     int group;         /* figures of one group stand in one table */
     const char *chart; /* its title in a chart; NULL: not drawn */
 } Figure;
-
-extern const Figure figures[];
-extern const int figure_count;
 
 /* A figure over the repetitions of a run; NAN: not measured. */
 typedef struct {
@@ -40,7 +38,7 @@ typedef struct {
 typedef struct {
     const Run *run;
     const char **keys; /* values of the keys that differ, as text; "-": without effect here */
-    Spread *figures;   /* [figure_count] */
+    Spread *figures;   /* [Comparison.figure_count] */
 } Row;
 
 typedef struct {
@@ -49,6 +47,8 @@ typedef struct {
     bool simulated;
     const char **keys; /* "adapter.r", ...: those in which the runs differ */
     int key_count;
+    const Figure *figures;
+    int figure_count;
     Row *rows;
     int count;
     int reference; /* the row that ratios refer to: the first that finished; -1: none did */
@@ -61,6 +61,11 @@ Run run_read(Arena *, const char *folder);
 Run *study_read(Arena *, const char *folder, int *count);
 bool is_study(Arena *, const char *folder);
 void run_free(Run *);
+
+/* How a comparison is printed. */
+typedef void (*PrintComparison)(const Comparison *, StrBuf *);
+/* "text" (NULL too), "csv", "json" or "svg"; another is a user_error. */
+PrintComparison comparison_format(const char *name);
 
 /* Simulated and real runs side by side are a user_error: their times have nothing in common. */
 Comparison compare_runs(Arena *, const char *title, const Run *runs, int count);
@@ -75,8 +80,11 @@ void comparison_csv(const Comparison *, StrBuf *);
 void comparison_json(const Comparison *, StrBuf *);
 void comparison_svg(const Comparison *, StrBuf *); /* bars: a drawing that stands alone */
 
-/* --compare: prints the runs' comparison as `format`: "text" (NULL too), "csv", "json" or "svg";
- * another is a user_error. A study's goes to study.txt, .csv, .json and .svg in its folder too. */
+/* --compare: prints the runs' comparison as `format`. A study's goes to study.txt, .csv, .json and .svg in its folder too. */
 void compare_folders(Arena *, const char *const *folders, int count, const char *format);
+
+/* --scaling: prints what the plan predicts of the same experiment on growing numbers of cards, `plans`
+ * in their order, as `format`. */
+void scaling_print(Arena *, const Plan *const *plans, int count, const char *format);
 
 #endif

@@ -23,7 +23,12 @@ for spec in tests/golden/*.toml; do
         status=1
         continue
     fi
-    for file in graph.txt plan.txt program.c buffers.h kernels.cu; do
+    scaling=
+    if [ -e "$kept/scaling.txt" ]; then
+        scaling=scaling.txt
+        "$gen" "$spec" --scaling >"$made/scaling.txt"
+    fi
+    for file in graph.txt plan.txt program.c buffers.h kernels.cu $scaling; do
         if [ -n "${UPDATE-}" ]; then
             mkdir -p "$kept"
             cmp -s "$made/$file" "$kept/$file" || cp "$made/$file" "$kept/$file"

@@ -297,6 +297,25 @@ refuses_simulated_beside_real() {
         "$gen" --compare $work/real $work/real
 }
 
+# Of made-up reports: two cards whose rate is 1.5 times one's; beside them another precision, alone.
+speedups_against_one_card() {
+    local made name cards rate dtype
+    for made in one:1:100:fp32 two:2:150:fp32 other:1:60:bf16; do
+        IFS=: read -r name cards rate dtype <<<"$made"
+        rm -rf "$work/cards/$name"
+        mkdir -p "$work/cards/$name/out"
+        cp "$b/plan.json" "$work/cards/$name"
+        sed "s/^dtype = .*/dtype = \"$dtype\"/; s/^\(data_parallel_replicate_degree\) = 1/\1 = $cards/" \
+            "$b/spec.toml" >"$work/cards/$name/spec.toml"
+        sed "s/\"ranks\": 1/\"ranks\": $cards/; s/\"tokens_per_s\": [0-9.e+]*/\"tokens_per_s\": $rate.0/" \
+            "$b/out/report.json" >"$work/cards/$name/out/report.json"
+    done
+    "$gen" --compare --format csv $work/cards/other $work/cards/one $work/cards/two >$work/cards.csv &&
+        awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            { speedup = speedup " " $at["speedup"]; efficiency = efficiency " " $at["efficiency"] }
+            END { exit speedup != " 1.0 1.0 1.5" || efficiency != " 1.0 1.0 0.75" }' $work/cards.csv
+}
+
 refuses_an_old_report() {
     "$gen" $work/plain.toml --set optimizer.lr=0.5 --force -o $work/real >/dev/null &&
         ! "$gen" --compare $work/real 2>$work/refusal && says 'another spec' $work/refusal
@@ -307,8 +326,48 @@ refuses_what_has_not_run() {
         ! "$gen" --compare 2>$work/refusal && says 'folders' $work/refusal
 }
 
+# ---- scaling ------------------------------------------------------------------------------------
+
+cat >$work/tiny.toml <<'SPEC'
+[model]
+family = "mlp"
+num_classes = 2
+image_size = 4
+image_channels = 1
+num_hidden_layers = 1
+hidden_size = 8
+[training]
+task = "classify"
+per_device_train_batch_size = 1
+steps = 1
+[optimizer]
+name = "sgd"
+[data]
+format = "synthetic"
+SPEC
+
+more_cards_may_be_slower() {
+    "$gen" --scaling $work/tiny.toml >$work/scaling && says '^slower: 2 cards do 0\.[0-9]+ x the work of 1,' $work/scaling &&
+        says '^ 1024    128 ' $work/scaling && [ "$(grep -c ' % ' $work/scaling)" -eq 11 ] || return
+    "$gen" --scaling $work/named.toml >$work/refusal 2>&1 && return 1
+    says 'this spec has a \[sweep\]' $work/refusal &&
+        "$gen" --scaling --format csv $work/tiny.toml >$work/csv && [ "$(wc -l <$work/csv)" -eq 12 ] &&
+        "$gen" --scaling --format svg $work/tiny.toml >$work/svg && says '^</svg>$' $work/svg &&
+        [ "$(grep -c '<rect.*fill="#' $work/svg)" -eq $((11 * $(grep -c 'class="title"' $work/svg))) ]
+}
+
+# As many cards as a step of int32 rows has room for.
+steps_bound_the_cards() {
+    "$gen" --scaling $work/tiny.toml --set training.gradient_accumulation_steps=65536 \
+        --set training.per_device_train_batch_size=64 >$work/scaling &&
+        [ "$(grep -c ' % ' $work/scaling)" -eq 9 ] && says '^  256 ' $work/scaling
+}
+
+check "more cards may be slower" more_cards_may_be_slower
+check "steps bound the cards" steps_bound_the_cards
 check "figures and their ratios" ratios
 check "the steps that were done" steps_that_were_done
+check "speed-ups against one card" speedups_against_one_card
 check "simulated beside real is refused" refuses_simulated_beside_real
 check "a report of another spec is refused" refuses_an_old_report
 check "a run that is not there is refused" refuses_what_has_not_run

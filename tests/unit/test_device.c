@@ -149,6 +149,23 @@ static void test_all_reduce(void **state) {
     assert_true(twice > 1.9 * once && twice < 2 * once);
 }
 
+/* From the second node on the ports of a node bound the rate, and each doubling of nodes adds as much. */
+static void test_network(void **state) {
+    (void)state;
+    Device d = *device_read(&arena, "h100-sxm", (Pos){0});
+    const double gib = 1073741824;
+    double one = device_all_reduce_ms(&d, 8, gib), two = device_all_reduce_ms(&d, 16, gib);
+    double wire = 1e3 * 2 * gib * 15 / 16 / (8 * d.network_rate);
+    assert_true(two > one && two > wire && two < 1.1 * wire);
+    double few = device_all_reduce_ms(&d, 16, 4), more = device_all_reduce_ms(&d, 32, 4);
+    assert_float_equal(few - device_all_reduce_ms(&d, 8, 4), 2 * d.network_ms, 1e-7);
+    assert_float_equal(more - few, 2 * d.network_ms, 1e-7);
+    d.network_rate *= 100;
+    double wide = device_all_reduce_ms(&d, 16, gib);
+    assert_true(wide < two && wide < 1.1 * one);
+    assert_refused("card_gbs", NULL, "lacks network.card_gbs");
+}
+
 static void test_refused_interconnects(void **state) {
     (void)state;
     assert_refused("all_reduce_us", "all_reduce_us = [46, 69]", "differ in length: 8 and 2");
@@ -162,6 +179,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_devices),
         cmocka_unit_test(test_all_reduce),
+        cmocka_unit_test(test_network),
         cmocka_unit_test(test_refused_interconnects),
         cmocka_unit_test(test_a_file_of_the_users),
         cmocka_unit_test(test_refused),

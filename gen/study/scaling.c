@@ -1,0 +1,117 @@
+/* What more cards are worth, as the plan predicts it: each has batches like the first one's. */
+#include "study/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_MS, SPEEDUP, EFFICIENCY, COMM_MS, EXPOSED_MS, COMM_BYTES, RANK_BYTES, FIGURES };
+
+static const Figure figures[FIGURES] = {
+    [STEP_MS] = {"step_ms", 0, "step, predicted ms"},
+    [SPEEDUP] = {"speedup", 0, "speed-up, times what one card does"},
+    [EFFICIENCY] = {"efficiency", 0, "efficiency, speed-up a card"},
+    [COMM_MS] = {"communication_ms", 0, "communication, ms a step"},
+    [EXPOSED_MS] = {"exposed_ms", 0, "communication that nothing hides, ms a step"},
+    [COMM_BYTES] = {"communication_bytes", 0, NULL},
+    [RANK_BYTES] = {"process_bytes", 0, "memory of a rank, bytes"},
+};
+
+/* ---- as rows of a comparison ------------------------------------------------------------------ */
+
+static int cards_of(const Plan *plan) { return (int)plan->program->ranks; }
+
+static double comm_ms(const Plan *plan) { return plan->collectives.ms; }
+
+static double comm_bytes(const Plan *plan) { return plan->collectives.bytes; }
+
+static Spread just(double value) { return (Spread){value, value, value}; }
+
+static Row row_of(Arena *arena, const Plan *plan, const Plan *first) {
+    Run *run = arena_alloc(arena, sizeof *run);
+    Row row = {run, arena_array(arena, 1, sizeof *row.keys),
+               arena_array(arena, FIGURES, sizeof *row.figures)};
+    double cards = cards_of(plan), speedup = cards / cards_of(first) * first->step.ms / plan->step.ms;
+    row.keys[0] = arena_printf(arena, "%d", cards_of(plan));
+    *run = (Run){.name = arena_printf(arena, "%d cards", cards_of(plan)),
+                 .state = plan_fits(plan) ? "fits" : "too large",
+                 .repeats = 1};
+    const double values[FIGURES] = {
+        [STEP_MS] = plan->step.ms,
+        [SPEEDUP] = speedup,
+        [EFFICIENCY] = speedup * cards_of(first) / cards,
+        [COMM_MS] = comm_ms(plan),
+        [EXPOSED_MS] = fmax(plan->step.ms - plan->alone_ms, 0),
+        [COMM_BYTES] = comm_bytes(plan),
+        [RANK_BYTES] = (double)plan->process_bytes,
+    };
+    for (int i = 0; i < FIGURES; i++)
+        row.figures[i] = just(values[i]);
+    return row;
+}
+
+static Comparison comparison_of(Arena *arena, const Plan *const *plans, int count) {
+    static const char *keys[] = {"cards"};
+    Comparison c = {.title = arena_printf(arena, "%s, predicted", plans[0]->spec->name),
+                    .device = plans[0]->device->title,
+                    .keys = keys,
+                    .key_count = 1,
+                    .figures = figures,
+                    .figure_count = FIGURES,
+                    .rows = arena_array(arena, (size_t)count, sizeof *c.rows),
+                    .count = count,
+                    .reference = -1};
+    for (int i = 0; i < count; i++)
+        c.rows[i] = row_of(arena, plans[i], plans[0]);
+    return c;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static double at(const Comparison *c, int row, int figure) {
+    return c->rows[row].figures[figure].median;
+}
+
+static void put_row(const Comparison *c, int i, const Plan *plan, StrBuf *out) {
+    int node = device_node_cards(plan->device), cards = cards_of(plan);
+    sb_printf(out, "%5d %6d %11.3f %9.2f %10.1f %% %9.3f %11.3f %11.2f%s\n", cards,
+              (int)ceil_div(cards, node), at(c, i, STEP_MS), at(c, i, SPEEDUP),
+              100 * at(c, i, EFFICIENCY), at(c, i, COMM_MS), at(c, i, EXPOSED_MS),
+              at(c, i, RANK_BYTES) / 1048576, plan_fits(plan) ? "" : "   too large");
+}
+
+static void put_warnings(const Comparison *c, const Plan *const *plans, StrBuf *out) {
+    for (int i = 1; i < c->count; i++)
+        if (at(c, i, SPEEDUP) < at(c, i - 1, SPEEDUP))
+            sb_printf(out,
+                      "slower: %d cards do %.2f x the work of %d, for their steps wait for each other "
+                      "longer than they work\n",
+                      cards_of(plans[i]), at(c, i, SPEEDUP) / at(c, i - 1, SPEEDUP),
+                      cards_of(plans[i - 1]));
+}
+
+static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out) {
+    const Device *device = plans[0]->device;
+    sb_printf(out, "%s on %s, %s: predicted, each card with batches of its own\n\n",
+              plans[0]->spec->name, device->title,
+              choice_name(KEY_precision_dtype, (int)plans[0]->spec->precision.dtype));
+    sb_puts(out, "cards  nodes     step ms  speed-up   efficiency   comm ms  exposed ms  MiB a rank\n");
+    for (int i = 0; i < c->count; i++)
+        put_row(c, i, plans[i], out);
+    sb_printf(out, "\na node has %d cards; between nodes %.0f GB/s a card and %.0f us\n",
+              device_node_cards(device), device->network_rate / 1e9, device->network_ms * 1e3);
+    put_warnings(c, plans, out);
+}
+
+void scaling_print(Arena *arena, const Plan *const *plans, int count, const char *format) {
+    PrintComparison print = comparison_format(format);
+    Comparison c = comparison_of(arena, plans, count);
+    StrBuf text = {0};
+    if (print == comparison_text)
+        put_text(&c, plans, &text);
+    else
+        print(&c, &text);
+    fputs(text.text, stdout);
+    sb_free(&text);
+}
