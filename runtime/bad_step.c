@@ -30,6 +30,7 @@ static bool replay(Rt *rt, int64_t step, char *found, size_t found_size) {
     int64_t micro_steps = program->training.micro_steps;
     for (int64_t m = 0; m < micro_steps; m++) {
         int slot = input_send(rt, step * micro_steps + m);
+        rt->ends_step = m == micro_steps - 1;
         if (rt_enqueue_checked(rt, &program->micro_step, slot, found, found_size))
             return true;
         if (m == micro_steps - 1 &&

@@ -27,6 +27,7 @@ static RtWork enqueue(Rt *rt, GraphKind kind, int slot) {
     const RtProgram *program = rt->program;
     if (kind == GRAPH_EVALUATE)
         return rt_enqueue(rt, &program->evaluate, slot);
+    rt->ends_step = kind == GRAPH_LAST_MICRO_STEP;
     RtWork work = rt_enqueue(rt, &program->micro_step, slot);
     if (kind == GRAPH_LAST_MICRO_STEP)
         add_work(&work, rt_enqueue(rt, &program->update, slot));

@@ -132,7 +132,7 @@ void rt_all_reduce(Rt *rt, RtPtr at, int64_t count, RtDtype dtype) {
         begin(rt, rt->collective);
         finish(rt, connected,
                nccl.AllReduce(place, place, (size_t)count, types[dtype], NCCL_SUM, connected,
-                              rt->streams[RT_STREAM_COMPUTE]),
+                              rt->streams[rt->stream]),
                rt->collective);
     }
     rt_launched(rt);

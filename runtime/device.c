@@ -214,8 +214,10 @@ static void allocate_arenas(Rt *rt) {
 
 /* Legacy stream 0 is not used, and nothing waits for it. */
 static void open_streams(Rt *rt) {
-    for (int i = 0; i < RT_STREAMS; i++)
+    for (int i = 0; i < RT_STREAMS; i++) {
         CU(StreamCreate, &rt->streams[i], CU_STREAM_NON_BLOCKING);
+        CU(EventCreate, &rt->reached[i], CU_EVENT_DISABLE_TIMING);
+    }
 }
 
 static Numa bind_host(const Rt *rt) {
@@ -261,8 +263,10 @@ void device_open(Rt *rt) {
 
 void device_close(Rt *rt) {
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
-    for (int i = 0; i < RT_STREAMS; i++)
+    for (int i = 0; i < RT_STREAMS; i++) {
+        CU(EventDestroy, rt->reached[i]);
         CU(StreamDestroy, rt->streams[i]);
+    }
     for (int i = 0; i < RT_ARENAS; i++)
         CU(MemFree, rt->arenas[i]);
     CU(ModuleUnload, rt->module);

@@ -175,12 +175,17 @@ static void unscale(Rt *rt, Entry *entry) {
         rt_set(entry->dtype, entry->data, i, rt_get(entry->dtype, entry->data, i) / scale);
 }
 
+/* As micro_step leaves them, and once more where update sums them up before it uses them. */
 static void add_gradients(Rt *rt, struct RtDump *dump) {
+    char name[sizeof dump->entries->name];
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *p = &rt->program->params[i];
         if (!p->trained)
             continue;
-        Entry *entry = add(dump, "grad.", p->name, p->master_dtype, p->rank, p->shape);
+        snprintf(name, sizeof name, "grad.%s", p->name);
+        Entry *entry = find(dump, name);
+        if (!entry)
+            entry = add(dump, "", name, p->master_dtype, p->rank, p->shape);
         param_read_part(rt, p, p->gradient, entry->data);
         unscale(rt, entry);
     }
@@ -234,13 +239,13 @@ static void run_micro_step(Rt *rt, struct RtDump *dump, int64_t index) {
         add_inputs(rt, dump, slot);
         rt->dump = dump;
     }
+    rt->ends_step = index == rt->program->training.micro_steps - 1;
     rt_enqueue(rt, &rt->program->micro_step, slot);
     rt->dump = NULL;
     if (index == 0)
         keep_targets(rt, dump, slot);
     if (index == rt->program->training.micro_steps - 1) {
-        if (rt->ranks == 1)
-            add_gradients(rt, dump);
+        add_gradients(rt, dump);
         rt->dump = dump;
         rt_enqueue(rt, &rt->program->update, slot);
         rt->dump = NULL;

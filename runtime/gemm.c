@@ -181,7 +181,7 @@ static void choose_algorithm(struct RtGemms *gemms, Gemm *gemm, const RtGemm *ro
 static void dry_run(Rt *rt) {
     const RtProgram *p = rt->program;
     const RtEntry *entries[] = {&p->load, &p->micro_step, &p->update, &p->evaluate};
-    rt->dry = true;
+    rt->dry = rt->ends_step = true;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         for (int slot = 0; slot < RT_SLOTS; slot++)
             rt_enqueue(rt, entries[i], slot);
@@ -199,7 +199,7 @@ static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS]) {
     check(lt.Matmul(gemms->handle, gemm->desc, alpha, at[A], gemm->layout[A], at[B],
                     gemm->layout[B], beta, at[C], gemm->layout[C], at[C], gemm->layout[C],
                     &gemm->algorithm, (void *)(uintptr_t)gemms->workspace, gemms->workspace_bytes,
-                    (cudaStream_t)rt->streams[RT_STREAM_COMPUTE]),
+                    (cudaStream_t)rt->streams[rt->stream]),
           "cublasLtMatmul", rt->program->gemms[index].name);
 }
 

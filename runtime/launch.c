@@ -40,7 +40,7 @@ static void check_output(Rt *rt, struct RtCheck *check, const RtOutput *output) 
 
 static void check_outputs(Rt *rt, struct RtCheck *check) {
     const RtEntry *entry = check->entry;
-    rt_finish_stream(rt, RT_STREAM_COMPUTE);
+    rt_finish_stream(rt, rt->stream);
     for (; check->output < entry->output_count; check->output++) {
         const RtOutput *output = &entry->outputs[check->output];
         if (output->launch > check->launch)
@@ -63,6 +63,24 @@ RtPtr rt_address(const Rt *rt, RtAt at) {
 
 /* ---- what entries call ----------------------------------------------------------------------- */
 
+void rt_on_stream(Rt *rt, RtStream stream) { rt->stream = stream; }
+
+void rt_wait_stream(Rt *rt, RtStream other) {
+    if (rt->dry)
+        return;
+    CU(EventRecord, rt->reached[other], rt->streams[other]);
+    CU(StreamWaitEvent, rt->streams[rt->stream], rt->reached[other], 0);
+}
+
+bool rt_ends_step(Rt *rt, int launches) {
+    if (rt->ends_step)
+        return true;
+    rt->work.left_out += launches;
+    if (rt->check)
+        rt->check->launch += launches;
+    return false;
+}
+
 void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]) {
     rt->work.launches++;
     if (rt->dry)
@@ -70,7 +88,7 @@ void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]) {
     const RtKernel *row = &rt->program->kernels[kernel];
     CUresult result = cu.LaunchKernel(rt->kernels[kernel], grid.x, grid.y ? grid.y : 1,
                                       grid.z ? grid.z : 1, row->threads, 1, 1, row->shared_bytes,
-                                      rt->streams[RT_STREAM_COMPUTE], args, NULL);
+                                      rt->streams[rt->stream], args, NULL);
     driver_check(result, row->name);
     rt_launched(rt);
 }
@@ -79,7 +97,7 @@ void rt_zero(Rt *rt, RtPtr to, size_t bytes) {
     rt->work.memsets++;
     if (rt->dry)
         return;
-    CU(MemsetD8Async, to, 0, bytes, rt->streams[RT_STREAM_COMPUTE]);
+    CU(MemsetD8Async, to, 0, bytes, rt->streams[rt->stream]);
     rt_launched(rt);
 }
 
@@ -88,7 +106,7 @@ void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes) {
     rt->work.copy_bytes += (int64_t)bytes;
     if (rt->dry)
         return;
-    CU(MemcpyDtoDAsync, to, from, bytes, rt->streams[RT_STREAM_COMPUTE]);
+    CU(MemcpyDtoDAsync, to, from, bytes, rt->streams[rt->stream]);
     rt_launched(rt);
 }
 
@@ -107,7 +125,7 @@ RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
     rt_select_slot(rt, slot);
     entry->enqueue(rt);
     int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies + rt->work.collectives;
-    if (done != entry->launches)
+    if (done + rt->work.left_out != entry->launches || rt->stream != RT_STREAM_COMPUTE)
         rt_internal("an entry of %s enqueued %lld launches, its plan has %d", rt->program->name,
                     (long long)done, entry->launches);
     return rt->work;

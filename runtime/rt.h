@@ -120,9 +120,8 @@ typedef struct {
     int64_t launches; /* kernels and GEMMs */
     int64_t memsets, copies, copy_bytes;
     int64_t collectives, collective_bytes;
+    int64_t left_out; /* launches of a step's last micro-step alone */
 } RtWork;
-
-typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COPY, RT_STREAMS } RtStream;
 
 enum { RT_SLOTS = 2 };
 
@@ -161,6 +160,9 @@ struct Rt {
     RtPtr arenas[RT_ARENAS]; /* INPUT: of slot 0 */
     RtPtr input;             /* INPUT of the batch being enqueued */
     CUstream streams[RT_STREAMS];
+    CUevent reached[RT_STREAMS]; /* recorded on each, where another one is to wait for it */
+    RtStream stream;             /* that launches are enqueued on */
+    bool ends_step;              /* the micro-step being enqueued is its step's last one */
     RtSlot slots[RT_SLOTS];
     struct RtGemms *gemms;
     struct RtGraphs *graphs;

@@ -67,7 +67,18 @@ RtPtr rt_state(const Rt *rt, size_t offset);
 RtPtr rt_scratch(const Rt *rt, size_t offset);
 RtPtr rt_input(const Rt *rt, size_t offset); /* in the slot of the batch being enqueued */
 
-/* Each enqueues on the compute stream. `args` holds one pointer a kernel parameter. */
+/* Streams. What is enqueued on one runs in its order, and beside what the others have. */
+typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COMMUNICATION, RT_STREAM_COPY, RT_STREAMS } RtStream;
+
+/* What follows is enqueued on this stream; an entry begins and ends on the compute stream. */
+void rt_on_stream(Rt *rt, RtStream stream);
+/* What follows on the present stream waits for all that the other one has been given so far. */
+void rt_wait_stream(Rt *rt, RtStream other);
+/* Whether the micro-step being enqueued is its step's last one. Where it is not, the `launches` that
+ * depend on it are left out. */
+bool rt_ends_step(Rt *rt, int launches);
+
+/* Each enqueues on the present stream. `args` holds one pointer a kernel parameter. */
 void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
 void rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
 void rt_zero(Rt *rt, RtPtr to, size_t bytes);
@@ -152,12 +163,13 @@ typedef struct {
     int64_t rows, cols, row_stride; /* elements */
 } RtOutput;
 
-/* A function that enqueues one whole entry graph on the compute stream; it never waits. */
+/* A function that enqueues one whole entry graph; it never waits. All of it has ended when the compute
+ * stream has. */
 typedef struct {
     void (*enqueue)(Rt *rt); /* NULL where the program has no such entry */
     const RtOutput *outputs;
     int output_count;
-    int launches; /* kernels, GEMMs, memsets, copies and collectives it enqueues */
+    int launches; /* kernels, GEMMs, memsets, copies and collectives that it enqueues or leaves out */
 } RtEntry;
 
 /* ---- the training state that host and device share ----------------------------------------- */

@@ -154,6 +154,18 @@ mutant dropout_the_same_on_all_ranks runtime/data.c \
 mutant loss_not_summed gen/pass/ddp.c \
     'Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");' \
     'Value *run = p->train.gradient;' tests/dist/run.sh three
+mutant bucket_before_its_gradients gen/emit/emit_entry.c \
+    'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \
+    tests/dist/run.sh late_streams
+mutant update_before_its_sums gen/emit/emit_entry.c \
+    'for (int w = 0; w < e->entry->wait_count; w++) {' 'for (int w = 0; w < 0; w++) {' \
+    tests/dist/run.sh late_streams
+mutant bucket_waits_for_nothing gen/plan/streams.c \
+    'launch->wait[launch->wait_count++] = needed[s];' '' build/unit/test_streams
+mutant entry_ends_too_soon gen/plan/streams.c \
+    'entry->wait[entry->wait_count++] = last[s];' '' build/unit/test_streams
+mutant summed_in_every_micro_step gen/pass/overlap_reduce.c \
+    'op->ends_step = p->micro_steps > 1;' '' tests/dist/run.sh unequal_targets
 mutant buffers_of_each_rank runtime/evaluate.c \
     'if (!param->buffer)' 'if (true)' tests/dist/run.sh batch_norm
 

@@ -86,6 +86,21 @@ static void declare(const Stretch *s, Pointer *pointer) {
 
 static const char *scalar_type(DType dtype) { return dtype == DT_I64 ? "int64_t" : "uint32_t"; }
 
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static const char *stream_name(int stream) {
+    static const char *const names[] = {[STREAM_COMPUTE] = "RT_STREAM_COMPUTE",
+                                        [STREAM_COMMUNICATION] = "RT_STREAM_COMMUNICATION"};
+    ENSURE(stream < (int)(sizeof names / sizeof *names), "no stream %d", stream);
+    return names[stream];
+}
+
+/* A wait for a launch, as one for all that its stream has been given so far. */
+static void put_wait(const Emit *e, int launch) {
+    sb_printf(e->out, "    rt_wait_stream(rt, %s);\n",
+              stream_name(e->entry->launches[launch].stream));
+}
+
 /* ---- launches -------------------------------------------------------------------------------- */
 
 static const char *scalar_text(const Stretch *s, int index, int which) {
@@ -125,7 +140,7 @@ static const char *gemm_text(const Stretch *s, const Launch *launch) {
     return arena_printf(s->e->arena, "G_%s", s->e->plan->gemms[launch->index].name);
 }
 
-static void put_launch(const Stretch *s, int index) {
+static void put_call_of(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const Value *v = launch->arg[0];
     const char *arg[3] = {0};
@@ -156,6 +171,45 @@ static void put_launch(const Stretch *s, int index) {
     }
 }
 
+/* The call on the launch's stream, behind what it waits for. */
+static void put_on_stream(const Stretch *s, int index) {
+    const Launch *launch = launch_at(s, index);
+    const char *stream = stream_name(launch->stream);
+    if (launch->stream != STREAM_COMPUTE)
+        sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream);
+    for (int w = 0; w < launch->wait_count; w++)
+        put_wait(s->e, launch->wait[w]);
+    put_call_of(s, index);
+    if (launch->stream != STREAM_COMPUTE)
+        sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream_name(STREAM_COMPUTE));
+}
+
+static void put_indented(StrBuf *out, const char *lines) {
+    while (*lines) {
+        size_t length = strcspn(lines, "\n") + 1;
+        sb_puts(out, "    ");
+        sb_append(out, lines, length);
+        lines += length;
+    }
+}
+
+static void put_launch(const Stretch *s, int index) {
+    StrBuf lines = {0};
+    Emit apart = *s->e;
+    Stretch inner = *s;
+    if (!launch_at(s, index)->ends_step) {
+        put_on_stream(s, index);
+        return;
+    }
+    apart.out = &lines;
+    inner.e = &apart;
+    put_on_stream(&inner, index);
+    sb_puts(s->e->out, "    if (rt_ends_step(rt, 1)) {\n");
+    put_indented(s->e->out, lines.text);
+    sb_puts(s->e->out, "    }\n");
+    sb_free(&lines);
+}
+
 static void put_observe(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const Value *v = launch->observed;
@@ -171,7 +225,6 @@ static void put_observe(const Stretch *s, int index) {
 static void put_stretch(const Stretch *s) {
     for (int i = 0; i < s->pointers.run.length; i++) {
         const Launch *launch = launch_at(s, i);
-        ENSURE(launch->stream == 0 && launch->wait_count == 0, "a launch on a second stream");
         if (i > 0)
             sb_puts(s->e->out, "\n");
         if (launch->op_count > 0)
@@ -310,6 +363,24 @@ static int put_calls(const Emit *e, const Blocks *blocks, int first) {
     return count;
 }
 
+/* Whether all that a stream is given is for the step's last run. */
+static bool is_conditional(const PlanEntry *entry, int stream) {
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].stream == stream && !entry->launches[i].ends_step)
+            return false;
+    return true;
+}
+
+static void put_end(const Emit *e) {
+    for (int w = 0; w < e->entry->wait_count; w++) {
+        int launch = e->entry->wait[w];
+        if (is_conditional(e->entry, e->entry->launches[launch].stream))
+            sb_puts(e->out, "    if (rt_ends_step(rt, 0))\n    ");
+        put_wait(e, launch);
+    }
+    sb_puts(e->out, "}\n\n");
+}
+
 void emit_entry(const Places *places, Entry entry, StrBuf *out) {
     Arena arena = {0};
     Emit e = {places->plan, places, &places->plan->entry[entry], out, &arena};
@@ -322,6 +393,6 @@ void emit_entry(const Places *places, Entry entry, StrBuf *out) {
         put_stretch(&(Stretch){&e, e.entry->name, blocks->blocks[0].pointers});
     for (int i = 0; i < blocks->count && !alone;)
         i += put_calls(&e, blocks, i);
-    sb_puts(out, "}\n\n");
+    put_end(&e);
     arena_free(&arena);
 }

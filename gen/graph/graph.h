@@ -157,6 +157,7 @@ struct Op {
     Attr attr;
     Pos pos;
     bool recompute;      /* a clone made to save memory: never merged with its original */
+    bool ends_step;      /* of micro_step: runs in the last one of a step alone */
     Op *after;           /* control edge: not before this op (may be NULL) */
     const char *observe; /* dump out[0] under this name (rt_observe), or NULL */
 };

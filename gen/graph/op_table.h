@@ -28,6 +28,7 @@ enum {
     TRAIT_ONLY_ADDS = 8, /* never without: what comes first is added onto zeros */
     TRAIT_VIEW = 16,     /* its result is its operand's bytes, and nothing runs */
     TRAIT_EPILOGUE = 32, /* its template leaves open what becomes of its result, a matrix */
+    TRAIT_COLLECTIVE = 64, /* all ranks do it together */
 };
 
 typedef struct {

@@ -3,7 +3,7 @@
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *
  * traits    the stages that may hold it: S semantic graph, K after lower, SK both; and what
- *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE
+ *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE
  * shape     checks operands, makes results
  * gradient  appends the ops of the reverse rule    no_gradient  nothing flows back
  * expand    the op as scalar steps                 no_steps     its launch rule serves it
@@ -118,4 +118,4 @@ OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_fl
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)
 
 /* collectives */
-OP(all_reduce, SK, shape_all_reduce, no_gradient, no_steps, no_flops, plan_all_reduce)
+OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, no_gradient, no_steps, no_flops, plan_all_reduce)

@@ -78,6 +78,8 @@ static void print_op(const Op *op, StrBuf *out) {
     print_attr(&op->attr, out);
     if (op->recompute)
         sb_puts(out, " recompute");
+    if (op->ends_step)
+        sb_puts(out, " ends_step");
     if (op->after)
         sb_printf(out, " after=%s", op->after->name);
     if (op->observe)

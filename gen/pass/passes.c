@@ -18,6 +18,8 @@ const Pass pass_list[] = {
     {"bordered", pass_bordered, STAGE_SEMANTIC},
     {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},
     {"lower", pass_lower, STAGE_KERNEL},
+    /* Once all gradients are where they will be. */
+    {"overlap_reduce", pass_overlap_reduce, STAGE_KERNEL},
     /* Last: the others look for forward and backward as they were written, and where the mode is
      * auto main.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},

@@ -8,6 +8,9 @@
  *            it is and who touched it last on each stream. A read must find its own storage's
  *            bytes; who takes over another's bytes must come after all of that one's accesses
  *
+ * An entry ends when all of its launches have. Where some of them run in a step's last run alone, all
+ * of this must hold with them and without.
+ *
  * "After" means by stream order and events, so one order of the launches stands for all of them.
  * It shares no code with what made the plan. */
 #include "plan/plan.h"
@@ -19,6 +22,7 @@ typedef struct {
     const Plan *plan;
     const Graph *graph;
     const PlanEntry *entry;
+    bool ends_step; /* the run that is looked at */
     Arena *arena;
     uint64_t *before; /* [launch][words]: bit i: launch i has ended when it begins */
     size_t words;
@@ -27,6 +31,10 @@ typedef struct {
 
 #define FAULT(c, ...) \
     (c)->fault = (c)->fault ? (c)->fault : arena_printf((c)->plan->program->arena, __VA_ARGS__)
+
+static bool runs(const Check *c, int launch) {
+    return c->ends_step || !c->entry->launches[launch].ends_step;
+}
 
 /* ---- after ----------------------------------------------------------------------------------- */
 
@@ -48,16 +56,28 @@ static void find_before(Check *c) {
     for (int b = 0; b < count && !c->fault; b++) {
         const Launch *launch = &c->entry->launches[b];
         for (int a = b - 1; a >= 0; a--)
-            if (c->entry->launches[a].stream == launch->stream) {
+            if (c->entry->launches[a].stream == launch->stream && runs(c, a)) {
                 add_before(c, a, b);
                 break;
             }
         for (int w = 0; w < launch->wait_count; w++) {
             if (launch->wait[w] < 0 || launch->wait[w] >= b)
                 FAULT(c, "%s: launch %d waits for a later one", c->entry->name, b);
-            else
+            else if (runs(c, launch->wait[w]))
                 add_before(c, launch->wait[w], b);
         }
+    }
+}
+
+/* Whoever runs the entry waits for the first stream alone. */
+static void check_end(Check *c) {
+    const PlanEntry *entry = c->entry;
+    for (int i = 0; i < entry->launch_count; i++) {
+        bool ended = entry->launches[i].stream == STREAM_COMPUTE || !runs(c, i);
+        for (int w = 0; w < entry->wait_count && !ended; w++)
+            ended = runs(c, entry->wait[w]) && (i == entry->wait[w] || is_before(c, i, entry->wait[w]));
+        if (!ended)
+            FAULT(c, "%s: launch %d may still run at its end", entry->name, i);
     }
 }
 
@@ -124,6 +144,8 @@ typedef struct {
     bool write;
 } Access;
 
+enum { NOT_FOUND = -1, LEFT_OUT = -2 };
+
 /* First and last launch that carry out an op; all of an op's are on one stream. */
 typedef struct {
     int first, last;
@@ -132,7 +154,7 @@ typedef struct {
 static Span *spans_of(Check *c) {
     Span *spans = arena_array(c->arena, (size_t)c->graph->op_count, sizeof *spans);
     for (int i = 0; i < c->graph->op_count; i++)
-        spans[i] = (Span){-1, -1};
+        spans[i] = (Span){NOT_FOUND, NOT_FOUND};
     for (int l = 0; l < c->entry->launch_count; l++)
         for (int k = 0; k < c->entry->launches[l].op_count; k++) {
             const Op *op = c->entry->launches[l].ops[k];
@@ -142,12 +164,14 @@ static Span *spans_of(Check *c) {
                 continue;
             }
             Span *span = &spans[op->id];
-            if (span->first < 0)
+            if (!runs(c, l))
+                span->first = LEFT_OUT;
+            else if (span->first < 0)
                 span->first = l;
             span->last = l;
         }
     for (int i = 0; i < c->graph->op_count; i++)
-        if (spans[i].first < 0)
+        if (spans[i].first == NOT_FOUND)
             FAULT(c, "%s: no launch carries out %s", c->entry->name, c->graph->ops[i]->name);
     return spans;
 }
@@ -189,6 +213,8 @@ static void check_order(Check *c) {
     Access *accesses = arena_array(c->arena, room + 1, sizeof *accesses);
     for (int i = 0; i < c->graph->op_count; i++) {
         const Op *op = c->graph->ops[i];
+        if (spans[i].first == LEFT_OUT)
+            continue;
         for (int k = 0; k < op->in_count; k++)
             accesses[count++] = (Access){i, op->in[k], false};
         for (int k = 0; k < op->out_count; k++)
@@ -322,6 +348,8 @@ static void check_bytes(Check *c) {
     bytes.pieces[1] = untouched(plan->arena_bytes[ARENA_SCRATCH]);
     for (int i = 0; i < c->entry->launch_count && !c->fault; i++) {
         const Launch *launch = &c->entry->launches[i];
+        if (!runs(c, i))
+            continue;
         check_args(c, i);
         for (int write = 0; write <= 1; write++)
             for (int a = 0; a < launch->arg_count && !c->fault; a++)
@@ -337,6 +365,24 @@ static void check_bytes(Check *c) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+static void check_run(Check *c, bool ends_step) {
+    c->ends_step = ends_step;
+    find_before(c);
+    if (!c->fault)
+        check_end(c);
+    if (!c->fault)
+        check_order(c);
+    if (!c->fault)
+        check_bytes(c);
+}
+
+static bool is_always_whole(const PlanEntry *entry) {
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].ends_step)
+            return false;
+    return true;
+}
+
 const char *plan_find_fault(const Plan *plan) {
     Arena arena = {0};
     Check c = {.plan = plan, .arena = &arena};
@@ -344,11 +390,9 @@ const char *plan_find_fault(const Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT && !c.fault; e++) {
         c.graph = &plan->program->entry[e];
         c.entry = &plan->entry[e];
-        find_before(&c);
-        if (!c.fault)
-            check_order(&c);
-        if (!c.fault)
-            check_bytes(&c);
+        check_run(&c, true);
+        if (!c.fault && !is_always_whole(c.entry))
+            check_run(&c, false);
     }
     arena_free(&arena);
     return c.fault;

@@ -3,11 +3,13 @@
  * One pass over the ops in their order. An op joins the nearest earlier group that shares memory with
  * it, if their bodies join and the two can stand together: either the op moves up to the group, or the
  * group moves down to the op, past nothing that it depends on or that depends on it. A second pass
- * gives templates their epilogues. */
+ * gives templates their epilogues. Collectives that nothing later waits for find their place last, so
+ * that they keep no two ops apart. */
 #include "plan/group.h"
 
 #include <string.h>
 
+#include "graph/op_table.h"
 #include "plan/fuse.h"
 #include "plan/kernels.h"
 #include "plan/phases.h"
@@ -84,6 +86,8 @@ static Body *joined_body(const Grouping *g, const Group *group, const Op *op, co
     if (!group->body || group->epilogue || group->count == GROUP_OPS || !group_shares(group, op))
         return NULL;
     if (group_observed(group) && op->observe)
+        return NULL;
+    if (group->ops[0]->ends_step != op->ends_step)
         return NULL;
     if (!rows_grow_alike(g, group, op, body))
         return NULL;
@@ -220,14 +224,41 @@ static void plan_group(const Grouping *g, const Group *group) {
         plan_op(g->plan, g->entry, group);
 }
 
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+static bool is_loose(const Graph *graph, const Op *op) {
+    if (!op_is(op, TRAIT_COLLECTIVE))
+        return false;
+    for (int i = op->id + 1; i < graph->op_count; i++)
+        if (ops_conflict(op, graph->ops[i]))
+            return false;
+    return true;
+}
+
+/* Right behind what it waits for, and behind collectives that stand there already. */
+static void add_loose(Grouping *g, const Op *op) {
+    Group group = *new_group(g, op, NULL);
+    int at = g->count - 1;
+    while (at > 0 && !groups_conflict(&g->groups[at - 1], &group))
+        at--;
+    while (at < g->count - 1 && op_is(g->groups[at].ops[0], TRAIT_COLLECTIVE))
+        at++;
+    memmove(&g->groups[at + 1], &g->groups[at], (size_t)(g->count - 1 - at) * sizeof group);
+    g->groups[at] = group;
+}
+
 void plan_launches(Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Graph *graph = &plan->program->entry[e];
         Grouping g = {plan, (Entry)e, graph, NULL, 0, 0};
         for (int i = 0; i < graph->op_count; i++)
-            add_op(&g, graph->ops[i], plan->spec->compile.fusion);
+            if (!is_loose(graph, graph->ops[i]))
+                add_op(&g, graph->ops[i], plan->spec->compile.fusion);
         if (plan->spec->compile.fusion)
             group_epilogues(&g);
+        for (int i = 0; i < graph->op_count; i++)
+            if (is_loose(graph, graph->ops[i]))
+                add_loose(&g, graph->ops[i]);
         for (int i = 0; i < g.count; i++)
             plan_group(&g, &g.groups[i]);
     }

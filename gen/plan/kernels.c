@@ -305,6 +305,7 @@ void launch_carries(Arena *arena, Launch *launch, const Op *const *ops, int coun
     memcpy(copy, ops, (size_t)count * sizeof *ops);
     launch->ops = copy;
     launch->op_count = count;
+    launch->ends_step = ops[0]->ends_step;
     for (int i = 0; i < count; i++)
         if (ops[i]->observe && launch_writes(launch, ops[i]->out[0])) {
             launch->observe = ops[i]->observe;

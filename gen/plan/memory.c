@@ -67,19 +67,27 @@ static void learn(Lives *lives, int to, int from) {
         lives->ended[to][stream] = from;
 }
 
+/* What may be left out tells nothing to what always runs. */
+static bool tells(const Launch *launch, const Launch *other) {
+    return launch->ends_step || !other->ends_step;
+}
+
 static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
     Lives lives = {entry, arena_array(arena, (size_t)plan->program->storage_count, sizeof(Life)),
                    arena_array(arena, (size_t)entry->launch_count, sizeof(int[MAX_STREAMS]))};
-    int previous[MAX_STREAMS] = {-1, -1, -1, -1};
+    int previous[2][MAX_STREAMS] = {{-1, -1, -1, -1}, {-1, -1, -1, -1}}; /* that always run; all */
     for (int i = 0; i < entry->launch_count; i++) {
         const Launch *launch = &entry->launches[i];
         for (int s = 0; s < MAX_STREAMS; s++)
             lives.ended[i][s] = -1;
-        if (previous[launch->stream] >= 0)
-            learn(&lives, i, previous[launch->stream]);
+        if (previous[launch->ends_step][launch->stream] >= 0)
+            learn(&lives, i, previous[launch->ends_step][launch->stream]);
         for (int w = 0; w < launch->wait_count; w++)
-            learn(&lives, i, launch->wait[w]);
-        previous[launch->stream] = i;
+            if (tells(launch, &entry->launches[launch->wait[w]]))
+                learn(&lives, i, launch->wait[w]);
+        previous[true][launch->stream] = i;
+        if (!launch->ends_step)
+            previous[false][launch->stream] = i;
         use_all(&lives, i);
     }
     return lives;

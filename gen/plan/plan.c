@@ -37,6 +37,14 @@ int plan_kernel_launches(const Plan *plan, Entry entry) {
     return count;
 }
 
+double plan_times(const Plan *plan, Entry entry, const Launch *launch) {
+    if (entry == ENTRY_UPDATE)
+        return 1;
+    if (entry != ENTRY_MICRO_STEP)
+        return 0;
+    return launch->ends_step ? 1 : (double)plan->program->micro_steps;
+}
+
 Rate plan_rate(const Plan *plan) { return program_rate(plan->program); }
 
 const char *plan_role_title(Role role) {

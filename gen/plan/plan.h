@@ -1,7 +1,8 @@
 /* The plan: what runs, in which order, where every byte lies and what it should cost.
  *
- * Made once from a lowered Program and const afterwards. Three rooms fill it in this order:
+ * Made once from a lowered Program and const afterwards. Four rooms fill it in this order:
  *   group.c, kernels.c   ops -> launches of kernels, GEMMs, memsets (what runs)
+ *   buckets.c, streams.c launches -> streams, and what waits for what (beside what it runs)
  *   memory.c             storages -> offsets in the arenas (where it lies)
  *   predict.c            bytes, FLOPs, time on the spec's device (what it costs)
  * check.c proves the memory plan anew from launches and offsets alone; it shares no code with
@@ -40,6 +41,9 @@ typedef struct {
 } Hole;
 
 enum { MAX_PARAMS = 24, MAX_SCALARS = 4, MAX_STREAMS = 4, MAX_WAITS = 4 };
+
+/* Streams: what overlaps with the first one runs on the second. */
+enum { STREAM_COMPUTE, STREAM_COMMUNICATION };
 
 /* A pointer of a kernel: one place in memory, read, written or both. */
 typedef struct {
@@ -117,6 +121,7 @@ typedef struct {
     int op_count;
     const char *observe; /* dump arg of this launch after it: name, else NULL */
     const Value *observed;
+    bool ends_step; /* of micro_step: runs in the last one of a step alone */
     int stream;
     int wait
         [MAX_WAITS]; /* launches on other streams that end before this one begins: an event each */
@@ -128,7 +133,10 @@ typedef struct {
     const char *name;
     Launch *launches;
     int launch_count, launch_capacity;
-    Cost cost;
+    int wait[MAX_STREAMS]; /* launches on other streams that end before the entry does */
+    int wait_count;
+    Cost cost;       /* of one run; of micro_step, of a step's last */
+    Cost other_cost; /* of a run that ends no step */
 } PlanEntry;
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -140,10 +148,11 @@ typedef struct {
     int64_t offset; /* bytes, a multiple of 256; -1: never used */
 } Place;
 
-/* What ranks do together: `bytes` are their operands', on each rank. */
+/* What ranks do together: `bytes` are their operands', on each rank. Of `ms` the step waits for
+ * exposed_ms; the rest is spent beside other work. */
 typedef struct {
     int count;
-    double bytes, ms;
+    double bytes, ms, exposed_ms;
 } Collectives;
 
 typedef struct {
@@ -167,6 +176,9 @@ typedef struct {
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */
 void plan_launches(Plan *);
+/* Decides on which stream each launch runs and what it waits for; before that, which collectives
+ * over neighbouring bytes are one. Until then all launches are on one stream, one after the other. */
+void plan_streams(Plan *);
 /* Bytes that the launch's threads ask of global memory and its arithmetic, for every kind of launch.
  * Exact for bodies and GEMM operands counted once; templates by the formulas of their head comments. */
 double launch_issued_bytes(const Plan *, const Launch *);
@@ -196,6 +208,8 @@ Plan *plan_new(Program *, const Spec *, const Device *);
 
 /* Kernels and matrix products of one run of an entry. */
 int plan_kernel_launches(const Plan *, Entry);
+/* How often a step runs a launch of the entry. */
+double plan_times(const Plan *, Entry, const Launch *);
 /* The unit that the program's matrix products run on. */
 Rate plan_rate(const Plan *);
 /* What holds the bytes of a role, for people: "frozen weights". */

@@ -6,6 +6,7 @@
  * that the ratio of the first to it tells how well the launches were chosen. */
 #include "graph/op_table.h"
 #include "plan/kernels.h"
+#include "plan/streams.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,8 +141,7 @@ static bool is_recompute(const Launch *launch) {
     return launch->op_count > 0;
 }
 
-static void predict_entry(Plan *plan, PlanEntry *entry) {
-    entry->cost = (Cost){0};
+void price_launches(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
         launch->cost.flops = launch_flops(plan, launch);
@@ -152,8 +152,16 @@ static void predict_entry(Plan *plan, PlanEntry *entry) {
         /* Without a graph the host's launches may take longer than the device's work. */
         if (!plan->spec->compile.cuda_graph)
             launch->cost.ms = fmax(launch->cost.ms, plan->device->launch_ms);
-        add_cost(&entry->cost, &launch->cost, 1);
     }
+}
+
+static Cost run_cost(const PlanEntry *entry, bool ends_step) {
+    Cost cost = {0};
+    for (int i = 0; i < entry->launch_count; i++)
+        if (ends_step || !entry->launches[i].ends_step)
+            add_cost(&cost, &entry->launches[i].cost, 1);
+    cost.ms = timeline_ms(entry, ends_step);
+    return cost;
 }
 
 static double input_ms(const Plan *plan) {
@@ -163,30 +171,39 @@ static double input_ms(const Plan *plan) {
     return 1e3 * (double)plan->arena_bytes[ARENA_INPUT] / rate;
 }
 
-static void count_collectives(Plan *plan, Entry entry, double times) {
+/* Gives what the entry's other launches take in a step. */
+static double count_collectives(Plan *plan, Entry entry) {
+    double other_ms = 0;
     for (int i = 0; i < plan->entry[entry].launch_count; i++) {
         const Launch *launch = &plan->entry[entry].launches[i];
-        if (launch->kind != LAUNCH_ALL_REDUCE)
+        double times = plan_times(plan, entry, launch);
+        if (launch->kind != LAUNCH_ALL_REDUCE) {
+            other_ms += times * launch->cost.ms;
             continue;
+        }
         plan->collectives.count += (int)times;
         plan->collectives.bytes += times * (double)value_bytes(launch->arg[0]);
         plan->collectives.ms += times * launch->cost.ms;
     }
+    return other_ms;
 }
 
 /* Batches are copied and graphs launched while the device works on what came before. */
 static void predict_step(Plan *plan) {
     double micro_steps = (double)plan->program->micro_steps;
     plan->step = (Cost){0};
-    add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, micro_steps);
+    add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].other_cost, micro_steps - 1);
+    add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, 1);
     add_cost(&plan->step, &plan->entry[ENTRY_UPDATE].cost, 1);
     plan->collectives = (Collectives){0};
-    count_collectives(plan, ENTRY_MICRO_STEP, micro_steps);
-    count_collectives(plan, ENTRY_UPDATE, 1);
+    double alone_ms = count_collectives(plan, ENTRY_MICRO_STEP);
+    alone_ms += count_collectives(plan, ENTRY_UPDATE);
+    bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
+    plan->collectives.exposed_ms = overlaps ? plan->step.ms - alone_ms : plan->collectives.ms;
     double host =
         micro_steps *
         (input_ms(plan) + (plan->spec->compile.cuda_graph ? plan->device->graph_launch_ms : 0));
-    plan->alone_ms = fmax(plan->step.ms - plan->collectives.ms, host);
+    plan->alone_ms = fmax(alone_ms, host);
     plan->step.ms = fmax(plan->step.ms, host);
 }
 
@@ -222,7 +239,9 @@ void plan_predict(Plan *plan) {
     Arena arena = {0};
     for (int e = 0; e < ENTRY_COUNT; e++) {
         count_least(plan, &plan->entry[e], &plan->program->entry[e], &arena);
-        predict_entry(plan, &plan->entry[e]);
+        price_launches(plan, &plan->entry[e]);
+        plan->entry[e].cost = run_cost(&plan->entry[e], true);
+        plan->entry[e].other_cost = run_cost(&plan->entry[e], false);
     }
     predict_step(plan);
     plan->process_bytes = process_bytes(plan);

@@ -112,8 +112,8 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
     for (int e = 0; e < 2; e++) {
         const PlanEntry *entry = &plan->entry[entries[e]];
-        double times = entries[e] == ENTRY_MICRO_STEP ? (double)plan->program->micro_steps : 1;
         for (int i = 0; i < entry->launch_count; i++) {
+            double times = plan_times(plan, entries[e], &entry->launches[i]);
             const char *name = launch_name(plan, &entry->launches[i]);
             int k = 0;
             while (k < count && strcmp((*shares)[k].name, name) != 0)
@@ -204,6 +204,9 @@ static void print_cards(const Plan *plan, StrBuf *out) {
         return;
     sb_printf(out, "cards: %d, each with such a step; all_reduce x %d, %.2f MiB, %.3f ms\n", cards,
               c->count, c->bytes / MIB, c->ms);
+    if (c->ms > c->exposed_ms)
+        sb_printf(out, "cards: %.3f ms of it exposed, %.3f ms beside backward, which is not counted "
+                       "as slower for it\n", c->exposed_ms, c->ms - c->exposed_ms);
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
@@ -309,6 +312,9 @@ static void set_cards(const Plan *plan, json_t *root) {
     json_object_set_new(root, "collectives",
                         json_pack("{s:{s:i, s:f, s:f}}", "all_reduce", "count", c->count, "bytes",
                                   c->bytes, "ms", c->ms));
+    json_object_set_new(root, "communication",
+                        json_pack("{s:f, s:f}", "exposed_ms", c->exposed_ms, "overlapped_ms",
+                                  c->ms - c->exposed_ms));
     json_object_set_new(root, "speedup", json_real(speedup(plan)));
 }
 

@@ -6,6 +6,7 @@
 typedef enum {
     KIND_INT,
     KIND_REAL,
+    KIND_REAL_OR_AUTO,
     KIND_BOOL,
     KIND_REALS,
     KIND_STRING,

@@ -29,6 +29,8 @@ const char *key_domain(Arena *arena, Key key) {
         return arena_printf(arena, "integer in %s", info->range);
     case KIND_REAL:
         return arena_printf(arena, "number in %s", info->range);
+    case KIND_REAL_OR_AUTO:
+        return arena_printf(arena, "\"auto\" or a number in %s", info->range);
     case KIND_BOOL:
         return "true or false";
     case KIND_REALS:
@@ -63,6 +65,7 @@ static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value) {
         [KIND_INT] = "an integer",     [KIND_REAL] = "a number",
         [KIND_BOOL] = "true or false", [KIND_REALS] = "a list of numbers",
         [KIND_STRING] = "a string",    [KIND_STRINGS] = "a list of strings",
+        [KIND_REAL_OR_AUTO] = "a number or \"auto\"",
     };
     const KeyInfo *info = &key_info[key];
     user_error(value->pos, key_hint(arena, key), "%s must be %s, not %s", info->name,
@@ -85,6 +88,10 @@ static void check_number(Arena *arena, Key key, const Toml *value) {
     sb_free(&text);
     user_error(value->pos, key_hint(arena, key), "%s = %s is not in %s", info->name, shown,
                info->range);
+}
+
+static bool is_auto(const Toml *value) {
+    return value->kind == TOML_STRING && !strcmp(value->string, "auto");
 }
 
 static int find_choice(Arena *arena, Key key, const Toml *value) {
@@ -137,7 +144,7 @@ static Strings string_list(Arena *arena, Key key, const Toml *value) {
 void key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin) {
     KeyKind kind = key_info[key].kind;
     void *at = field(spec, key);
-    if (kind == KIND_INT || kind == KIND_REAL)
+    if (kind == KIND_INT || kind == KIND_REAL || (kind == KIND_REAL_OR_AUTO && !is_auto(value)))
         check_number(arena, key, value);
     if ((kind == KIND_BOOL && value->kind != TOML_BOOL) ||
         (kind == KIND_STRING && value->kind != TOML_STRING))
@@ -148,6 +155,9 @@ void key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin ori
         break;
     case KIND_REAL:
         *(double *)at = value->real;
+        break;
+    case KIND_REAL_OR_AUTO:
+        *(double *)at = is_auto(value) ? 0 : value->real;
         break;
     case KIND_BOOL:
         *(bool *)at = value->boolean;
@@ -177,6 +187,8 @@ static void place(Toml *value, Pos pos) {
 /* Where a bare word is the string itself: --set adapter.type=lora, --set data.train=book.txt. */
 static bool is_bare_string(Key key, const char *text) {
     KeyKind kind = key_info[key].kind;
+    if (kind == KIND_REAL_OR_AUTO)
+        return !strcmp(text, "auto");
     return kind >= KIND_STRING && text[0] != '"' && text[0] != '\'' &&
            !(kind == KIND_STRINGS && text[0] == '[');
 }
@@ -244,6 +256,12 @@ void key_print(const Spec *spec, Key key, StrBuf *out) {
     case KIND_REAL:
         sb_put_real(out, *(const double *)at);
         break;
+    case KIND_REAL_OR_AUTO:
+        if (*(const double *)at > 0)
+            sb_put_real(out, *(const double *)at);
+        else
+            print_string("auto", out);
+        break;
     case KIND_BOOL:
         sb_puts(out, *(const bool *)at ? "true" : "false");
         break;
@@ -277,7 +295,7 @@ void key_copy(Spec *to, const Spec *from, Key key) {
         [KIND_INT] = sizeof(int64_t),         [KIND_REAL] = sizeof(double),
         [KIND_BOOL] = sizeof(bool),           [KIND_REALS] = sizeof(Reals),
         [KIND_STRING] = sizeof(const char *), [KIND_STRINGS] = sizeof(Strings),
-        [KIND_CHOICE] = sizeof(int),
+        [KIND_CHOICE] = sizeof(int),          [KIND_REAL_OR_AUTO] = sizeof(double),
     };
     memcpy(field(to, key), const_field(from, key), sizes[key_info[key].kind]);
 }

@@ -18,6 +18,7 @@ CONDITIONS(CONDITION_FUNCTION)
 
 #define INFO_INT .kind = KIND_INT
 #define INFO_REAL .kind = KIND_REAL
+#define INFO_REAL_OR_AUTO .kind = KIND_REAL_OR_AUTO
 #define INFO_BOOL .kind = KIND_BOOL
 #define INFO_REALS .kind = KIND_REALS
 #define INFO_STRING .kind = KIND_STRING
@@ -57,6 +58,8 @@ static const struct {
     {"adam_epsilon", KEY_optimizer_eps},
     {"epsilon", KEY_optimizer_eps},
     {"optim", KEY_optimizer_name},
+    {"bucket_cap_mb", KEY_parallelism_bucket_size_mb},
+    {"overlap_comm", KEY_parallelism_overlap_grad_reduce},
     {"max_steps", KEY_training_steps},
     {"num_steps", KEY_training_steps},
     {"num_iterations", KEY_training_steps},

@@ -6,6 +6,7 @@
  * and the reference that --keys prints. Adding a key is adding a row.
  *
  *   TYPE       INT (int64_t), REAL (double), BOOL (bool), STRING (const char *, never NULL),
+ *              REAL_OR_AUTO (double; 0 where the spec says "auto"),
  *              STRINGS, REALS (lists; one item stands for a list of one), CHOICE(Enum) (from
  *              CHOICES; one spelled true or false is written as TOML has it, without quotes)
  *   default    written as in a spec; REQUIRED: an experiment in which it has an effect must say
@@ -113,6 +114,9 @@
       "a language model and compile.chunked_head = true")                                          \
     C(REPLICATED, s->parallelism.data_parallel_replicate_degree > 1,                               \
       "parallelism.data_parallel_replicate_degree above 1")                                        \
+    C(OVERLAPPED, s->parallelism.data_parallel_replicate_degree > 1 &&                             \
+                      s->parallelism.overlap_grad_reduce,                                          \
+      "parallelism.data_parallel_replicate_degree above 1 and overlap_grad_reduce = true")         \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
 
 /* ---- keys ---- */
@@ -259,6 +263,11 @@
       "How batches are shared out; ddp: one process a card, whose gradients are summed.")          \
     K(parallelism, data_parallel_replicate_degree, INT, "1", "[1, 1024]", ALWAYS,                  \
       "Cards, each with the whole model and batches of its own.")                                  \
+    K(parallelism, overlap_grad_reduce, BOOL, "true", "", REPLICATED,                              \
+      "Sum gradients over the cards as backward makes them, beside it; false: after it.")          \
+    K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED,           \
+      "MiB of gradients, rounded up to whole modules of the model, that are summed at once; "      \
+      "auto: what the plan predicts to be fastest.")                                               \
     K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", REPLICATED,                        \
       "Seconds in which a step must end; after them a rank that waits for another gives up.")
 

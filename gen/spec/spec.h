@@ -52,6 +52,7 @@ typedef struct {
 
 #define FIELD_INT int64_t
 #define FIELD_REAL double
+#define FIELD_REAL_OR_AUTO double
 #define FIELD_BOOL bool
 #define FIELD_STRING const char *
 #define FIELD_STRINGS Strings
@@ -86,6 +87,7 @@ typedef struct Spec {
 #undef FIELD_REALS
 #undef FIELD_STRING
 #undef FIELD_BOOL
+#undef FIELD_REAL_OR_AUTO
 #undef FIELD_REAL
 #undef FIELD_INT
 

@@ -22,6 +22,8 @@ tensors() { "$work/compare_tensors" "$@"; }
 newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
 heldout() { sed -n "s/held-out $3 $2: //p" "$work/$1.log"; }
 ranks() { echo parallelism.data_parallel_replicate_degree="$1"; }
+# A bucket a module, so that small models have several of them, on the second stream.
+buckets=parallelism.bucket_size_mb=0.001
 
 # All of the state, optimizer and counters included, and the losses.
 same_results() {
@@ -60,7 +62,7 @@ pair() {
     program "${name}_one" $cases/$case/spec.toml "$@" \
         training.gradient_accumulation_steps=$((ranks * each)) &&
         program "${name}_many" $cases/$case/spec.toml "$@" \
-            training.gradient_accumulation_steps="$each" "$(ranks "$ranks")" || return 1
+            training.gradient_accumulation_steps="$each" "$(ranks "$ranks")" $buckets || return 1
     local which
     for which in one many; do
         run "${name}_$which" "${name}_${which}_out" "$start --dump $work/${name}_${which}_out.dump" || return 1
@@ -83,9 +85,26 @@ like_one() { # like_one RANKS, whose program has run
         same_training 1e-11 wide$1_out lora$1_out
 }
 test_three() { like_one 3; }
-test_two() { lora lora2 "$(ranks 2)" && like_one 2; }
+test_two() { lora lora2 "$(ranks 2)" $buckets compile.bordered=false && like_one 2; }
 test_four() { lora lora4 "$(ranks 4)" && like_one 4; }
-test_eight() { lora lora8 "$(ranks 8)" && like_one 8; }
+test_eight() { lora lora8 "$(ranks 8)" $buckets && like_one 8; }
+
+# Which bytes are summed at once, and beside what, is all the same.
+test_summed_after_backward() {
+    lora after "$(ranks 3)" parallelism.overlap_grad_reduce=false && same_results stepwise after_out
+}
+
+# All weights train. Without graphs nothing but the waits keeps the second stream in its place,
+# whichever stream gets on first.
+test_late_streams() {
+    pair late pretrain_untied 2 2 precision.dtype=fp64 training.steps=3 compile.cuda_graph=false &&
+        same_training 1e-11 late_one_out late_many_out || return 1
+    local seed
+    for seed in 1 2 3; do
+        SIM_QUEUE=lazy:$seed run late_many late_$seed "--init $cases/pretrain_untied/model" &&
+            cmp "$work/late_many_out/loss.csv" "$work/late_$seed/loss.csv" || return 1
+    done
+}
 
 # Of three ranks with two micro-steps of two rows, one has no target in the first step, the others
 # have unequal numbers of them.
@@ -149,7 +168,7 @@ test_batch_norm() {
 test_two_runs() { run lora3 again "${lora_start[*]}" && same_results stepwise again; }
 
 test_without_graph_and_fusion() {
-    program plain $cases/demo/spec.toml "${dropout[@]}" "$(ranks 3)" compile.fusion=false \
+    program plain $cases/demo/spec.toml "${dropout[@]}" "$(ranks 3)" $buckets compile.fusion=false \
         compile.cuda_graph=false compile.overlap=false &&
         run plain plain_out "${lora_start[*]}" && same_results stepwise plain_out
 }
@@ -233,12 +252,12 @@ test_collectives_are_counted() {
         END { exit !(planned > 0 && bytes == 6 * planned) }' "$work/stepwise/report.json"
 }
 
-tests='three four unequal_targets images loss_scale batch_norm two_runs any_order without_graph_and_fusion
-plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study collectives_are_counted'
+tests='three four summed_after_backward late_streams unequal_targets images loss_scale batch_norm two_runs
+any_order without_graph_and_fusion plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study collectives_are_counted'
 [ "${1-}" != --all ] || set -- $tests two eight packed bf16
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
-lora lora3 "$(ranks 3)" && run lora3 stepwise "${lora_start[*]}" ||
+lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||
     { tail -n 20 "$work"/lora3*.log "$work"/stepwise.log; exit 1; }
 failed=0
 for name in ${*:-$tests}; do

@@ -38,6 +38,17 @@ static Value *matrix(Plan *plan, const char *name, Role role, int64_t rows) {
     return value_2d(plan->program, name, role, DT_F32, rows, 64, (Pos){0});
 }
 
+/* The entry ends no sooner than its next launch, and what it waited for on that stream before. */
+static void end_with(PlanEntry *entry, int stream) {
+    int w = 0;
+    while (w < entry->wait_count && entry->launches[entry->wait[w]].stream != stream)
+        w++;
+    if (stream == 0)
+        return;
+    entry->wait[w] = entry->launch_count;
+    entry->wait_count += w == entry->wait_count;
+}
+
 /* c = a + b on one stream; the launch's index. */
 static int add_on(Plan *plan, Entry e, int stream, Value *a, Value *b, Value *c) {
     Op *op = op_add_into(plan->program, &plan->program->entry[e], OP_add, c->name,
@@ -61,6 +72,7 @@ static int add_on(Plan *plan, Entry e, int stream, Value *a, Value *b, Value *c)
                                                     .ops = ops,
                                                     .op_count = 1,
                                                     .stream = stream};
+    end_with(entry, stream);
     return entry->launch_count++;
 }
 

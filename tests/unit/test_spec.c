@@ -214,6 +214,24 @@ static void test_reals(void **state) {
     assert_false(key_same(&copy, &spec, key));
 }
 
+static void test_real_or_auto(void **state) {
+    (void)state;
+    const char *const words[] = {"auto", "\"auto\"", "25", "0.5"};
+    const char *const printed[] = {"\"auto\"", "\"auto\"", "25.0", "0.5"};
+    Spec spec = {0};
+    Pos pos = {"--set", 1, 1};
+    Key key = KEY_parallelism_bucket_size_mb;
+    for (int i = 0; i < 4; i++) {
+        StrBuf text = {0};
+        key_assign(&arena, &spec, key, key_parse(&arena, key, words[i], pos),
+                   (Origin){.kind = ORIGIN_SET, .pos = pos});
+        key_print(&spec, key, &text);
+        assert_string_equal(text.text, printed[i]);
+        assert_true((spec.parallelism.bucket_size_mb > 0) == (i > 1));
+        sb_free(&text);
+    }
+}
+
 /* ---- the key table ---- */
 
 static void test_keys_are_sound(void **state) {
@@ -222,8 +240,8 @@ static void test_keys_are_sound(void **state) {
         const KeyInfo *info = &key_info[key];
         size_t length = strlen(info->help);
         assert_true(length > 0 && info->help[length - 1] == '.');
-        bool numbers =
-            info->kind == KIND_INT || info->kind == KIND_REAL || info->kind == KIND_REALS;
+        bool numbers = info->kind == KIND_INT || info->kind == KIND_REAL ||
+                       info->kind == KIND_REAL_OR_AUTO || info->kind == KIND_REALS;
         assert_true(numbers == (info->range[0] != 0));
         assert_int_equal(key_find(info->table, info->leaf), key);
         assert_int_equal(key_lookup(&arena, info->name, (Pos){0}), key);
@@ -547,6 +565,7 @@ int main(void) {
         TEST(test_file_read_limits),
         TEST(test_nearest),
         TEST(test_reals),
+        TEST(test_real_or_auto),
         TEST(test_keys_are_sound),
         TEST(test_defaults),
         TEST(test_sets_win),

@@ -6,7 +6,7 @@
 
 /* ---- STATE: kept from step to step ---- */
 
-#define STATE_BYTES 122880ul
+#define STATE_BYTES 224768ul
 
 #define SEED 0ul /* i64 [1], counter seed */
 #define STEP 256ul /* i32 [1], counter step */
@@ -30,57 +30,102 @@
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT 20736ul /* f32 [32], frozen model.layers.0.post_attention_layernorm.weight */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 20992ul /* f32 [48, 32], frozen model.layers.0.mlp.gate_proj.weight */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 27136ul /* f32 [48, 32], frozen model.layers.0.mlp.up_proj.weight */
-#define MODEL_NORM_WEIGHT 33280ul /* f32 [32], frozen model.norm.weight */
-#define LM_HEAD_WEIGHT 33536ul /* f32 [64, 32], frozen lm_head.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 41728ul /* f32 [40, 40], frozen model.layers.0.self_attn.q_proj.bordered */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT 33280ul /* f32 [32], frozen model.layers.1.input_layernorm.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 33536ul /* f32 [16, 32], frozen model.layers.1.self_attn.k_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT 35584ul /* f32 [16, 32], frozen model.layers.1.self_attn.v_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT 37632ul /* f32 [32, 32], frozen model.layers.1.self_attn.o_proj.weight */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT 41728ul /* f32 [32], frozen model.layers.1.post_attention_layernorm.weight */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT 41984ul /* f32 [48, 32], frozen model.layers.1.mlp.gate_proj.weight */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT 48128ul /* f32 [48, 32], frozen model.layers.1.mlp.up_proj.weight */
+#define MODEL_NORM_WEIGHT 54272ul /* f32 [32], frozen model.norm.weight */
+#define LM_HEAD_WEIGHT 54528ul /* f32 [64, 32], frozen lm_head.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 62720ul /* f32 [40, 40], frozen model.layers.0.self_attn.q_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.0.self_attn.q_proj.bordered.W|sB */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.0.self_attn.q_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.border */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 48128ul /* f32 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 69120ul /* f32 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.W;A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56], model.layers.0.mlp.down_proj.bordered.W|sB */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.bordered.sB */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_B.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56, model.layers.0.mlp.down_proj.lora_A.border */
-#define TRAINED 57088ul /* f32 [4, 1024], adapter trained */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
-#define GRADIENT 73472ul /* f32 [4097], gradient */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-#define STEP_LOSS (GRADIENT + 16384ul) /* f32 [1], step_loss */
-#define EXP_AVG 90112ul /* f32 [4, 1024], optimizer exp_avg */
-#define EXP_AVG_SQ 106496ul /* f32 [4, 1024], optimizer exp_avg_sq */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED 78080ul /* f32 [40, 40], frozen model.layers.1.self_attn.q_proj.bordered */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [40, 32] of rows of 40, model.layers.1.self_attn.q_proj.bordered.W;A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.1.self_attn.q_proj.bordered.W|sB */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.bordered.sB */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.1.self_attn.q_proj.bordered.A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40, model.layers.1.self_attn.q_proj.lora_A.border */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 84480ul /* f32 [40, 56], frozen model.layers.1.mlp.down_proj.bordered */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.W;A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56], model.layers.1.mlp.down_proj.bordered.W|sB */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.bordered.sB */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_B.border */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56, model.layers.1.mlp.down_proj.lora_A.border */
+#define TRAINED 93440ul /* f32 [8, 1024], adapter trained */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 16384ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 20480ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 24576ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 28672ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
+#define GRADIENT 126208ul /* f32 [8193], gradient */
+#define GRADIENT_BUCKET_0 GRADIENT /* f32 [4096], gradient.bucket.0 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 8192ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+#define GRADIENT_BUCKET_1 (GRADIENT + 16384ul) /* f32 [4097], gradient.bucket.1 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 24576ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+#define STEP_LOSS (GRADIENT + 32768ul) /* f32 [1], step_loss */
+#define EXP_AVG 159232ul /* f32 [8, 1024], optimizer exp_avg */
+#define EXP_AVG_SQ 192000ul /* f32 [8, 1024], optimizer exp_avg_sq */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 4261632ul
+#define SCRATCH_BYTES 4307456ul
 
 #define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 4096ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 62464ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 46080ul /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 64512ul /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 50176ul /* f32 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 66560ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 40960ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 54272ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 66816ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 23552ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 29696ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 58368ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_NORM 40960ul /* f32 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 67072ul /* f32 [32, 1], activation model.norm.rstd */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 64512ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 103424ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 70656ul /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 105472ul /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN 74752ul /* f32 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 111616ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 60416ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 78848ul /* f32 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 64512ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 112128ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 30720ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 36864ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 82944ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 112384ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 23552ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 107520ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 87040ul /* f32 [32, 32], activation model.layers.1.self_attn.q_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 109568ul /* f32 [32, 16], activation model.layers.1.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN 91136ul /* f32 [32, 32], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 111872ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 65536ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 95232ul /* f32 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 112640ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 43008ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 49152ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 99328ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_NORM 65536ul /* f32 [32, 32], activation model.norm */
+#define MODEL_NORM_RSTD 112896ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
-#define LOSS_ROWS 40960ul /* f32 [32, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 41216ul /* f32 [1], activation loss */
+#define LOSS_ROWS 65536ul /* f32 [32, 1], activation loss.rows */
+#define MICRO_STEP_LOSS 65792ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 5120ul /* f32 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
@@ -93,6 +138,18 @@
 #define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 5120ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE 17408ul /* f32 [32, 16], activation model.layers.1.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 9216ul /* f32 [32, 32], activation model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation model.norm */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation loss.rows */
@@ -100,34 +157,64 @@
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 23552ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 0ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.gate */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 6144ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.up */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 0ul /* f32 [32, 32], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 65536ul /* f32 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 4096ul /* f32 [32, 32], activation model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 23552ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 28672ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.v */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 69632ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 8192ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 65536ul /* f32 [32, 32], activation model.layers.1.input_layernorm.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 12288ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 40960ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 50176ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 52224ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 45056ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 18432ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 60416ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 64512ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 60416ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 68608ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 74752ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 107520ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 4096ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 4096ul /* f32 [1], activation clip_factor */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 35840ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 55296ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y 40960ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y 60416ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.y */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40960ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 65536ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 23552ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 60416ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.1.input_layernorm */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.u */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y 65536ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.y */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 23552ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.v */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 23552ul /* f32 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
+#define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.1.mlp.act */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.u */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj.y */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 65536ul /* f32 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 0ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
@@ -135,7 +222,15 @@
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 9216ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 0ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.1.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.u */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y 9216ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_1_MLP_ACT EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj.y */
 
 /* ---- INPUT: one batch ---- */
 
@@ -147,18 +242,18 @@
 #define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 67328ul
+#define GEMM_WORKSPACE 113152ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */
 
 enum {
-    PARAMS = 16,
+    PARAMS = 29,
     CONSTANTS = 2,
-    LOAD_OUTPUTS = 6,
-    MICRO_STEP_OUTPUTS = 47,
-    UPDATE_OUTPUTS = 17,
-    EVALUATE_OUTPUTS = 24,
+    LOAD_OUTPUTS = 10,
+    MICRO_STEP_OUTPUTS = 92,
+    UPDATE_OUTPUTS = 20,
+    EVALUATE_OUTPUTS = 42,
 };
 
 extern const RtParam params[PARAMS];

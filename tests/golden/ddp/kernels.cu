@@ -1,4 +1,4 @@
-/* The 27 kernels of ddp.
+/* The 32 kernels of ddp.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -352,6 +352,30 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_32x48_of_56(
     store_vec(mlp_act + row * 56 + col, mlp_act_v);
 }
 
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 20608 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
+    const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
+    const float *__restrict__ weight, float *__restrict__ mlp_residual,
+    float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float attn_residual_v = attn_residual[row * 32 + col];
+    const float down_proj_v = down_proj[row * 32 + col];
+    const float mlp_residual_j = attn_residual_v + down_proj_v;
+    mlp_residual[row * 32 + col] = mlp_residual_j;
+    sum += mlp_residual_j * mlp_residual_j;
+    sum = warp_sum(sum);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    if (lane == 0)
+        input_layernorm_rstd[row] = input_layernorm_rstd_row;
+    const float weight_v = weight[col];
+    input_layernorm[row * 40 + col] =
+        (attn_residual_v + down_proj_v) * input_layernorm_rstd_row * weight_v;
+}
+
 /* cross_entropy, cross_entropy_grad over [32, 64]
  * from training.task; 28800 bytes, 21504 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
@@ -660,6 +684,76 @@ attention_backward_kv_16x2x16(
     }
 }
 
+/* rope_grad over [32, 16]
+ * 10752 bytes, 2048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_k,
+    float *__restrict__ self_attn_k_proj_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 16, col = i % 16;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
+    const Vec<float, 4> self_attn_grad_k_v_2 = load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
+    Vec<float, 4> self_attn_k_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = self_attn_grad_k_v[j] * cos_values_v[j];
+        const float t_2 = self_attn_grad_k_v_2[j] * sin_values_v[j];
+        self_attn_k_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
+    }
+    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
+}
+
+/* rope_grad over [32, 32]
+ * 21504 bytes, 4096 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_q,
+    float *__restrict__ self_attn_q_proj_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
+    const Vec<float, 4> self_attn_grad_q_v_2 = load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
+    Vec<float, 4> self_attn_q_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = self_attn_grad_q_v[j] * cos_values_v[j];
+        const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
+    }
+    store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
+}
+
+/* rms_norm_grad, add over [32, 32]
+ * 24576 bytes, 11264 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
+    const float *__restrict__ mlp_residual, const float *__restrict__ weight,
+    const float *__restrict__ input_layernorm_rstd,
+    const float *__restrict__ input_layernorm_grad, const float *__restrict__ attn_residual_grad,
+    float *__restrict__ mlp_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float input_layernorm_rstd_row = input_layernorm_rstd[row];
+    float sum = 0;
+    const float mlp_residual_v = mlp_residual[row * 32 + col];
+    const float weight_v = weight[col];
+    const float input_layernorm_grad_v = input_layernorm_grad[row * 32 + col];
+    sum += input_layernorm_grad_v * weight_v * (mlp_residual_v * input_layernorm_rstd_row);
+    sum = warp_sum(sum);
+    const float mean = sum * 0.03125f;
+    const float attn_residual_grad_v = attn_residual_grad[row * 32 + col];
+    const float off_xhat =
+        input_layernorm_grad_v * weight_v - mlp_residual_v * input_layernorm_rstd_row * mean;
+    mlp_residual_grad[row * 40 + col] = attn_residual_grad_v + input_layernorm_rstd_row * off_xhat;
+}
+
 /* rope_grad over [32, 32]
  * 21504 bytes, 4096 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
@@ -683,12 +777,12 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
 }
 
-/* sum_squares over [4, 1024]
- * 20480 bytes, 8192 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) sum_squares_4x1024(
+/* sum_squares over [8, 1024]
+ * 36864 bytes, 16384 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) sum_squares_8x1024(
     const float *__restrict__ gradient, float *__restrict__ columns) {
     const int worker = blockIdx.x;
-    const int first = worker * 4, end = first + 4;
+    const int first = worker * 8, end = first + 8;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
     const int col = (blockIdx.y * 32 + lane) * 4;
     Vec<float, 4> total = {};
@@ -811,6 +905,27 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
     const float weight_v = weight[col];
     post_attention_layernorm[row * 32 + col] =
         (embed_tokens_v + self_attn_o_proj_v) * rstd * weight_v;
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 20480 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_v2(
+    const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
+    const float *__restrict__ weight, float *__restrict__ mlp_residual,
+    float *__restrict__ input_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float attn_residual_v = attn_residual[row * 32 + col];
+    const float down_proj_v = down_proj[row * 32 + col];
+    const float mlp_residual_j = attn_residual_v + down_proj_v;
+    mlp_residual[row * 32 + col] = mlp_residual_j;
+    sum += mlp_residual_j * mlp_residual_j;
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float weight_v = weight[col];
+    input_layernorm[row * 40 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
 }
 
 /* add, rms_norm over [32, 32]

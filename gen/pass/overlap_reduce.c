@@ -1,0 +1,74 @@
+/* Sums of the gradients over ranks beside backward, not after it.
+ *
+ * Requires a lowered program whose update begins with one all_reduce over the run of gradients and
+ * what lies behind it. That op becomes pieces at the end of micro_step, one a module of the model, so
+ * that the plan may begin with each as soon as backward has made it, and may join neighbours; the
+ * sums are the same. With several micro-steps the pieces run in the step's last one alone. */
+#include "pass/pass.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Bytes of the name up to and with its first number, as in model.layers.3; without the last part
+ * where it has none. */
+static size_t module_length(const char *name) {
+    const char *last = strrchr(name, '.');
+    for (size_t at = 0; name[at]; at += name[at] == '.') {
+        bool number = isdigit((unsigned char)name[at]);
+        at += strcspn(name + at, ".");
+        if (number)
+            return at;
+    }
+    return last ? (size_t)(last - name) : strlen(name);
+}
+
+static bool same_module(const char *a, const char *b) {
+    size_t length = module_length(a);
+    return length == module_length(b) && memcmp(a, b, length) == 0;
+}
+
+/* The parameter with the first gradient of the run at or behind an element; NULL: there is none. */
+static const Param *param_from(const Program *p, const Value *run, int64_t element) {
+    const Param *found = NULL;
+    for (int i = 0; i < p->param_count; i++) {
+        const Param *param = &p->params[i];
+        if (!param->gradient || param->gradient->offset < run->offset + element)
+            continue;
+        if (!found || param->gradient->offset < found->gradient->offset)
+            found = param;
+    }
+    return found;
+}
+
+/* Where the gradients of the module end that begin at an element of the run: where those of another
+ * begin, or with the run. */
+static int64_t module_end(const Program *p, const Value *run, int64_t element) {
+    const Param *first = param_from(p, run, element), *next = first;
+    while (next && same_module(next->weight->name, first->weight->name))
+        next = param_from(p, run, next->gradient->offset + 1 - run->offset);
+    return next ? next->gradient->offset - run->offset : value_elements(run);
+}
+
+static void add_piece(Program *p, const Op *whole, int64_t from, int64_t to) {
+    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    const char *weight = param_from(p, whole->in[0], from)->weight->name;
+    const char *module = arena_strndup(p->arena, weight, module_length(weight));
+    const char *name = arena_printf(p->arena, "%s.gradients", module);
+    Value *piece = value_at(p, whole->in[0], from, 1, (int64_t[]){to - from}, name);
+    Value *sum = value_alias(p, piece, name);
+    Op *op = op_add_into(p, graph, whole->kind, arena_printf(p->arena, "%s.all_reduce.grad", module),
+                         &piece, 1, &sum, 1, whole->attr, whole->pos);
+    op->ends_step = p->micro_steps > 1;
+}
+
+void pass_overlap_reduce(Program *p, const Spec *spec) {
+    Graph *update = &p->entry[ENTRY_UPDATE];
+    const Op *whole = update->op_count ? update->ops[0] : NULL;
+    if (!spec->parallelism.overlap_grad_reduce || !whole || whole->kind != OP_all_reduce)
+        return;
+    for (int64_t from = 0, to; from < value_elements(whole->in[0]); from = to) {
+        to = module_end(p, whole->in[0], from);
+        add_piece(p, whole, from, to);
+    }
+    graph_set_ops(p, update, update->ops + 1, update->op_count - 1);
+}

@@ -1,0 +1,91 @@
+/* Streams: what runs beside what, and what waits for what.
+ *
+ * A collective that nothing in its entry waits for moves to the communication stream where other work
+ * lies behind it, and with it all such collectives of the entry, so that they stay in one order. All
+ * else is on the compute stream. A launch waits for those on other streams whose results it needs, or
+ * whose operands it overwrites; an entry ends when all of its streams have. */
+#include "plan/streams.h"
+
+#include "graph/op_table.h"
+
+static bool is_collective(const Launch *launch) {
+    return launch->op_count > 0 && op_is(launch->ops[0], TRAIT_COLLECTIVE);
+}
+
+/* Whether the order of two launches matters. */
+static bool conflict(const Launch *a, const Launch *b) {
+    for (int i = 0; i < a->arg_count; i++)
+        for (int k = 0; k < b->arg_count; k++)
+            if ((a->written[i] || b->written[k]) && value_overlaps(a->arg[i], b->arg[k]))
+                return true;
+    return false;
+}
+
+static bool is_awaited(const PlanEntry *entry, int index) {
+    for (int i = index + 1; i < entry->launch_count; i++)
+        if (conflict(&entry->launches[index], &entry->launches[i]))
+            return true;
+    return false;
+}
+
+static bool is_loose(const PlanEntry *entry, int index) {
+    return is_collective(&entry->launches[index]) && !is_awaited(entry, index);
+}
+
+static void choose_streams(PlanEntry *entry) {
+    bool overlaps = false, other_behind = false;
+    for (int i = entry->launch_count - 1; i >= 0; i--) {
+        bool loose = is_loose(entry, i);
+        entry->launches[i].stream = loose ? STREAM_COMMUNICATION : STREAM_COMPUTE;
+        overlaps |= loose && other_behind;
+        other_behind |= !loose;
+    }
+    for (int i = 0; i < entry->launch_count && !overlaps; i++)
+        entry->launches[i].stream = STREAM_COMPUTE;
+}
+
+/* By stream: the last launch there that this one must come after; -1: none. */
+static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAMS]) {
+    const Launch *launch = &entry->launches[index];
+    for (int s = 0; s < MAX_STREAMS; s++)
+        needed[s] = -1;
+    for (int i = index - 1; i >= 0; i--) {
+        const Launch *other = &entry->launches[i];
+        if (other->stream != launch->stream && needed[other->stream] < 0 && conflict(other, launch))
+            needed[other->stream] = i;
+    }
+}
+
+static void add_waits(PlanEntry *entry, int index) {
+    Launch *launch = &entry->launches[index];
+    int needed[MAX_STREAMS];
+    find_needed(entry, index, needed);
+    launch->wait_count = 0;
+    for (int s = 0; s < MAX_STREAMS; s++)
+        if (needed[s] >= 0)
+            launch->wait[launch->wait_count++] = needed[s];
+}
+
+static void join_streams(PlanEntry *entry) {
+    int last[MAX_STREAMS] = {-1, -1, -1, -1};
+    for (int i = 0; i < entry->launch_count; i++)
+        last[entry->launches[i].stream] = i;
+    entry->wait_count = 0;
+    for (int s = STREAM_COMPUTE + 1; s < MAX_STREAMS; s++)
+        if (last[s] >= 0)
+            entry->wait[entry->wait_count++] = last[s];
+}
+
+void plan_streams(Plan *plan) {
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        PlanEntry *entry = &plan->entry[e];
+        if (plan->program->ranks > 1) {
+            price_launches(plan, entry);
+            join_buckets(plan, entry);
+        }
+        choose_streams(entry);
+        for (int i = 0; i < entry->launch_count; i++)
+            add_waits(entry, i);
+        join_streams(entry);
+    }
+}

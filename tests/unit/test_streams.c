@@ -1,0 +1,268 @@
+/* Streams: how gradients are cut into buckets, what runs beside what, and that a wait which is
+ * missing is found. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/fileio.h"
+#include "model/model.h"
+#include "pass/pass.h"
+#include "plan/plan.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- programs of two ranks --------------------------------------------------------------------- */
+
+/* Four layers, each a module; 4 MiB of gradients in those between. */
+static const char *const base =
+    "[model]\nfamily = \"mlp\"\nnum_classes = 16\nimage_size = 8\nimage_channels = 1\n"
+    "hidden_size = 1024\nnum_hidden_layers = 5\n"
+    "[training]\ntask = \"classify\"\nper_device_train_batch_size = 4096\nsteps = 2\n"
+    "[data]\nformat = \"synthetic\"\n[job]\nname = \"streams\"\n"
+    "[parallelism]\ndata_parallel_replicate_degree = 2\n";
+
+static Arena arena;
+
+static int teardown(void **state) {
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static Plan *plan_with(const char *const *sets, int count) {
+    char path[] = "/tmp/test_streams_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_null(file_write(path, base, strlen(base), NULL));
+    Spec *spec = spec_read(&arena, path, sets, count);
+    unlink(path);
+    Program *program = model_build(&arena, spec);
+    passes_run(program, spec, NULL, NULL);
+    Plan *plan = plan_new(program, spec, device_read(&arena, "h100-sxm", (Pos){0}));
+    plan_launches(plan);
+    plan_streams(plan);
+    plan_memory(plan);
+    plan_predict(plan);
+    const char *fault = plan_find_fault(plan);
+    if (fault)
+        fail_msg("%s", fault);
+    return plan;
+}
+
+#define PLAN(...)                            \
+    plan_with((const char *const[]){__VA_ARGS__}, \
+              (int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(const char *)))
+#define EACH "parallelism.bucket_size_mb=0.001"
+#define FLAT "parallelism.bucket_size_mb=1024"
+
+static PlanEntry *micro_step(Plan *plan) { return &plan->entry[ENTRY_MICRO_STEP]; }
+
+/* Indices of the collectives of an entry; how many. */
+static int collectives(const PlanEntry *entry, int found[16]) {
+    int count = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].kind == LAUNCH_ALL_REDUCE)
+            found[count++] = i;
+    return count;
+}
+
+/* ---- buckets ----------------------------------------------------------------------------------- */
+
+static void test_buckets_are_all_of_the_run(void **state) {
+    (void)state;
+    const char *const sizes[] = {EACH, "parallelism.bucket_size_mb=5", FLAT};
+    const int counts[] = {6, 3, 1};
+    for (int i = 0; i < 3; i++) {
+        Plan *plan = PLAN(sizes[i]);
+        int at[16], count = collectives(micro_step(plan), at);
+        assert_int_equal(count, counts[i]);
+        int64_t elements = 0;
+        for (int k = 0; k < count; k++) {
+            const Value *v = micro_step(plan)->launches[at[k]].arg[0];
+            assert_int_equal(v->offset, elements); /* in the order of backward */
+            elements += value_elements(v);
+        }
+        assert_int_equal(elements * 4, plan->program->train.gradient->storage->bytes);
+        assert_int_equal(collectives(&plan->entry[ENTRY_UPDATE], at), 0);
+        arena_free(&arena);
+    }
+}
+
+/* Buckets keep no two ops apart that one rank would join. */
+static void test_kernels_are_those_of_one_flat_sum(void **state) {
+    (void)state;
+    Plan *each = PLAN(EACH), *after = PLAN("parallelism.overlap_grad_reduce=false");
+    assert_int_equal(each->kernel_count, after->kernel_count);
+    assert_int_equal(plan_kernel_launches(each, ENTRY_MICRO_STEP),
+                     plan_kernel_launches(after, ENTRY_MICRO_STEP));
+}
+
+/* ---- streams ----------------------------------------------------------------------------------- */
+
+static bool writes(const Launch *launch, const Value *v) {
+    for (int a = 0; a < launch->arg_count; a++)
+        if (launch->written[a] && value_overlaps(launch->arg[a], v))
+            return true;
+    return false;
+}
+
+static void test_a_bucket_waits_for_its_last_gradient(void **state) {
+    (void)state;
+    Plan *plan = PLAN(EACH);
+    const PlanEntry *entry = micro_step(plan);
+    int at[16], count = collectives(entry, at);
+    for (int k = 0; k < count; k++) {
+        const Launch *bucket = &entry->launches[at[k]];
+        int last = -1;
+        for (int i = 0; i < entry->launch_count; i++)
+            if (entry->launches[i].stream == STREAM_COMPUTE &&
+                writes(&entry->launches[i], bucket->arg[0]))
+                last = i;
+        assert_int_equal(bucket->stream, STREAM_COMMUNICATION);
+        assert_int_equal(bucket->wait_count, 1);
+        assert_int_equal(bucket->wait[0], last);
+    }
+    assert_int_equal(entry->wait_count, 1);
+    assert_int_equal(entry->wait[0], at[count - 1]);
+    assert_true(at[0] < entry->launch_count - count); /* work lies behind it */
+}
+
+/* With nothing behind it a sum needs no stream of its own. */
+static void test_a_flat_sum_stays_where_it_is(void **state) {
+    (void)state;
+    Plan *plan = PLAN(FLAT);
+    const PlanEntry *entry = micro_step(plan);
+    assert_int_equal(entry->launches[entry->launch_count - 1].kind, LAUNCH_ALL_REDUCE);
+    assert_int_equal(entry->launches[entry->launch_count - 1].stream, STREAM_COMPUTE);
+    assert_int_equal(entry->wait_count, 0);
+    assert_true(plan->collectives.exposed_ms == plan->collectives.ms);
+}
+
+static void test_missing_waits_are_found(void **state) {
+    (void)state;
+    Plan *plan = PLAN(EACH);
+    PlanEntry *entry = micro_step(plan);
+    int at[16], count = collectives(entry, at);
+    for (int k = 0; k < count; k++) {
+        entry->launches[at[k]].wait_count = 0;
+        assert_non_null(plan_find_fault(plan));
+        entry->launches[at[k]].wait_count = 1;
+    }
+    assert_null(plan_find_fault(plan));
+    entry->wait_count = 0;
+    assert_non_null(strstr(plan_find_fault(plan), "may still run at its end"));
+    entry->wait_count = 1;
+    entry->wait[0] = at[0];
+    assert_non_null(strstr(plan_find_fault(plan), "may still run at its end"));
+}
+
+/* ---- several micro-steps ------------------------------------------------------------------------- */
+
+static void test_only_the_last_micro_step_sums(void **state) {
+    (void)state;
+    Plan *plan = PLAN(EACH, "training.gradient_accumulation_steps=3");
+    const PlanEntry *entry = micro_step(plan);
+    int at[16], count = collectives(entry, at);
+    for (int i = 0; i < entry->launch_count; i++)
+        assert_int_equal(entry->launches[i].ends_step,
+                         entry->launches[i].kind == LAUNCH_ALL_REDUCE);
+    assert_int_equal(plan->collectives.count, count);
+    assert_true(plan->collectives.bytes ==
+                (double)plan->program->train.gradient->storage->bytes);
+    assert_true(entry->cost.ms >= entry->other_cost.ms);
+    assert_true(entry->cost.dram_bytes > entry->other_cost.dram_bytes);
+}
+
+/* What always runs cannot rely on what may be left out: c takes no bytes of a, though between the
+ * last use of a and it there is a wait by way of b. */
+static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
+    (void)state;
+    for (int conditional = 0; conditional <= 1; conditional++) {
+        Program *program = program_new(&arena);
+        program->real = program->activation = DT_F32;
+        Plan *plan = plan_new(program, NULL, NULL);
+        const char *const names[] = {"w", "a", "g", "b", "c", "h"};
+        const Role roles[] = {ROLE_FROZEN,   ROLE_ACTIVATION, ROLE_GRADIENT,
+                              ROLE_GRADIENT, ROLE_ACTIVATION, ROLE_GRADIENT};
+        Value *v[6];
+        for (int i = 0; i < 6; i++)
+            v[i] = value_2d(program, names[i], roles[i], DT_F32, 16, 64, (Pos){0});
+        const struct {
+            int from, to, stream, wait; /* -1: for nothing */
+        } rows[] = {{0, 1, 0, -1}, {1, 2, 0, -1}, {0, 3, 1, 1}, {0, 4, 2, 2}, {4, 5, 2, -1}};
+        PlanEntry *entry = micro_step(plan);
+        entry->launches = arena_array(&arena, 5, sizeof(Launch));
+        for (int i = 0; i < 5; i++) {
+            Value *from = v[rows[i].from], *to = v[rows[i].to];
+            const Op **op = arena_array(&arena, 1, sizeof *op);
+            *op = op_add_into(program, &program->entry[ENTRY_MICRO_STEP], OP_relu, to->name, &from, 1,
+                              &to, 1, (Attr){0}, (Pos){0});
+            entry->launches[entry->launch_count++] =
+                (Launch){.kind = LAUNCH_KERNEL, .arg = {from, to}, .read = {true},
+                         .written = {false, true}, .arg_count = 2, .ops = op, .op_count = 1,
+                         .stream = rows[i].stream, .wait = {rows[i].wait},
+                         .wait_count = rows[i].wait >= 0, .ends_step = conditional && i == 2};
+        }
+        entry->wait[entry->wait_count++] = 2;
+        entry->wait[entry->wait_count++] = 4;
+        plan_memory(plan);
+        assert_null(plan_find_fault(plan));
+        bool share = plan_place(plan, v[1]).offset == plan_place(plan, v[4]).offset;
+        assert_int_equal(share, !conditional);
+        if (conditional) {
+            plan->place[v[4]->storage->id] = plan->place[v[1]->storage->id];
+            assert_non_null(strstr(plan_find_fault(plan), "may still use them"));
+        }
+    }
+}
+
+/* ---- time -------------------------------------------------------------------------------------- */
+
+/* What the size of buckets is chosen by. */
+static double price(const Plan *plan) {
+    const Collectives *c = &plan->collectives;
+    return c->exposed_ms + c->count * plan->device->kernel_gap_ms;
+}
+
+static void test_what_is_exposed_is_predicted(void **state) {
+    (void)state;
+    Plan *each = PLAN(EACH), *flat = PLAN(FLAT), *best = PLAN("training.steps=3");
+    const Collectives *c = &each->collectives;
+    assert_true(c->exposed_ms > 0 && c->exposed_ms < c->ms);
+    /* The last bucket begins when backward ends, and no other is under way. */
+    int at[16], count = collectives(micro_step(each), at);
+    double last_ms = micro_step(each)->launches[at[count - 1]].cost.ms;
+    assert_true(fabs(c->exposed_ms - last_ms) < 1e-9);
+    assert_true(c->exposed_ms < flat->collectives.exposed_ms);
+    assert_true(best->step.ms < flat->step.ms);
+    assert_true(price(best) <= price(each) && price(best) <= price(flat));
+}
+
+/* So little to sum that its latency is all that counts. */
+static void test_small_gradients_are_one_bucket(void **state) {
+    (void)state;
+    Plan *plan = PLAN("model.hidden_size=32", "training.per_device_train_batch_size=8");
+    assert_int_equal(plan->collectives.count, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_buckets_are_all_of_the_run, teardown),
+        cmocka_unit_test_teardown(test_kernels_are_those_of_one_flat_sum, teardown),
+        cmocka_unit_test_teardown(test_a_bucket_waits_for_its_last_gradient, teardown),
+        cmocka_unit_test_teardown(test_a_flat_sum_stays_where_it_is, teardown),
+        cmocka_unit_test_teardown(test_missing_waits_are_found, teardown),
+        cmocka_unit_test_teardown(test_only_the_last_micro_step_sums, teardown),
+        cmocka_unit_test_teardown(test_a_launch_that_may_be_left_out_orders_nothing, teardown),
+        cmocka_unit_test_teardown(test_what_is_exposed_is_predicted, teardown),
+        cmocka_unit_test_teardown(test_small_gradients_are_one_bucket, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
