@@ -14,13 +14,19 @@ struct RtGraphs {
     RtWork work[GRAPHS];
 };
 
+static void add_collectives(RtExchanged *sum, const RtExchanged *more) {
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
+        sum[kind].count += more[kind].count;
+        sum[kind].bytes += more[kind].bytes;
+    }
+}
+
 static void add_work(RtWork *sum, RtWork more) {
     sum->launches += more.launches;
     sum->memsets += more.memsets;
     sum->copies += more.copies;
     sum->copy_bytes += more.copy_bytes;
-    sum->collectives += more.collectives;
-    sum->collective_bytes += more.collective_bytes;
+    add_collectives(sum->collectives, more.collectives);
 }
 
 static RtWork enqueue(Rt *rt, GraphKind kind, int slot) {
@@ -95,8 +101,7 @@ void rt_run_micro_step(Rt *rt, int slot, bool last) {
     m->graph_launches += graph;
     m->copies[RT_D2D].count += work.copies;
     m->copies[RT_D2D].bytes += work.copy_bytes;
-    m->collectives += work.collectives;
-    m->collective_bytes += work.collective_bytes;
+    add_collectives(m->collectives, work.collectives);
 }
 
 void rt_run_evaluate(Rt *rt, int slot) {

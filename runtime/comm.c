@@ -2,6 +2,7 @@
 #include "runtime/comm.h"
 #include "runtime/checksum.h"
 #include "runtime/dynlib.h"
+#include "runtime/mesh.h"
 #include "runtime/mpi/mpi_shim.h"
 
 #include <stdio.h>
@@ -68,11 +69,12 @@ static void check_ranks(const Rt *rt, int started) {
     }
     if (rt->ranks == 1)
         rt_fail("this program was generated for one rank and was started as %d: start it without "
-                "mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree)",
+                "mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree and its "
+                "like)",
                 started, started);
     rt_fail("this program was generated for %d ranks and was started as %d: start it with make run "
             "NP=%d or mpirun -np %d, or generate it for %d "
-            "(parallelism.data_parallel_replicate_degree)",
+            "(parallelism.data_parallel_replicate_degree and its like)",
             rt->ranks, started, rt->ranks, rt->ranks, started);
 }
 
@@ -99,16 +101,16 @@ void comm_sum_i64(Rt *rt, int64_t *values, int count, const char *what) {
         WAIT_FOR_ALL(rt, what, sum(values, count));
 }
 
-void comm_broadcast(Rt *rt, void *values, int bytes, const char *what) {
-    if (rt->comm)
-        WAIT_FOR_ALL(rt, what, broadcast(values, bytes));
-}
-
 void comm_gather(Rt *rt, const void *mine, void *all, int bytes, const char *what) {
     if (rt->comm)
         WAIT_FOR_ALL(rt, what, gather(mine, all, bytes));
     else
         memcpy(all, mine, (size_t)bytes);
+}
+
+void comm_broadcast(Rt *rt, void *values, int bytes, const char *what) {
+    if (rt->comm)
+        WAIT_FOR_ALL(rt, what, broadcast(values, bytes));
 }
 
 void comm_send(Rt *rt, const void *values, int64_t bytes, const char *what) {
@@ -146,7 +148,7 @@ void comm_agree(Rt *rt, const char *what, const char *text, const char *remedy) 
         return;
     snprintf(mine, sizeof mine, "%s", text);
     char(*all)[TEXT_SIZE] = rt_alloc((size_t)rt->ranks * sizeof *all);
-    WAIT_FOR_ALL(rt, what, gather(mine, all, TEXT_SIZE));
+    comm_gather(rt, mine, all, TEXT_SIZE, what);
     for (int i = 1; i < rt->ranks; i++) {
         if (strcmp(all[i], all[0]) == 0)
             continue;
@@ -194,6 +196,8 @@ static void find_place(Rt *rt) {
                 "was built with");
     check_ranks(rt, place.ranks);
     rt->rank = place.rank;
+    rt->data_rank = mesh_place(rt->program, RT_DATA, rt->rank);
+    rt->data_ranks = mesh_group_ranks(rt->program, RT_DATA);
     rt->local_rank = place.local_rank;
     rt->local_ranks = place.local_ranks;
     rt_name_rank(rt->rank);
@@ -216,8 +220,8 @@ static void share_posts(Rt *rt) {
 }
 
 void comm_open(Rt *rt) {
-    rt->ranks = rt->program->ranks > 1 ? rt->program->ranks : 1;
-    rt->local_ranks = 1;
+    rt->ranks = mesh_ranks(rt->program);
+    rt->local_ranks = rt->data_ranks = 1;
     rt->rank = comm_launched_rank();
     check_ranks(rt, launched(true, 1));
     if (rt->ranks == 1)

@@ -3,7 +3,7 @@
  *
  *     comm_open     MPI; what must be the same on all ranks is compared
  *     comm_connect  NCCL, once the device is there
- *     rt_all_reduce (runtime.h) and the sums below
+ *     collectives (runtime.h) and the sums below
  *     comm_close    all ranks are done
  *
  * A rank that fails leaves at once, and its launcher ends the others. Where no launcher does, and where

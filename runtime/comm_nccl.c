@@ -1,13 +1,15 @@
-/* NCCL: one communicator of all ranks, which never blocks the host without being watched. */
+/* NCCL: a communicator for each group of ranks, which never blocks the host without being watched. */
 #include "runtime/comm.h"
 #include "runtime/driver.h"
 #include "runtime/dynlib.h"
 #include "runtime/launch.h"
+#include "runtime/mesh.h"
 #include "runtime/nccl_abi.h"
 
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,7 +17,8 @@
     X(GetVersion)         \
     X(GetUniqueId)        \
     X(CommInitRankConfig) \
-    X(CommGetAsyncError) X(CommDestroy) X(GetErrorString) X(GetLastError) X(AllReduce)
+    X(CommGetAsyncError) X(CommDestroy) X(GetErrorString) X(GetLastError) X(AllReduce) X(AllGather) \
+    X(ReduceScatter) X(Broadcast)
 
 static struct {
 #define X(name) __typeof__(&nccl##name) name;
@@ -23,9 +26,9 @@ static struct {
 #undef X
 } nccl;
 
-/* The watchdog asks the communicator for errors, which in NCCL also joins what a call has begun: two
- * threads must not be in it at once. NULL until it can be used. */
-static NcclComm connected;
+/* By group. The watchdog asks a communicator for errors, which in NCCL also joins what a call has begun:
+ * two threads must not be in it at once. NULL until it can be used. */
+static NcclComm connected[RT_WORLD + 1];
 static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
 
 static const NcclType types[] = {
@@ -74,66 +77,150 @@ static void finish(const Rt *rt, NcclComm comm, NcclResult result, const char *w
                 nccl.GetErrorString(result), nccl.GetLastError(comm));
 }
 
-static void new_id(const Rt *rt, NcclId *id, const char *what) {
-    begin(rt, what);
-    finish(rt, NULL, nccl.GetUniqueId(id), what);
+/* The id of each rank's group, made by the group's first rank. */
+static NcclId *share_ids(Rt *rt, RtGroup group, const char *what) {
+    NcclId mine;
+    memset(&mine, 0, sizeof mine);
+    if (mesh_first(rt->program, group, rt->rank) == rt->rank) {
+        begin(rt, what);
+        finish(rt, NULL, nccl.GetUniqueId(&mine), what);
+    }
+    NcclId *all = rt_alloc((size_t)rt->ranks * sizeof *all);
+    comm_gather(rt, &mine, all, sizeof mine, what);
+    return all;
 }
 
-void nccl_open(Rt *rt) {
+static void open_group(Rt *rt, RtGroup group) {
     static const char what[] = "the start of NCCL";
-    NcclId id;
-    NcclComm comm = NULL;
     NcclConfig config = NCCL_NON_BLOCKING;
+    NcclComm comm = NULL;
+    const RtProgram *program = rt->program;
+    NcclId *ids = share_ids(rt, group, what);
+    begin(rt, what);
+    NcclResult result = nccl.CommInitRankConfig(
+        &comm, mesh_group_ranks(program, group), ids[mesh_first(program, group, rt->rank)],
+        mesh_place(program, group, rt->rank), &config);
+    connected[group] = comm;
+    finish(rt, comm, result, what);
+    free(ids);
+}
+
+/* Those that the program names, and those that have batches of their own, for evaluation; the same ones
+ * in the same order on all ranks. */
+void nccl_open(Rt *rt) {
+    const RtProgram *program = rt->program;
+    bool wanted[RT_WORLD + 1] = {false};
     load_symbols();
     check_version();
-    memset(&id, 0, sizeof id);
-    if (rt->rank == 0)
-        new_id(rt, &id, what);
-    comm_broadcast(rt, &id, sizeof id, what);
-    begin(rt, what);
-    NcclResult result = nccl.CommInitRankConfig(&comm, rt->ranks, id, rt->rank, &config);
-    connected = comm;
-    finish(rt, comm, result, what);
+    wanted[mesh_group(program, RT_DATA)] = true;
+    for (int i = 0; i < program->group_count; i++)
+        wanted[mesh_group(program, program->groups[i])] = true;
+    for (RtGroup group = 1; group <= RT_WORLD; group++)
+        if (wanted[group])
+            open_group(rt, group);
 }
 
 void nccl_close(Rt *rt) {
     static const char what[] = "the end of NCCL";
     rt_finish_stream(rt, RT_STREAM_COMPUTE);
-    begin(rt, what);
-    NcclComm comm = connected;
-    connected = NULL;
-    finish(rt, NULL, comm ? nccl.CommDestroy(comm) : NCCL_OK, what);
+    for (RtGroup group = 1; group <= RT_WORLD; group++) {
+        begin(rt, what);
+        NcclComm comm = connected[group];
+        connected[group] = NULL;
+        finish(rt, NULL, comm ? nccl.CommDestroy(comm) : NCCL_OK, what);
+    }
+}
+
+static const char *async_error_of(NcclComm comm) {
+    NcclResult error = NCCL_OK;
+    bool asked = comm && nccl.CommGetAsyncError(comm, &error) == NCCL_OK;
+    if (!asked || error == NCCL_OK || error == NCCL_IN_PROGRESS)
+        return NULL;
+    const char *last = nccl.GetLastError(comm);
+    return last && *last ? last : nccl.GetErrorString(error);
 }
 
 /* Whoever is in a call sees its errors, so then there is nothing to ask. */
 const char *nccl_async_error(void) {
-    NcclResult error = NCCL_OK;
     const char *text = NULL;
     if (pthread_mutex_trylock(&in_use) != 0)
         return NULL;
-    bool asked = connected && nccl.CommGetAsyncError(connected, &error) == NCCL_OK;
-    if (asked && error != NCCL_OK && error != NCCL_IN_PROGRESS) {
-        const char *last = nccl.GetLastError(connected);
-        text = last && *last ? last : nccl.GetErrorString(error);
-    }
+    for (RtGroup group = 1; group <= RT_WORLD && !text; group++)
+        text = async_error_of(connected[group]);
     pthread_mutex_unlock(&in_use);
     return text;
 }
 
-/* A sum over one rank is there already. */
-void rt_all_reduce(Rt *rt, RtPtr at, int64_t count, RtDtype dtype) {
-    void *place = (void *)(uintptr_t)at;
-    rt->work.collectives++;
-    rt->work.collective_bytes += count * (int64_t)rt_dtype_bytes(dtype);
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+/* One that is being enqueued; comm NULL: the group is this rank alone. */
+typedef struct {
+    const char *name;
+    NcclComm comm;
+    CUstream stream;
+    void *to, *from;
+    size_t count, bytes; /* elements and bytes of a rank's part, or of all where there are none */
+    NcclType type;
+} Collective;
+
+/* Counts it; true where it is to run for real. */
+static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr to, RtPtr from,
+                  int64_t count, RtDtype dtype) {
+    const int64_t bytes = count * (int64_t)rt_dtype_bytes(dtype);
+    const bool parts = kind == RT_ALL_GATHER || kind == RT_REDUCE_SCATTER;
+    rt->work.collectives[kind].count++;
+    rt->work.collectives[kind].bytes +=
+        bytes * (parts ? mesh_group_ranks(rt->program, group) : 1);
     if (rt->dry)
-        return;
-    rt->collective = "all_reduce";
-    if (rt->comm) {
-        begin(rt, rt->collective);
-        finish(rt, connected,
-               nccl.AllReduce(place, place, (size_t)count, types[dtype], NCCL_SUM, connected,
-                              rt->streams[rt->stream]),
-               rt->collective);
-    }
+        return false;
+    *c = (Collective){collective_name(kind),
+                      rt->comm ? connected[mesh_group(rt->program, group)] : NULL,
+                      rt->streams[rt->stream],
+                      (void *)(uintptr_t)to,
+                      (void *)(uintptr_t)from,
+                      (size_t)count,
+                      (size_t)bytes,
+                      types[dtype]};
+    rt->collective = c->name;
+    if (c->comm)
+        begin(rt, c->name);
+    else if (to != from)
+        CU(MemcpyDtoDAsync, to, from, c->bytes, c->stream);
+    return true;
+}
+
+static void end(Rt *rt, const Collective *c, NcclResult result) {
+    if (c->comm)
+        finish(rt, c->comm, result, c->name);
     rt_launched(rt);
+}
+
+void rt_all_reduce(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype) {
+    Collective c;
+    if (start(rt, &c, RT_ALL_REDUCE, group, at, at, count, dtype))
+        end(rt, &c,
+            c.comm ? nccl.AllReduce(c.from, c.to, c.count, c.type, NCCL_SUM, c.comm, c.stream)
+                   : NCCL_OK);
+}
+
+void rt_all_gather(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype) {
+    Collective c;
+    if (start(rt, &c, RT_ALL_GATHER, group, to, from, count, dtype))
+        end(rt, &c,
+            c.comm ? nccl.AllGather(c.from, c.to, c.count, c.type, c.comm, c.stream) : NCCL_OK);
+}
+
+void rt_reduce_scatter(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype) {
+    Collective c;
+    if (start(rt, &c, RT_REDUCE_SCATTER, group, to, from, count, dtype))
+        end(rt, &c,
+            c.comm ? nccl.ReduceScatter(c.from, c.to, c.count, c.type, NCCL_SUM, c.comm, c.stream)
+                   : NCCL_OK);
+}
+
+void rt_broadcast(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype) {
+    Collective c;
+    if (start(rt, &c, RT_BROADCAST, group, at, at, count, dtype))
+        end(rt, &c,
+            c.comm ? nccl.Broadcast(c.from, c.to, c.count, c.type, 0, c.comm, c.stream) : NCCL_OK);
 }

@@ -2,6 +2,7 @@
 #include "runtime/comm.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
+#include "runtime/mesh.h"
 #include "runtime/profile.h"
 
 #include <math.h>
@@ -32,25 +33,27 @@ static int64_t run_batches(Rt *rt, int64_t batches) {
 }
 
 static void sum(Rt *rt, size_t at, int64_t count, RtDtype dtype) {
-    rt_all_reduce(rt, rt_state(rt, at), count, dtype);
+    rt_all_reduce(rt, RT_DATA, rt_state(rt, at), count, dtype);
 }
 
-/* What micro_step keeps of batches differs from rank to rank: all go by rank 0's. */
+/* What micro_step keeps of batches differs from rank to rank: all go by those of the first batches. */
 static void share_buffers(Rt *rt) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
         int64_t count = param_elements(param);
         if (!param->buffer)
             continue;
-        if (rt->rank > 0)
+        if (rt->data_rank > 0)
             rt_zero(rt, rt_state(rt, param->weight), (size_t)count * rt_dtype_bytes(param->dtype));
         sum(rt, param->weight, count, param->dtype);
     }
 }
 
-/* Over the held-out targets of all ranks. */
+/* Over the held-out targets of all ranks, each batch's once. */
 static int64_t sum_figures(Rt *rt, int64_t targets) {
     const RtProgram *program = rt->program;
+    if (mesh_first(program, RT_WORLD & ~RT_DATA, rt->rank) != rt->rank)
+        targets = 0;
     sum(rt, program->counters.eval_loss, 1, program->real);
     for (int i = 0; i < program->metric_count; i++)
         sum(rt, program->metrics[i].offset, 1, program->real);

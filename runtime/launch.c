@@ -124,7 +124,9 @@ RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
         return rt->work;
     rt_select_slot(rt, slot);
     entry->enqueue(rt);
-    int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies + rt->work.collectives;
+    int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies;
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++)
+        done += rt->work.collectives[kind].count;
     if (done + rt->work.left_out != entry->launches || rt->stream != RT_STREAM_COMPUTE)
         rt_internal("an entry of %s enqueued %lld launches, its plan has %d", rt->program->name,
                     (long long)done, entry->launches);

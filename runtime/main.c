@@ -15,11 +15,11 @@ static void open_loader(Rt *rt) {
     if (!rt->loader)
         rt_fail("%s", error);
     int64_t rows = loader_facts(rt->loader)->train_rows;
-    if (rows > 0 && rows < rt->ranks)
+    if (rows > 0 && rows < rt->data_ranks)
         rt_fail("%d processes cannot share %lld training rows; lower "
                 "parallelism.data_parallel_replicate_degree to %lld or less",
-                rt->ranks, (long long)rows, (long long)rows);
-    loader_shard(rt->loader, rt->rank, rt->ranks);
+                rt->data_ranks, (long long)rows, (long long)rows);
+    loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
 }
 
 static void show_start(const Rt *rt) {

@@ -64,5 +64,13 @@ const char *ncclGetErrorString(NcclResult result);
 const char *ncclGetLastError(NcclComm comm);
 NcclResult ncclAllReduce(const void *from, void *to, size_t count, NcclType type, NcclOp op,
                          NcclComm comm, CUstream stream);
+/* `count` elements of each rank. */
+NcclResult ncclAllGather(const void *from, void *to, size_t count, NcclType type, NcclComm comm,
+                         CUstream stream);
+/* `count` elements for each rank. */
+NcclResult ncclReduceScatter(const void *from, void *to, size_t count, NcclType type, NcclOp op,
+                             NcclComm comm, CUstream stream);
+NcclResult ncclBroadcast(const void *from, void *to, size_t count, NcclType type, int root,
+                         NcclComm comm, CUstream stream);
 
 #endif

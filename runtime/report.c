@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/data.h"
+#include "runtime/mesh.h"
 #include "runtime/outfile.h"
 #include "runtime/profile.h"
 #include "runtime/report_figures.h"
@@ -102,10 +103,13 @@ static json_t *numa_json(const Numa *numa) {
 /* What the cards exchanged; a program for one exchanges nothing. */
 static json_t *collectives_json(const RtMeasured *m) {
     json_t *kinds = json_object();
-    if (m->collectives > 0)
-        json_object_set_new(kinds, "all_reduce",
-                            json_pack("{s:I, s:I, s:n}", "count", (json_int_t)m->collectives,
-                                      "bytes", (json_int_t)m->collective_bytes, "ms"));
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
+        const RtExchanged *all = &m->collectives[kind];
+        if (all->count > 0)
+            json_object_set_new(kinds, collective_name((RtCollective)kind),
+                                json_pack("{s:I, s:I, s:n}", "count", (json_int_t)all->count,
+                                          "bytes", (json_int_t)all->bytes, "ms"));
+    }
     return kinds;
 }
 
@@ -246,8 +250,12 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "host to device a step, bytes", "%.0f", (double)m->copies[RT_H2D].bytes / steps,
          p->h2d_bytes);
     line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
-    if (m->collectives > 0)
-        line(out, "collectives a step, bytes", "%.0f", (double)m->collective_bytes / steps, NAN);
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
+        char title[64];
+        snprintf(title, sizeof title, "%s a step, bytes", collective_name((RtCollective)kind));
+        if (m->collectives[kind].count > 0)
+            line(out, title, "%.0f", (double)m->collectives[kind].bytes / steps, NAN);
+    }
     line(out, "synchronisations a step", "%.2f", (double)m->syncs / steps, NAN);
     line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
 }

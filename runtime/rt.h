@@ -65,6 +65,20 @@ typedef struct {
     int64_t pinned; /* of count: how many had pinned host memory; D2D: 0 */
 } RtCopies;
 
+typedef enum {
+    RT_ALL_REDUCE,
+    RT_ALL_GATHER,
+    RT_REDUCE_SCATTER,
+    RT_BROADCAST,
+    RT_COLLECTIVES
+} RtCollective;
+
+/* What went through collectives of a kind. The bytes are what nccl-tests calls a collective's size:
+ * those of all ranks' parts where ranks have parts. */
+typedef struct {
+    int64_t count, bytes;
+} RtExchanged;
+
 enum { RT_MAX_METRICS = 4 };
 
 /* Means over the held-out targets, after `step` steps. */
@@ -90,7 +104,7 @@ typedef struct {
     double wait_ms;
     double data_wait_ms;        /* the loop's wait for batches that were not prepared yet */
     double copy_ms, compute_ms; /* of a step, on the device: its copies in, its work; 0: unknown */
-    int64_t collectives, collective_bytes;
+    RtExchanged collectives[RT_COLLECTIVES];
     RtEvaluation before, after; /* of training; loss NAN where not measured */
     double loss_scale;          /* at the end; 0 without one */
     int64_t skipped_steps;      /* that applied no update, those before a resume too */
@@ -119,7 +133,7 @@ typedef struct {
 typedef struct {
     int64_t launches; /* kernels and GEMMs */
     int64_t memsets, copies, copy_bytes;
-    int64_t collectives, collective_bytes;
+    RtExchanged collectives[RT_COLLECTIVES];
     int64_t left_out; /* launches of a step's last micro-step alone */
 } RtWork;
 
@@ -150,6 +164,7 @@ struct Rt {
     RtOptions options;
     int rank, ranks;             /* this process, and how many train together */
     int local_rank, local_ranks; /* of those on this machine */
+    int data_rank, data_ranks;   /* its place among those that have batches of their own */
     struct RtComm *comm;         /* NULL with one rank */
     const char *collective;      /* the last one enqueued or captured; NULL: none */
     RtDevice device;
@@ -188,7 +203,7 @@ struct Rt {
 /* Taken from the data by all ranks together. */
 static inline int64_t rows_per_step(const Rt *rt) {
     const RtTraining *training = &rt->program->training;
-    return rt->ranks * training->micro_steps * training->batch;
+    return rt->data_ranks * training->micro_steps * training->batch;
 }
 
 /* CUDA's driver or the simulated device's (see device.c for the choice); ends with the driver's own

@@ -36,6 +36,23 @@ typedef struct {
 
 #define RT_NOWHERE ((size_t)-1)
 
+/* ---- ranks -------------------------------------------------------------------------------- */
+
+/* Ranks, a process and a device each, form a mesh with these axes; a rank's number counts the last one
+ * fastest. */
+typedef enum { RT_AXIS_PIPELINE, RT_AXIS_REPLICATE, RT_AXIS_SHARD, RT_AXIS_TENSOR, RT_AXES } RtAxis;
+
+/* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these alone. */
+typedef unsigned RtGroup;
+enum {
+    RT_PIPELINE = 1 << RT_AXIS_PIPELINE,
+    RT_REPLICATE = 1 << RT_AXIS_REPLICATE,
+    RT_SHARD = 1 << RT_AXIS_SHARD,
+    RT_TENSOR = 1 << RT_AXIS_TENSOR,
+    RT_DATA = RT_REPLICATE | RT_SHARD, /* those that have batches of their own */
+    RT_WORLD = (1 << RT_AXES) - 1
+};
+
 /* ---- launches ----------------------------------------------------------------------------- */
 
 typedef struct {
@@ -83,9 +100,16 @@ void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
 void rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
 void rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
-/* In place: the sum over all ranks of each of `count` elements, the same bits on every rank. All ranks
- * enqueue their collectives in the same order. */
-void rt_all_reduce(Rt *rt, RtPtr at, int64_t count, RtDtype dtype);
+
+/* Collectives of a group; its ranks enqueue them in the same order, and get the same bits.
+ *   all_reduce      in place, the sum over the ranks of each of `count` elements
+ *   all_gather      each rank's `count` elements, in the order of the ranks
+ *   reduce_scatter  of the sums, each rank's `count` elements, in the order of the ranks
+ *   broadcast       the first rank's `count` elements */
+void rt_all_reduce(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype);
+void rt_all_gather(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype);
+void rt_reduce_scatter(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype);
+void rt_broadcast(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype);
 
 /* Does nothing unless this step is dumped: then the rows of a [rows, cols] matrix (row_stride
  * elements apart) are copied out under `name`, after those of earlier calls of the same name. "grad"
@@ -154,7 +178,7 @@ typedef struct {
 } RtInput;
 
 /* An output of one launch of an entry, so that a bad value can be named: `launch` counts the
- * rt_launch/rt_gemm/rt_zero/rt_copy/rt_all_reduce calls of that entry from 0. Sorted by launch. */
+ * rt_launch/rt_gemm/rt_zero/rt_copy calls and collectives of that entry from 0. Sorted by launch. */
 typedef struct {
     int launch;
     const char *name;
@@ -320,8 +344,10 @@ struct RtProgram {
     const char *name; /* of the experiment */
     const char *spec_sha256;
     const char *generator;         /* name and version */
-    int ranks;                     /* processes that train it together; 0 is one */
-    double comm_timeout_s;         /* that one waits for another; 0: 600 */
+    int mesh[RT_AXES];             /* ranks along each axis; 0 is one */
+    const RtGroup *groups;         /* that its collectives name */
+    int group_count;
+    double comm_timeout_s;         /* that one rank waits for another; 0: 600 */
     RtDtype real;                  /* F64 or F32: the dtype of losses, norms and tables */
     const char *precision;         /* as in the spec: "bf16", ... */
     size_t arena_bytes[RT_ARENAS]; /* INPUT: of one slot */

@@ -65,6 +65,9 @@ double device_fused_ms(const Device *, Rate, double flops, double bytes);
 int device_node_cards(const Device *);
 /* Time in which `cards` cards of a node sum `bytes` that each of them holds. */
 double device_all_reduce_ms(const Device *, int cards, double bytes);
+/* Of any kind, `bytes` of all cards' parts. An all_reduce is a reduce_scatter and an all_gather, each half
+ * of it; a broadcast passes through every card once, too. */
+double device_collective_ms(const Device *, CollectiveKind, int cards, double bytes);
 
 /* The unit that the program's matrix products run on. */
 Rate program_rate(const Program *);

@@ -81,3 +81,8 @@ double device_all_reduce_ms(const Device *device, int cards, double bytes) {
     return links + (1 - share) * overhead_ms(device, above - 1) +
            share * overhead_ms(device, above);
 }
+
+double device_collective_ms(const Device *device, CollectiveKind kind, int cards, double bytes) {
+    double ms = device_all_reduce_ms(device, cards, bytes);
+    return kind == COLLECTIVE_ALL_REDUCE ? ms : ms / 2;
+}

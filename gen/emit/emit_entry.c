@@ -140,6 +140,20 @@ static const char *gemm_text(const Stretch *s, const Launch *launch) {
     return arena_printf(s->e->arena, "G_%s", s->e->plan->gemms[launch->index].name);
 }
 
+static void put_collective(const Stretch *s, const Launch *launch, const char *const *arg) {
+    const Collective *c = &s->e->plan->collectives[launch->index];
+    Arena *arena = s->e->arena;
+    const char *items[5];
+    int count = 0;
+    items[count++] = group_text(arena, c->group);
+    for (int i = 0; i < launch->arg_count; i++)
+        items[count++] = arg[i];
+    items[count++] = arena_printf(arena, "%lld", (long long)c->count);
+    items[count++] = rt_dtype(c->dtype);
+    put_call(s->e->out, arena_printf(arena, "    rt_%s(rt, ", collective_name(c->kind)), items,
+             count);
+}
+
 static void put_call_of(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const Value *v = launch->arg[0];
@@ -163,10 +177,8 @@ static void put_call_of(const Stretch *s, int index) {
         sb_printf(s->e->out, "    rt_copy(rt, %s, %s, %lld);\n", arg[0], arg[1],
                   (long long)value_bytes(v));
         break;
-    case LAUNCH_ALL_REDUCE:
-        ENSURE(value_dense(v), "%s cannot be summed at once", v->name);
-        sb_printf(s->e->out, "    rt_all_reduce(rt, %s, %lld, %s);\n", arg[0],
-                  (long long)value_elements(v), rt_dtype(v->dtype));
+    case LAUNCH_COLLECTIVE:
+        put_collective(s, launch, arg);
         break;
     }
 }

@@ -19,9 +19,10 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
                   "# The spec that trains the weights which this program starts from, and where it "
                   "leaves them.\nBASE_SPEC  := %s\nBASE_MODEL := %s\n\n",
                   plan->spec->base_spec, plan->spec->init_dir);
-    if (plan->program->ranks > 1)
+    long long ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
+    if (ranks > 1)
         sb_printf(out, "# Processes that train together, one a device.\nRANKS   := %lld\n\n",
-                  (long long)plan->program->ranks);
+                  ranks);
     sb_printf(out, "ARCH    ?= %s\n", plan->device->arch);
     sb_append(out, rest->text, rest->size);
 }

@@ -2,6 +2,7 @@
 #include "base/version.h"
 #include "emit/emit.h"
 #include "emit/emit_entry.h"
+#include "emit/emit_ranks.h"
 #include "emit/names.h"
 
 #include <math.h>
@@ -41,11 +42,12 @@ static void put_head(const Emit *e) {
               " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n",
               (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
               (long long)program->tokens, program->unit.plural);
-    if (program->ranks > 1)
+    long long ranks = mesh_ranks(&program->mesh, GROUP_WORLD);
+    if (ranks > 1)
         sb_printf(e->out,
                   "\n/* One program for %lld processes, each with a device and batches of its own. "
                   "*/\n",
-                  (long long)program->ranks);
+                  ranks);
     sb_puts(e->out, "#include \"buffers.h\"\n#include \"runtime/runtime.h\"\n\n");
 }
 
@@ -424,13 +426,6 @@ static void put_profiling(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
-static void put_ranks(const Emit *e) {
-    if (e->plan->program->ranks == 1)
-        return;
-    sb_printf(e->out, "    .ranks = %lld,\n", (long long)e->plan->program->ranks);
-    sb_printf(e->out, "    .comm_timeout_s = %.17g,\n", e->spec->parallelism.comm_timeout_s);
-}
-
 void emit_program(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
@@ -446,6 +441,7 @@ void emit_program(const Places *places, StrBuf *out) {
     put_text(&e, "config_json", plan->program->config_json);
     put_text(&e, "adapter_json", plan->program->adapter_json);
     put_inputs(&e);
+    emit_groups(plan, out);
     put_identity(&e);
     put_counters(&e);
     put_metrics(&e);
@@ -456,7 +452,7 @@ void emit_program(const Places *places, StrBuf *out) {
     put_checkpoint(&e);
     put_profiling(&e);
     put_predicted(&e);
-    put_ranks(&e);
+    emit_ranks(plan, out);
     sb_puts(out,
             "};\n\nint main(int argc, char **argv) { return rt_main(&program, argc, argv); }\n");
     arena_free(&arena);

@@ -269,6 +269,18 @@ const char *rt_dtype(DType dtype) {
     return names[dtype];
 }
 
+const char *group_text(Arena *arena, RankGroup group) {
+    static const char *const names[AXIS_COUNT] = {[AXIS_PIPELINE] = "RT_PIPELINE",
+                                                  [AXIS_REPLICATE] = "RT_REPLICATE",
+                                                  [AXIS_SHARD] = "RT_SHARD",
+                                                  [AXIS_TENSOR] = "RT_TENSOR"};
+    const char *text = NULL;
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
+        if (group >> axis & 1)
+            text = text ? arena_printf(arena, "%s | %s", text, names[axis]) : names[axis];
+    return text ? text : "0";
+}
+
 const char *rt_arena(ArenaKind kind) {
     static const char *const names[ARENA_COUNT] = {"RT_STATE", "RT_SCRATCH", "RT_INPUT"};
     return names[kind];

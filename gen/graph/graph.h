@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/strbuf.h"
+#include "graph/mesh.h"
 
 typedef enum { DT_F64, DT_F32, DT_F16, DT_BF16, DT_I64, DT_I32, DT_U8, DT_COUNT } DType;
 
@@ -143,6 +144,7 @@ typedef struct {
     bool transpose_a, transpose_b; /* matmul */
     bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
+    RankGroup group; /* collectives: who takes part */
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */
 } Attr;
 
@@ -251,8 +253,7 @@ typedef struct Program {
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
     Unit unit;                 /* what such a row is */
     int64_t seq_len, micro_steps, steps;
-    int64_t
-        ranks; /* processes that train together, one a device; each has micro_steps of its own */
+    Mesh mesh;                /* ranks that train together; each has micro_steps of its own */
     const char *config_json;  /* config.json of the model, as text; exports carry it */
     const char *adapter_json; /* adapter_config.json of what was added to it; NULL: nothing */
 } Program;

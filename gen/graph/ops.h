@@ -119,3 +119,6 @@ OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_fl
 
 /* collectives */
 OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, no_gradient, no_steps, no_flops, plan_all_reduce)
+OP(all_gather, SK | COLLECTIVE, shape_all_gather, no_gradient, no_steps, no_flops, plan_all_gather)
+OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, no_gradient, no_steps, no_flops, plan_reduce_scatter)
+OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops, plan_broadcast)

@@ -1,10 +1,38 @@
-/* Collectives: what all ranks do together. Each rank calls them in the same order.
+/* Collectives: what the ranks of attr.group do together. Each rank calls them in the same order.
  *
- * all_reduce  (x) -> over x's place, the sum of all ranks' x, the same bits on each */
+ * all_reduce      (x) -> over x's place, the sum of all ranks' x, the same bits on each
+ * all_gather      (x [R,C]) -> [n R, C], each rank's rows in the order of the ranks
+ * reduce_scatter  (x [n R, C]) -> [R,C], of the sum of all ranks' x the rank's own rows
+ * broadcast       (x) -> over x's place, the first rank's x */
 #include "graph/op_table.h"
+
+static void shape_in_place(Op *op) {
+    op_expect(op, op->in_count == 1 && op->out_count == 1, "operands");
+    op_expect(op, value_same_view(op->in[0], op->out[0]) && value_dense(op->in[0]), "not in place");
+}
 
 void shape_all_reduce(Program *p, Op *op) {
     (void)p;
-    op_expect(op, op->in_count == 1 && op->out_count == 1, "operands");
-    op_expect(op, value_same_view(op->in[0], op->out[0]) && value_dense(op->in[0]), "not in place");
+    shape_in_place(op);
+}
+
+void shape_broadcast(Program *p, Op *op) {
+    (void)p;
+    shape_in_place(op);
+}
+
+void shape_all_gather(Program *p, Op *op) {
+    const Value *x = op->in[0];
+    op_expect_operands(op, 1);
+    op_expect(op, value_dense(x), "not dense");
+    result_2d(p, op, 0, "all", x->dtype, value_rows(x) * mesh_ranks(&p->mesh, op->attr.group),
+              value_cols(x));
+}
+
+void shape_reduce_scatter(Program *p, Op *op) {
+    const Value *x = op->in[0];
+    int64_t ranks = mesh_ranks(&p->mesh, op->attr.group);
+    op_expect_operands(op, 1);
+    op_expect(op, value_dense(x) && value_rows(x) % ranks == 0, "rows");
+    result_2d(p, op, 0, "part", x->dtype, value_rows(x) / ranks, value_cols(x));
 }

@@ -27,6 +27,15 @@ static void print_int(StrBuf *out, const char *name, int64_t value) {
         sb_printf(out, " %s=%lld", name, (long long)value);
 }
 
+static void print_group(StrBuf *out, RankGroup group) {
+    const char *before = " group=";
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
+        if (group >> axis & 1) {
+            sb_printf(out, "%s%s", before, axis_name((Axis)axis));
+            before = "+";
+        }
+}
+
 static void print_attr(const Attr *a, StrBuf *out) {
     print_real(out, "alpha", a->alpha);
     print_real(out, "eps", a->eps);
@@ -54,6 +63,7 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_int(out, "out_height", a->out_height);
     print_int(out, "out_width", a->out_width);
     print_int(out, "stream", a->stream);
+    print_group(out, a->group);
     if (a->transpose_a)
         sb_puts(out, " transpose_a");
     if (a->transpose_b)

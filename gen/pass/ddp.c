@@ -29,13 +29,13 @@ static void put_first(Program *p, Graph *graph, Op *op) {
 
 void pass_ddp(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
-    p->ranks *= spec->parallelism.data_parallel_replicate_degree;
-    if (p->ranks == 1 || !p->train.gradient)
+    p->mesh.size[AXIS_REPLICATE] = spec->parallelism.data_parallel_replicate_degree;
+    if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !p->train.gradient)
         return;
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
     Value *sums = value_alias(p, run, "gradient_and_loss");
     read_sums(p, update, sums);
-    Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1, (Attr){0},
+    Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1, (Attr){.group = GROUP_REPLICATE},
                          spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
     op->observe = "grad";
     put_first(p, update, op);

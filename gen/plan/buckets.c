@@ -3,6 +3,7 @@
  * Each begins once all of its bytes are there, so that small ones begin early; but each has its
  * latency, so that large ones end early. Pieces are taken in the order of their bytes, and a bucket
  * ends with the piece that makes it as large as was asked for. */
+#include "plan/kernels.h"
 #include "plan/streams.h"
 
 #include <math.h>
@@ -15,15 +16,16 @@ typedef struct {
 } Piece;
 
 typedef struct {
-    const Plan *plan;
+    Plan *plan;
     Piece *pieces; /* in the order of their bytes */
     int count;
     double end_ms; /* of all other launches */
 } Pieces;
 
-static bool is_piece(const PlanEntry *entry, int index) {
+static bool is_piece(const Plan *plan, const PlanEntry *entry, int index) {
     const Launch *launch = &entry->launches[index];
-    if (launch->kind != LAUNCH_ALL_REDUCE || launch->op_count != 1)
+    if (launch->kind != LAUNCH_COLLECTIVE || launch->op_count != 1 ||
+        plan->collectives[launch->index].kind != COLLECTIVE_ALL_REDUCE)
         return false;
     for (int i = index + 1; i < entry->launch_count; i++)
         for (int a = 0; a < entry->launches[i].arg_count; a++)
@@ -32,9 +34,10 @@ static bool is_piece(const PlanEntry *entry, int index) {
     return true;
 }
 
-static bool lies_behind(const Launch *a, const Launch *b) {
+static bool lies_behind(const Plan *plan, const Launch *a, const Launch *b) {
     const Value *x = a->arg[0], *y = b->arg[0];
-    return x->storage == y->storage && x->dtype == y->dtype && a->ends_step == b->ends_step &&
+    return plan->collectives[a->index].group == plan->collectives[b->index].group &&
+           x->storage == y->storage && x->dtype == y->dtype && a->ends_step == b->ends_step &&
            x->offset + value_elements(x) == y->offset;
 }
 
@@ -51,12 +54,12 @@ static void insert_piece(Pieces *p, Piece piece) {
 }
 
 /* Takes the pieces out of the entry. */
-static Pieces take_pieces(const Plan *plan, PlanEntry *entry, Arena *arena) {
+static Pieces take_pieces(Plan *plan, PlanEntry *entry, Arena *arena) {
     Pieces p = {plan, arena_array(arena, (size_t)entry->launch_count + 1, sizeof(Piece)), 0, 0};
     bool *taken = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *taken);
     int kept = 0;
     for (int i = 0; i < entry->launch_count; i++)
-        taken[i] = is_piece(entry, i);
+        taken[i] = is_piece(plan, entry, i);
     for (int i = 0; i < entry->launch_count; i++) {
         if (taken[i]) {
             insert_piece(&p, (Piece){entry->launches[i], p.end_ms, kept});
@@ -73,12 +76,18 @@ static Pieces take_pieces(const Plan *plan, PlanEntry *entry, Arena *arena) {
 
 static double piece_bytes(const Piece *piece) { return (double)value_bytes(piece->launch.arg[0]); }
 
+static int piece_ranks(const Pieces *p, int index) {
+    const Collective *c = &p->plan->collectives[p->pieces[index].launch.index];
+    return (int)mesh_ranks(&p->plan->program->mesh, c->group);
+}
+
 /* How many pieces from `first` on are one bucket of `size` bytes. */
 static int bucket_pieces(const Pieces *p, int first, double size) {
     double bytes = piece_bytes(&p->pieces[first]);
     int count = 1;
     while (first + count < p->count && bytes < size &&
-           lies_behind(&p->pieces[first + count - 1].launch, &p->pieces[first + count].launch))
+           lies_behind(p->plan, &p->pieces[first + count - 1].launch,
+                       &p->pieces[first + count].launch))
         bytes += piece_bytes(&p->pieces[first + count++]);
     return count;
 }
@@ -95,8 +104,7 @@ static double cost_of_size(const Pieces *p, double size) {
             bytes += piece_bytes(&p->pieces[i]);
             ready = fmax(ready, p->pieces[i].ready_ms);
         }
-        end = fmax(end, ready) +
-              device_all_reduce_ms(device, (int)p->plan->program->ranks, bytes);
+        end = fmax(end, ready) + device_all_reduce_ms(device, piece_ranks(p, first), bytes);
         cost += device->kernel_gap_ms;
     }
     return cost + fmax(end - p->end_ms, 0);
@@ -139,7 +147,10 @@ static Piece bucket_of(const Pieces *p, int first, int count, int number) {
         ops[i] = piece->launch.ops[0];
         bucket.after = piece->after > bucket.after ? piece->after : bucket.after;
     }
+    Collective whole = p->plan->collectives[bucket.launch.index];
     bucket.launch.arg[0] = whole_of(p, first, count, number);
+    whole.count = value_elements(bucket.launch.arg[0]);
+    bucket.launch.index = plan_collective(p->plan, whole);
     bucket.launch.ops = ops;
     bucket.launch.op_count = count;
     return bucket;
@@ -167,7 +178,7 @@ static void put_buckets(PlanEntry *entry, const Piece *buckets, int count) {
             from >= buckets[left - 1].after ? entry->launches[from--] : buckets[--left].launch;
 }
 
-void join_buckets(const Plan *plan, PlanEntry *entry) {
+void join_buckets(Plan *plan, PlanEntry *entry) {
     Arena arena = {0};
     Pieces p = take_pieces(plan, entry, &arena);
     Piece *buckets = arena_array(&arena, (size_t)p.count + 1, sizeof *buckets);

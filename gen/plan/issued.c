@@ -136,7 +136,9 @@ double launch_issued_bytes(const Plan *plan, const Launch *launch) {
         return gemm_bytes(&plan->gemms[launch->index]);
     if (launch->kind == LAUNCH_ZERO)
         return (double)value_bytes(launch->arg[0]);
-    if (launch->kind == LAUNCH_COPY || launch->kind == LAUNCH_ALL_REDUCE)
+    if (launch->kind == LAUNCH_COLLECTIVE)
+        return 2 * collective_bytes(plan, launch);
+    if (launch->kind == LAUNCH_COPY)
         return 2 * (double)value_bytes(launch->arg[0]);
     const Kernel *k = &plan->kernels[launch->index];
     if (k->template_name)

@@ -29,6 +29,11 @@ int plan_kernel(Plan *, Kernel);
 void kernel_operands(Arena *, Kernel *, Launch *);
 /* What its body asks of memory in the launch, and its arithmetic. */
 Cost body_cost(Arena *, const Kernel *, const Launch *);
+/* The plan's entry for such a collective. */
+int plan_collective(Plan *, Collective);
+/* What nccl-tests calls the size of a launch's collective, and its time. */
+double collective_bytes(const Plan *, const Launch *);
+double collective_ms(const Plan *, const Launch *);
 /* Canonical text of what the kernel's body does. */
 const char *body_signature(Arena *, const Kernel *);
 /* "add, rms_norm": each kind of op once; and the name of a kernel of such ops, "add_rms_norm". */

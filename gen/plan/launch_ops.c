@@ -15,15 +15,6 @@ void plan_op(Plan *plan, Entry entry, const Group *group) {
     rule[op->kind](plan, entry, group);
 }
 
-void plan_all_reduce(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
-    Launch launch = {
-        .kind = LAUNCH_ALL_REDUCE, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};
-    launch.read[0] = launch.written[0] = true;
-    launch_carries(plan->program->arena, &launch, &op, 1);
-    plan_add_launch(plan, entry, launch);
-}
-
 void plan_zero(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
     Launch launch = {.kind = LAUNCH_ZERO, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};

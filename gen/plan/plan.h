@@ -91,6 +91,14 @@ typedef struct {
     Pos pos;         /* spec line of the first op */
 } Kernel;
 
+/* What the ranks of a group do with `count` elements, of each rank's part or of all. */
+typedef struct {
+    CollectiveKind kind;
+    RankGroup group;
+    int64_t count;
+    DType dtype;
+} Collective;
+
 /* ---- launches ------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -102,7 +110,7 @@ typedef struct {
     double alpha, beta;
 } Gemm;
 
-typedef enum { LAUNCH_KERNEL, LAUNCH_GEMM, LAUNCH_ZERO, LAUNCH_COPY, LAUNCH_ALL_REDUCE } LaunchKind;
+typedef enum { LAUNCH_KERNEL, LAUNCH_GEMM, LAUNCH_ZERO, LAUNCH_COPY, LAUNCH_COLLECTIVE } LaunchKind;
 
 /* model_flops leaves out what is computed a second time to save memory: shares of peak refer to it. */
 typedef struct {
@@ -111,8 +119,9 @@ typedef struct {
 
 typedef struct {
     LaunchKind kind;
-    int index;                    /* of the kernel or GEMM */
-    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO, ALL_REDUCE: to; COPY: to, from */
+    int index;                    /* of the kernel, GEMM or collective */
+    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; COPY: to, from; COLLECTIVE: to, and
+                                   * from where that is another place */
     bool written[MAX_PARAMS], read[MAX_PARAMS];
     int arg_count;
     int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */
@@ -148,12 +157,12 @@ typedef struct {
     int64_t offset; /* bytes, a multiple of 256; -1: never used */
 } Place;
 
-/* What ranks do together: `bytes` are their operands', on each rank. Of `ms` the step waits for
- * exposed_ms; the rest is spent beside other work. */
+/* Collectives of a kind in a step. The bytes are what nccl-tests calls their size: those of all ranks'
+ * parts where ranks have parts. */
 typedef struct {
     int count;
-    double bytes, ms, exposed_ms;
-} Collectives;
+    double bytes, ms;
+} Exchanged;
 
 typedef struct {
     Program *program;
@@ -164,14 +173,17 @@ typedef struct {
     int kernel_count, kernel_capacity;
     Gemm *gemms;
     int gemm_count, gemm_capacity;
+    Collective *collectives;
+    int collective_count, collective_capacity;
     Place *place; /* by storage id */
     int64_t arena_bytes[ARENA_COUNT];
     int64_t gemm_workspace_offset, gemm_workspace_bytes; /* in SCRATCH */
     int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
     int64_t process_bytes; /* what the process should use: arenas and the device file's overheads */
     Cost step;             /* one training step: micro-steps and update */
-    Collectives collectives; /* of that step */
-    double alone_ms;         /* that step without them, as one card would take it */
+    Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
+    double exposed_ms; /* of them, what the step waits for; the rest is spent beside other work */
+    double alone_ms;   /* that step without them, as one card would take it */
 } Plan;
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */
@@ -212,6 +224,8 @@ int plan_kernel_launches(const Plan *, Entry);
 double plan_times(const Plan *, Entry, const Launch *);
 /* The unit that the program's matrix products run on. */
 Rate plan_rate(const Plan *);
+/* Of all collectives of a step: their time, each by itself, their number and their bytes. */
+Exchanged plan_exchanged(const Plan *);
 /* What holds the bytes of a role, for people: "frozen weights". */
 const char *plan_role_title(Role);
 /* The byte where a value starts, in its arena. */

@@ -118,9 +118,8 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
     }
     if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
         return device_fused_ms(device, plan_rate(plan), flops, bytes);
-    if (launch->kind == LAUNCH_ALL_REDUCE)
-        return device_all_reduce_ms(device, (int)plan->program->ranks,
-                                    (double)value_bytes(launch->arg[0]));
+    if (launch->kind == LAUNCH_COLLECTIVE)
+        return collective_ms(plan, launch);
     return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
                             bytes);
 }
@@ -177,13 +176,14 @@ static double count_collectives(Plan *plan, Entry entry) {
     for (int i = 0; i < plan->entry[entry].launch_count; i++) {
         const Launch *launch = &plan->entry[entry].launches[i];
         double times = plan_times(plan, entry, launch);
-        if (launch->kind != LAUNCH_ALL_REDUCE) {
+        if (launch->kind != LAUNCH_COLLECTIVE) {
             other_ms += times * launch->cost.ms;
             continue;
         }
-        plan->collectives.count += (int)times;
-        plan->collectives.bytes += times * (double)value_bytes(launch->arg[0]);
-        plan->collectives.ms += times * launch->cost.ms;
+        Exchanged *sum = &plan->exchanged[plan->collectives[launch->index].kind];
+        sum->count += (int)times;
+        sum->bytes += times * collective_bytes(plan, launch);
+        sum->ms += times * launch->cost.ms;
     }
     return other_ms;
 }
@@ -195,11 +195,11 @@ static void predict_step(Plan *plan) {
     add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].other_cost, micro_steps - 1);
     add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, 1);
     add_cost(&plan->step, &plan->entry[ENTRY_UPDATE].cost, 1);
-    plan->collectives = (Collectives){0};
+    memset(plan->exchanged, 0, sizeof plan->exchanged);
     double alone_ms = count_collectives(plan, ENTRY_MICRO_STEP);
     alone_ms += count_collectives(plan, ENTRY_UPDATE);
     bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
-    plan->collectives.exposed_ms = overlaps ? plan->step.ms - alone_ms : plan->collectives.ms;
+    plan->exposed_ms = overlaps ? plan->step.ms - alone_ms : plan_exchanged(plan).ms;
     double host =
         micro_steps *
         (input_ms(plan) + (plan->spec->compile.cuda_graph ? plan->device->graph_launch_ms : 0));
@@ -228,7 +228,7 @@ static int64_t process_bytes(const Plan *plan) {
     }
     if (plan->gemm_count > 0)
         bytes += device->library_bytes;
-    if (plan->program->ranks > 1)
+    if (plan->collective_count > 0)
         bytes += device->collective_bytes;
     if (plan->spec->compile.cuda_graph)
         bytes += graph_nodes(plan) * device->graph_node_bytes;

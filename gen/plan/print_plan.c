@@ -63,6 +63,15 @@ static const char *peak_name(const Plan *plan, Peak peak) {
     return entry->launches[peak.launch].ops[0]->name;
 }
 
+static const char *collective_title(CollectiveKind kind) {
+    static const char *const titles[COLLECTIVE_KINDS] = {
+        [COLLECTIVE_ALL_REDUCE] = "[all_reduce]",
+        [COLLECTIVE_ALL_GATHER] = "[all_gather]",
+        [COLLECTIVE_REDUCE_SCATTER] = "[reduce_scatter]",
+        [COLLECTIVE_BROADCAST] = "[broadcast]"};
+    return titles[kind];
+}
+
 static const char *launch_name(const Plan *plan, const Launch *launch) {
     switch (launch->kind) {
     case LAUNCH_KERNEL:
@@ -73,15 +82,15 @@ static const char *launch_name(const Plan *plan, const Launch *launch) {
         return "[memset]";
     case LAUNCH_COPY:
         return "[memcpy]";
-    case LAUNCH_ALL_REDUCE:
-        return "[all_reduce]";
+    case LAUNCH_COLLECTIVE:
+        return collective_title(plan->collectives[launch->index].kind);
     }
     return "";
 }
 
 /* How much more these cards do than one card does of such steps. */
 static double speedup(const Plan *plan) {
-    return (double)plan->program->ranks * plan->alone_ms / plan->step.ms;
+    return (double)mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->alone_ms / plan->step.ms;
 }
 
 /* All launches of one name in a step. */
@@ -129,7 +138,8 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
 
 static double rows_per_step(const Plan *plan) {
     const Program *p = plan->program;
-    return (double)p->tokens * (double)p->micro_steps * (double)p->ranks;
+    return (double)p->tokens * (double)p->micro_steps *
+           (double)mesh_ranks(&p->mesh, GROUP_DATA);
 }
 
 static double per_second(double amount, double ms) { return ms > 0 ? 1e3 * amount / ms : 0; }
@@ -198,15 +208,22 @@ static void print_shares(const Plan *plan, StrBuf *out) {
 }
 
 static void print_cards(const Plan *plan, StrBuf *out) {
-    const Collectives *c = &plan->collectives;
-    int cards = (int)plan->program->ranks, node = device_node_cards(plan->device);
+    int cards = (int)mesh_ranks(&plan->program->mesh, GROUP_WORLD);
+    int node = device_node_cards(plan->device);
     if (cards == 1)
         return;
-    sb_printf(out, "cards: %d, each with such a step; all_reduce x %d, %.2f MiB, %.3f ms\n", cards,
-              c->count, c->bytes / MIB, c->ms);
-    if (c->ms > c->exposed_ms)
+    sb_printf(out, "cards: %d, each with such a step", cards);
+    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
+        const Exchanged *c = &plan->exchanged[kind];
+        if (c->count > 0)
+            sb_printf(out, "; %s x %d, %.2f MiB, %.3f ms", collective_name((CollectiveKind)kind),
+                      c->count, c->bytes / MIB, c->ms);
+    }
+    sb_puts(out, "\n");
+    if (plan_exchanged(plan).ms > plan->exposed_ms)
         sb_printf(out, "cards: %.3f ms of it exposed, %.3f ms beside backward, which is not counted "
-                       "as slower for it\n", c->exposed_ms, c->ms - c->exposed_ms);
+                       "as slower for it\n", plan->exposed_ms,
+                  plan_exchanged(plan).ms - plan->exposed_ms);
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
@@ -305,16 +322,22 @@ static json_t *step_json(const Plan *plan) {
 
 /* Nothing where one card works alone. */
 static void set_cards(const Plan *plan, json_t *root) {
-    const Collectives *c = &plan->collectives;
-    if (plan->program->ranks == 1)
+    int64_t ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
+    if (ranks == 1)
         return;
-    json_object_set_new(root, "ranks", json_integer(plan->program->ranks));
-    json_object_set_new(root, "collectives",
-                        json_pack("{s:{s:i, s:f, s:f}}", "all_reduce", "count", c->count, "bytes",
-                                  c->bytes, "ms", c->ms));
+    json_t *kinds = json_object();
+    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
+        const Exchanged *c = &plan->exchanged[kind];
+        if (c->count > 0)
+            json_object_set_new(kinds, collective_name((CollectiveKind)kind),
+                                json_pack("{s:i, s:f, s:f}", "count", c->count, "bytes", c->bytes,
+                                          "ms", c->ms));
+    }
+    json_object_set_new(root, "ranks", json_integer(ranks));
+    json_object_set_new(root, "collectives", kinds);
     json_object_set_new(root, "communication",
-                        json_pack("{s:f, s:f}", "exposed_ms", c->exposed_ms, "overlapped_ms",
-                                  c->ms - c->exposed_ms));
+                        json_pack("{s:f, s:f}", "exposed_ms", plan->exposed_ms, "overlapped_ms",
+                                  plan_exchanged(plan).ms - plan->exposed_ms));
     json_object_set_new(root, "speedup", json_real(speedup(plan)));
 }
 

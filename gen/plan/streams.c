@@ -79,7 +79,7 @@ static void join_streams(PlanEntry *entry) {
 void plan_streams(Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         PlanEntry *entry = &plan->entry[e];
-        if (plan->program->ranks > 1) {
+        if (plan->collective_count > 0) {
             price_launches(plan, entry);
             join_buckets(plan, entry);
         }

@@ -13,6 +13,6 @@ double timeline_ms(const PlanEntry *, bool ends_step);
 
 /* Joins collectives of the entry, its launches priced, that are alike and whose bytes are neighbours
  * into buckets. */
-void join_buckets(const Plan *, PlanEntry *);
+void join_buckets(Plan *, PlanEntry *);
 
 #endif

@@ -20,11 +20,11 @@ static const Figure figures[FIGURES] = {
 
 /* ---- as rows of a comparison ------------------------------------------------------------------ */
 
-static int cards_of(const Plan *plan) { return (int)plan->program->ranks; }
+static int cards_of(const Plan *plan) { return (int)mesh_ranks(&plan->program->mesh, GROUP_WORLD); }
 
-static double comm_ms(const Plan *plan) { return plan->collectives.ms; }
+static double comm_ms(const Plan *plan) { return plan_exchanged(plan).ms; }
 
-static double comm_bytes(const Plan *plan) { return plan->collectives.bytes; }
+static double comm_bytes(const Plan *plan) { return plan_exchanged(plan).bytes; }
 
 static Spread just(double value) { return (Spread){value, value, value}; }
 

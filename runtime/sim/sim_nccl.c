@@ -1,8 +1,8 @@
 /* NCCL's stand-in: collectives over MPI, as operations of simulated streams.
  *
  * Each communicator has an MPI communicator of its own. A collective gathers every rank's bytes, a
- * piece at a time, and each rank adds them up in the order of the ranks: so all get the same bits in
- * every run. It never waits inside the driver: a piece that has not arrived lets other streams go on.
+ * piece at a time, and each rank takes what it wants of them; sums are added up in the order of the
+ * ranks: so all get the same bits in every run. It never waits inside the driver: a piece that has not arrived lets other streams go on.
  * Before its data it compares notes with the others, for real NCCL hangs where two ranks call
  * different things, and a test must not. */
 #include "../nccl_abi.h"
@@ -18,35 +18,47 @@
 
 enum { PIECE_BYTES = 4 << 20, SIMULATED_VERSION = 22809 };
 
-/* What ranks compare before a collective. */
+typedef enum { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST } Kind;
+
+/* What ranks compare before a collective; no padding, it is compared as bytes. */
 typedef struct {
     uint64_t communicator, count;
-    int64_t type;
+    int64_t kind, type, root;
 } Note;
 
-/* One all-reduce, as it lies in a stream or a graph. */
+/* One collective, as it lies in a stream or a graph. */
 typedef struct {
+    Kind kind;
     NcclComm comm;
     const char *from;
     char *to;
-    size_t count;
+    size_t count; /* of elements that a rank sends */
     NcclType type;
-} Reduce;
+    int root;
+} Collective;
+
+/* What ranks tell each other to find those with the same id. */
+typedef struct {
+    uint64_t name;
+    int64_t rank, ranks;
+} Member;
 
 struct NcclCommOf {
     int rank, ranks;
     uint64_t name; /* of the id it was made with */
     MPI_Comm mpi;
-    MPI_Request request; /* of the communicator itself, of notes or of a piece */
+    MPI_Request request; /* of members, of notes or of a piece */
+    Member member, *members; /* of all of MPI's ranks; NULL once the communicator is there */
     bool ready;
     atomic_flag in_call;
     atomic_int error; /* NcclResult */
     char last_error[256];
-    const Reduce *running; /* NULL: none; others wait until it is done */
-    bool noted;            /* the notes of `running` agree */
-    size_t done, piece;    /* elements of it that are summed up; on their way */
-    Note note, *notes;     /* [ranks] */
-    unsigned char *pieces; /* [ranks][PIECE_BYTES] */
+    const Collective *running; /* NULL: none; others wait until it is done */
+    bool noted;                /* the notes of `running` agree */
+    size_t done, piece;        /* elements of it that have arrived; on their way */
+    Note note, *notes;         /* [ranks] */
+    unsigned char *pieces;     /* [ranks][PIECE_BYTES] */
+    unsigned char *sums;       /* [PIECE_BYTES] */
 };
 
 static _Thread_local char global_error[256] = "";
@@ -101,14 +113,18 @@ NcclResult ncclGetUniqueId(NcclId *id) {
     return read ? NCCL_OK : fail(NULL, NCCL_SYSTEM_ERROR, "/dev/urandom cannot be read");
 }
 
-static bool of_this_world(int ranks, int rank) {
-    int initialized, world_ranks, world_rank;
+static bool has_mpi(void) {
+    int initialized;
     MPI_Initialized(&initialized);
-    if (!initialized)
+    return initialized;
+}
+
+static int world_ranks(void) {
+    int ranks;
+    if (!has_mpi())
         MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &(int){0});
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    return ranks == world_ranks && rank == world_rank;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return ranks;
 }
 
 /* Whether the request under way has ended; an MPI error becomes the communicator's. */
@@ -119,35 +135,72 @@ static bool arrived(NcclComm comm) {
     return flag;
 }
 
-static void make_ready(NcclComm comm) {
-    if (comm->ready || !arrived(comm))
-        return;
-    MPI_Comm_set_errhandler(comm->mpi, MPI_ERRORS_RETURN);
-    comm->ready = true;
-    comm->error = NCCL_OK;
+/* MPI's numbers of the ranks with my id, by their rank; false where some are missing. */
+static bool find_members(NcclComm comm, int *numbers) {
+    const int all = world_ranks();
+    int found = 0;
+    for (int i = 0; i < all; i++) {
+        const Member *m = &comm->members[i];
+        if (m->name != comm->name || m->ranks != comm->ranks)
+            continue;
+        numbers[m->rank] = i;
+        found++;
+    }
+    return found == comm->ranks;
 }
 
+/* All members are here, so this does not wait for long. */
+static void make_group(NcclComm comm) {
+    int *numbers = calloc((size_t)comm->ranks, sizeof *numbers);
+    MPI_Group all, group;
+    if (!find_members(comm, numbers)) {
+        fail(comm, NCCL_INVALID_USAGE, "ranks of one id differ in their number of ranks");
+    } else {
+        MPI_Comm_group(MPI_COMM_WORLD, &all);
+        MPI_Group_incl(all, comm->ranks, numbers, &group);
+        MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &comm->mpi);
+        MPI_Group_free(&group);
+        MPI_Group_free(&all);
+        MPI_Comm_set_errhandler(comm->mpi, MPI_ERRORS_RETURN);
+        comm->ready = true;
+        comm->error = NCCL_OK;
+    }
+    free(numbers);
+    free(comm->members);
+    comm->members = NULL;
+}
+
+static void make_ready(NcclComm comm) {
+    if (comm->members && arrived(comm))
+        make_group(comm);
+}
+
+/* NCCL lets any ranks make a communicator. Here all of MPI's ranks make theirs at the same time, each
+ * with those that have its id. */
 NcclResult ncclCommInitRankConfig(NcclComm *out, int ranks, NcclId id, int rank,
                                   NcclConfig *config) {
     if (ranks < 1 || rank < 0 || rank >= ranks)
         return fail(NULL, NCCL_INVALID_ARGUMENT, "a rank must be below the number of ranks");
     if (config && config->magic != (unsigned)NCCL_MAGIC)
         return fail(NULL, NCCL_INVALID_ARGUMENT, "the configuration is not initialized");
-    if (ranks > 1 && !of_this_world(ranks, rank))
-        return fail(NULL, NCCL_INVALID_USAGE,
-                    "a communicator of several ranks has all ranks of MPI, in their order");
+    if (ranks > 1 && ranks > world_ranks())
+        return fail(NULL, NCCL_INVALID_USAGE, "a communicator has more ranks than MPI");
     NcclComm comm = *out = calloc(1, sizeof *comm);
     comm->rank = rank;
     comm->ranks = ranks;
     memcpy(&comm->name, id.bytes, sizeof comm->name);
     comm->notes = calloc((size_t)ranks, sizeof *comm->notes);
     comm->pieces = malloc((size_t)ranks * PIECE_BYTES);
-    comm->ready = ranks == 1;
+    comm->sums = malloc(PIECE_BYTES);
+    comm->ready = ranks == 1 && !has_mpi();
     if (comm->ready)
         return NCCL_OK;
     comm->error = NCCL_IN_PROGRESS;
-    MPI_Comm_idup(MPI_COMM_WORLD, &comm->mpi, &comm->request);
-    while (!(config && config->blocking == 0) && !comm->ready)
+    comm->member = (Member){comm->name, rank, ranks};
+    comm->members = calloc((size_t)world_ranks(), sizeof *comm->members);
+    MPI_Iallgather(&comm->member, sizeof(Member), MPI_BYTE, comm->members, sizeof(Member), MPI_BYTE,
+                   MPI_COMM_WORLD, &comm->request);
+    while (!(config && config->blocking == 0) && comm->error == NCCL_IN_PROGRESS)
         make_ready(comm);
     return (NcclResult)comm->error;
 }
@@ -174,15 +227,16 @@ NcclResult ncclCommDestroy(NcclComm comm) {
     if (comm->running)
         return fail(comm, NCCL_INVALID_USAGE, "a communicator was destroyed while it was in use");
     enter(comm);
-    if (comm->ranks > 1)
+    if (comm->mpi)
         MPI_Comm_free(&comm->mpi);
     free(comm->notes);
     free(comm->pieces);
+    free(comm->sums);
     free(comm);
     return NCCL_OK;
 }
 
-/* ---- all-reduce ------------------------------------------------------------------------------ */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static void exchange(NcclComm comm, const void *mine, void *all, size_t bytes) {
     if (MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm->mpi,
@@ -190,62 +244,103 @@ static void exchange(NcclComm comm, const void *mine, void *all, size_t bytes) {
         fail(comm, NCCL_REMOTE_ERROR, "MPI lost the other ranks");
 }
 
-static void begin(NcclComm comm, const Reduce *reduce) {
-    comm->running = reduce;
+static void begin(NcclComm comm, const Collective *c) {
+    comm->running = c;
     comm->noted = false;
     comm->done = comm->piece = 0;
-    comm->note = (Note){comm->name, reduce->count, reduce->type};
+    comm->note = (Note){comm->name, c->count, c->kind, c->type, c->root};
     exchange(comm, &comm->note, comm->notes, sizeof comm->note);
 }
 
+static const char *verb(int64_t kind) {
+    static const char *const verbs[] = {[ALL_REDUCE] = "all-reduces",
+                                        [ALL_GATHER] = "all-gathers",
+                                        [REDUCE_SCATTER] = "reduce-scatters",
+                                        [BROADCAST] = "broadcasts"};
+    return verbs[kind];
+}
+
 static void compare_notes(NcclComm comm) {
+    const Note *mine = &comm->note;
     char text[256];
     comm->noted = true;
     for (int i = 0; i < comm->ranks; i++) {
         const Note *other = &comm->notes[i];
-        if (!memcmp(other, &comm->note, sizeof *other))
+        if (!memcmp(other, mine, sizeof *other))
             continue;
-        snprintf(text, sizeof text,
-                 "rank %d all-reduces %llu elements of type %d%s, rank %d %llu of type %d",
-                 comm->rank, (unsigned long long)comm->note.count, (int)comm->note.type,
+        snprintf(text, sizeof text, "rank %d %s %llu elements of type %d%s, rank %d %s %llu of type %d",
+                 comm->rank, verb(mine->kind), (unsigned long long)mine->count, (int)mine->type,
                  other->communicator == comm->name ? "" : " in another communicator", i,
-                 (unsigned long long)other->count, (int)other->type);
+                 verb(other->kind), (unsigned long long)other->count, (int)other->type);
         fail(comm, NCCL_INVALID_USAGE, text);
         return;
     }
 }
 
-static void next_piece(NcclComm comm, const Reduce *r) {
-    const size_t bytes = sum_type_bytes(r->type), most = PIECE_BYTES / bytes;
-    comm->piece = r->count - comm->done < most ? r->count - comm->done : most;
+static void next_piece(NcclComm comm, const Collective *c) {
+    const size_t bytes = sum_type_bytes(c->type), most = PIECE_BYTES / bytes;
+    comm->piece = c->count - comm->done < most ? c->count - comm->done : most;
     if (comm->piece)
-        exchange(comm, r->from + comm->done * bytes, comm->pieces, comm->piece * bytes);
+        exchange(comm, c->from + comm->done * bytes, comm->pieces, comm->piece * bytes);
+}
+
+/* The sums of a piece; of them, what lies in this rank's part. */
+static void take_part(NcclComm comm, const Collective *c, size_t bytes) {
+    const size_t part = c->count / (size_t)comm->ranks, first = (size_t)comm->rank * part;
+    const size_t from = comm->done > first ? comm->done : first;
+    const size_t piece_end = comm->done + comm->piece, part_end = first + part;
+    const size_t end = piece_end < part_end ? piece_end : part_end;
+    if (from >= end)
+        return;
+    sum_ranks(c->type, comm->sums, comm->pieces, comm->ranks, comm->piece);
+    memcpy(c->to + (from - first) * bytes, comm->sums + (from - comm->done) * bytes,
+           (end - from) * bytes);
+}
+
+/* What has arrived of each rank: [ranks][piece]. */
+static void take_piece(NcclComm comm, const Collective *c, size_t bytes) {
+    const size_t piece = comm->piece * bytes;
+    switch (c->kind) {
+    case ALL_REDUCE:
+        sum_ranks(c->type, c->to + comm->done * bytes, comm->pieces, comm->ranks, comm->piece);
+        break;
+    case ALL_GATHER:
+        for (size_t i = 0; i < (size_t)comm->ranks; i++)
+            memcpy(c->to + (i * c->count + comm->done) * bytes, comm->pieces + i * piece, piece);
+        break;
+    case REDUCE_SCATTER:
+        take_part(comm, c, bytes);
+        break;
+    case BROADCAST:
+        memcpy(c->to + comm->done * bytes, comm->pieces + (size_t)c->root * piece, piece);
+        break;
+    }
 }
 
 /* As `run` in sim_enqueue.h. */
-static int reduce_run(const void *argument) {
-    const Reduce *r = argument;
-    NcclComm comm = r->comm;
-    const size_t bytes = sum_type_bytes(r->type);
+static int collective_run(const void *argument) {
+    const Collective *c = argument;
+    NcclComm comm = c->comm;
+    const size_t bytes = sum_type_bytes(c->type);
     if (comm->ranks == 1) {
-        memmove(r->to, r->from, r->count * bytes);
+        memmove(c->to, c->from, c->count * bytes);
         return 1;
     }
-    if (comm->running && comm->running != r)
+    if (comm->running && comm->running != c)
         return 0;
     if (!comm->running)
-        begin(comm, r);
+        begin(comm, c);
     while (!comm->error) {
         if (!arrived(comm))
             return comm->error ? -1 : 0;
         if (!comm->noted)
             compare_notes(comm);
         else
-            sum_ranks(r->type, r->to + comm->done * bytes, comm->pieces, comm->ranks, comm->piece);
+            take_piece(comm, c, bytes);
         comm->done += comm->piece;
         if (comm->error)
             break;
-        next_piece(comm, r);
+        next_piece(comm, c);
         if (!comm->piece) {
             comm->running = NULL;
             return 1;
@@ -254,20 +349,47 @@ static int reduce_run(const void *argument) {
     return -1;
 }
 
-NcclResult ncclAllReduce(const void *from, void *to, size_t count, NcclType type, NcclOp op,
-                         NcclComm comm, CUstream stream) {
-    const Reduce reduce = {comm, from, to, count, type};
+/* `received`: elements that a rank gets. */
+static NcclResult enqueue(const Collective *c, size_t received, NcclOp op, CUstream stream,
+                          const char *name) {
+    NcclComm comm = c->comm;
+    const size_t bytes = sum_type_bytes(c->type);
     if (!comm || !comm->ready)
         return fail(comm, NCCL_INVALID_USAGE, "the communicator is not ready");
     if (comm->error)
         return (NcclResult)comm->error;
-    if (op != NCCL_SUM || !sum_type_bytes(type))
-        return fail(comm, NCCL_INVALID_ARGUMENT, "only sums, and not of this type");
-    const size_t bytes = count * sum_type_bytes(type);
-    if (!sim_covers(from, bytes) || !sim_covers(to, bytes))
+    if (op != NCCL_SUM || !bytes || c->root < 0 || c->root >= comm->ranks)
+        return fail(comm, NCCL_INVALID_ARGUMENT,
+                    "only sums, not of this type, or no such root");
+    if (!sim_covers(c->from, c->count * bytes) || !sim_covers(c->to, received * bytes))
         return fail(comm, NCCL_INVALID_ARGUMENT, "the elements do not lie in one allocation");
     enter(comm);
-    bool refused = sim_enqueue(stream, reduce_run, &reduce, sizeof reduce, "ncclAllReduce") != 0;
+    bool refused = sim_enqueue(stream, collective_run, c, sizeof *c, name) != 0;
     leave(comm);
     return refused ? fail(comm, NCCL_SYSTEM_ERROR, "the stream takes no work") : NCCL_OK;
+}
+
+NcclResult ncclAllReduce(const void *from, void *to, size_t count, NcclType type, NcclOp op,
+                         NcclComm comm, CUstream stream) {
+    const Collective c = {ALL_REDUCE, comm, from, to, count, type, 0};
+    return enqueue(&c, count, op, stream, "ncclAllReduce");
+}
+
+NcclResult ncclAllGather(const void *from, void *to, size_t count, NcclType type, NcclComm comm,
+                         CUstream stream) {
+    const Collective c = {ALL_GATHER, comm, from, to, count, type, 0};
+    return enqueue(&c, comm ? count * (size_t)comm->ranks : 0, NCCL_SUM, stream, "ncclAllGather");
+}
+
+NcclResult ncclReduceScatter(const void *from, void *to, size_t count, NcclType type, NcclOp op,
+                             NcclComm comm, CUstream stream) {
+    const size_t ranks = comm ? (size_t)comm->ranks : 1;
+    const Collective c = {REDUCE_SCATTER, comm, from, to, count * ranks, type, 0};
+    return enqueue(&c, count, op, stream, "ncclReduceScatter");
+}
+
+NcclResult ncclBroadcast(const void *from, void *to, size_t count, NcclType type, int root,
+                         NcclComm comm, CUstream stream) {
+    const Collective c = {BROADCAST, comm, from, to, count, type, root};
+    return enqueue(&c, count, NCCL_SUM, stream, "ncclBroadcast");
 }

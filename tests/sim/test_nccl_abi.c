@@ -7,6 +7,9 @@
 #define ncclGetErrorString our_GetErrorString
 #define ncclGetLastError our_GetLastError
 #define ncclAllReduce our_AllReduce
+#define ncclAllGather our_AllGather
+#define ncclReduceScatter our_ReduceScatter
+#define ncclBroadcast our_Broadcast
 #include "runtime/nccl_abi.h"
 #undef ncclGetVersion
 #undef ncclGetUniqueId
@@ -16,6 +19,9 @@
 #undef ncclGetErrorString
 #undef ncclGetLastError
 #undef ncclAllReduce
+#undef ncclAllGather
+#undef ncclReduceScatter
+#undef ncclBroadcast
 
 #include <nccl.h>
 

@@ -14,15 +14,19 @@ static int rank, ranks;
 static NcclComm comm, other_comm;
 static CUstream stream, other_stream;
 
-static NcclComm connect_ranks(void) {
+/* A communicator of the ranks of an MPI communicator. */
+static NcclComm connect_members(MPI_Comm members) {
     NcclId id;
     NcclComm made = NULL;
     NcclResult state = NCCL_IN_PROGRESS;
     NcclConfig config = NCCL_NON_BLOCKING;
-    if (rank == 0)
+    int place, count;
+    MPI_Comm_rank(members, &place);
+    MPI_Comm_size(members, &count);
+    if (place == 0)
         assert_int_equal(ncclGetUniqueId(&id), NCCL_OK);
-    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
-    ncclCommInitRankConfig(&made, ranks, id, rank, &config);
+    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, members);
+    ncclCommInitRankConfig(&made, count, id, place, &config);
     while (state == NCCL_IN_PROGRESS)
         ncclCommGetAsyncError(made, &state);
     assert_int_equal(state, NCCL_OK);
@@ -34,8 +38,8 @@ static int open_all(void **state) {
     test_context();
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cuStreamCreate(&other_stream, CU_STREAM_NON_BLOCKING));
-    comm = connect_ranks();
-    other_comm = connect_ranks();
+    comm = connect_members(MPI_COMM_WORLD);
+    other_comm = connect_members(MPI_COMM_WORLD);
     return 0;
 }
 
@@ -150,6 +154,103 @@ static void test_order_is_that_of_ranks(void **state) {
     OK(cuMemFree(at));
 }
 
+/* ---- parts: element i of rank r is r * 1000000 + i ---------------------------------------------- */
+
+static int64_t element(int of_rank, size_t i) { return (int64_t)of_rank * 1000000 + (int64_t)i; }
+
+static CUdeviceptr put_elements(size_t count) {
+    int64_t *mine = malloc(count * sizeof *mine);
+    for (size_t i = 0; i < count; i++)
+        mine[i] = element(rank, i);
+    CUdeviceptr at = put(mine, count * sizeof *mine);
+    free(mine);
+    return at;
+}
+
+static int64_t *get_elements(CUdeviceptr at, size_t count) {
+    int64_t *found = malloc(count * sizeof *found);
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH(found, at, count * sizeof *found));
+    OK(cuMemFree(at));
+    return found;
+}
+
+static void *address(CUdeviceptr at) { return (void *)(uintptr_t)at; }
+
+static void check_all_gather(size_t count) {
+    const size_t all = count * (size_t)ranks;
+    CUdeviceptr from = put_elements(count), to = put_elements(all);
+    assert_int_equal(ncclAllGather(address(from), address(to), count, NCCL_I64, comm, stream),
+                     NCCL_OK);
+    int64_t *found = get_elements(to, all);
+    for (size_t i = 0; i < all; i++)
+        assert_int_equal(found[i], element((int)(i / count), i % count));
+    free(found);
+    OK(cuMemFree(from));
+}
+
+static void check_reduce_scatter(size_t count) {
+    CUdeviceptr from = put_elements(count * (size_t)ranks), to = put_elements(count);
+    assert_int_equal(
+        ncclReduceScatter(address(from), address(to), count, NCCL_I64, NCCL_SUM, comm, stream),
+        NCCL_OK);
+    int64_t *found = get_elements(to, count);
+    for (size_t i = 0; i < count; i++) {
+        int64_t sum = 0;
+        for (int r = 0; r < ranks; r++)
+            sum += element(r, (size_t)rank * count + i);
+        assert_int_equal(found[i], sum);
+    }
+    free(found);
+    OK(cuMemFree(from));
+}
+
+static void check_broadcast(size_t count, int root) {
+    CUdeviceptr at = put_elements(count);
+    assert_int_equal(
+        ncclBroadcast(address(at), address(at), count, NCCL_I64, root, comm, stream), NCCL_OK);
+    int64_t *found = get_elements(at, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(found[i], element(root, i));
+    free(found);
+}
+
+static void test_parts(void **state) {
+    (void)state;
+    const size_t counts[] = {1, COUNT, MANY / 4 + 1};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        check_all_gather(counts[i]);
+        check_reduce_scatter(counts[i]);
+        check_broadcast(counts[i], 0);
+        check_broadcast(counts[i], ranks - 1);
+    }
+}
+
+/* Even and odd ranks by themselves, in an order of their own. */
+static void test_groups(void **state) {
+    (void)state;
+    MPI_Comm members;
+    int count, sum = 0;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &members);
+    MPI_Comm_size(members, &count);
+    NcclComm group = connect_members(members);
+    for (int r = rank % 2; r < ranks; r += 2)
+        sum += r + 1;
+    int64_t mine = rank + 1, *found;
+    CUdeviceptr at = put(&mine, sizeof mine), all = put_elements((size_t)count);
+    assert_int_equal(ncclAllGather(address(at), address(all), 1, NCCL_I64, group, stream), NCCL_OK);
+    reduce(at, at, 1, NCCL_I64, group, stream);
+    found = get_elements(at, 1);
+    assert_int_equal(*found, sum);
+    free(found);
+    found = get_elements(all, (size_t)count);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(found[i], rank % 2 + 2 * (count - 1 - i) + 1);
+    free(found);
+    assert_int_equal(ncclCommDestroy(group), NCCL_OK);
+    MPI_Comm_free(&members);
+}
+
 /* ---- graphs and streams ------------------------------------------------------------------------- */
 
 static void test_graph(void **state) {
@@ -225,6 +326,8 @@ static int run_all(int argc) {
         cmocka_unit_test(test_every_type),
         cmocka_unit_test(test_many_elements),
         cmocka_unit_test(test_order_is_that_of_ranks),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_graph),
         cmocka_unit_test(test_two_streams),
         cmocka_unit_test(test_wrong_arguments), /* the communicator cannot be used after it */

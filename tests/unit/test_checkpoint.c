@@ -115,7 +115,7 @@ static Rt rt;
 static void fresh_run(void) {
     memset(&rt, 0, sizeof rt);
     rt.program = &program;
-    rt.ranks = 1;
+    rt.ranks = rt.data_ranks = 1;
     rt.options.out_dir = out_dir;
     rt.options.seed = 3;
     rt.losses = losses;
@@ -498,7 +498,7 @@ static void other_circumstances_are_warned_of(void **state) {
 }
 
 static void load_on_two_ranks(void) {
-    rt.ranks = 2;
+    rt.ranks = rt.data_ranks = 2;
     load();
 }
 static void load_on_two_ranks_with_the_same_rows(void) {

@@ -259,6 +259,7 @@ static int setup(void **state) {
     };
     rt = (Rt){.program = &program,
               .ranks = 2,
+              .data_ranks = 2,
               .options = {.out_dir = out_dir},
               .device = {.name = "an H100", .driver_version = 13000},
               .numa = {.node = 1},
@@ -273,8 +274,7 @@ static int setup(void **state) {
                                .launch_ms = 0.25,
                                .copies = {{.count = 21, .bytes = 448, .pinned = 21}},
                                .syncs = 1,
-                               .collectives = 14,
-                               .collective_bytes = 3500,
+                               .collectives = {[RT_ALL_REDUCE] = {14, 3500}},
                                .data_wait_ms = 14,
                                .copy_ms = 0.5,
                                .compute_ms = 2.75,

@@ -1,4 +1,5 @@
 /* Tests of the runtime's parts that need no device: element types, schedules, first values. */
+#include "runtime/mesh.h"
 #include "runtime/params.h"
 
 #include <math.h>
@@ -190,8 +191,40 @@ static void test_large_tensors_are_drawn_alike(void **state) {
     free(all);
 }
 
+/* ---- the mesh of ranks ------------------------------------------------------------------------ */
+
+/* 2 stages x 3 replicas x 2 tensor ranks: rank = (stage * 3 + replica) * 2 + tensor. */
+static const RtProgram meshed = {
+    .mesh = {[RT_AXIS_PIPELINE] = 2, [RT_AXIS_REPLICATE] = 3, [RT_AXIS_TENSOR] = 2}};
+
+static void test_mesh_places(void **state) {
+    (void)state;
+    for (int rank = 0; rank < 12; rank++) {
+        int stage = rank / 6, replica = rank / 2 % 3, tensor = rank % 2;
+        assert_int_equal(mesh_place(&meshed, RT_PIPELINE, rank), stage);
+        assert_int_equal(mesh_place(&meshed, RT_DATA, rank), replica);
+        assert_int_equal(mesh_place(&meshed, RT_TENSOR, rank), tensor);
+        assert_int_equal(mesh_place(&meshed, RT_PIPELINE | RT_TENSOR, rank), stage * 2 + tensor);
+        assert_int_equal(mesh_place(&meshed, RT_WORLD, rank), rank);
+        assert_int_equal(mesh_first(&meshed, RT_DATA, rank), stage * 6 + tensor);
+        assert_int_equal(mesh_first(&meshed, RT_TENSOR, rank), rank - tensor);
+        assert_int_equal(mesh_first(&meshed, RT_WORLD, rank), 0);
+    }
+}
+
+static void test_mesh_groups(void **state) {
+    (void)state;
+    assert_int_equal(mesh_ranks(&meshed), 12);
+    assert_int_equal(mesh_group_ranks(&meshed, RT_PIPELINE | RT_TENSOR), 4);
+    assert_int_equal(mesh_group(&meshed, RT_DATA), RT_REPLICATE);
+    assert_int_equal(mesh_group(&meshed, RT_SHARD), 0);
+    assert_int_equal(mesh_ranks(&(RtProgram){0}), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mesh_places),
+        cmocka_unit_test(test_mesh_groups),
         cmocka_unit_test(test_sixteen_bits_round_trip),
         cmocka_unit_test(test_rounds_to_nearest_even),
         cmocka_unit_test(test_a_row_is_as_its_numbers),

@@ -68,7 +68,7 @@ static PlanEntry *micro_step(Plan *plan) { return &plan->entry[ENTRY_MICRO_STEP]
 static int collectives(const PlanEntry *entry, int found[16]) {
     int count = 0;
     for (int i = 0; i < entry->launch_count; i++)
-        if (entry->launches[i].kind == LAUNCH_ALL_REDUCE)
+        if (entry->launches[i].kind == LAUNCH_COLLECTIVE)
             found[count++] = i;
     return count;
 }
@@ -139,10 +139,10 @@ static void test_a_flat_sum_stays_where_it_is(void **state) {
     (void)state;
     Plan *plan = PLAN(FLAT);
     const PlanEntry *entry = micro_step(plan);
-    assert_int_equal(entry->launches[entry->launch_count - 1].kind, LAUNCH_ALL_REDUCE);
+    assert_int_equal(entry->launches[entry->launch_count - 1].kind, LAUNCH_COLLECTIVE);
     assert_int_equal(entry->launches[entry->launch_count - 1].stream, STREAM_COMPUTE);
     assert_int_equal(entry->wait_count, 0);
-    assert_true(plan->collectives.exposed_ms == plan->collectives.ms);
+    assert_true(plan->exposed_ms == plan_exchanged(plan).ms);
 }
 
 static void test_missing_waits_are_found(void **state) {
@@ -172,9 +172,9 @@ static void test_only_the_last_micro_step_sums(void **state) {
     int at[16], count = collectives(entry, at);
     for (int i = 0; i < entry->launch_count; i++)
         assert_int_equal(entry->launches[i].ends_step,
-                         entry->launches[i].kind == LAUNCH_ALL_REDUCE);
-    assert_int_equal(plan->collectives.count, count);
-    assert_true(plan->collectives.bytes ==
+                         entry->launches[i].kind == LAUNCH_COLLECTIVE);
+    assert_int_equal(plan_exchanged(plan).count, count);
+    assert_true(plan_exchanged(plan).bytes ==
                 (double)plan->program->train.gradient->storage->bytes);
     assert_true(entry->cost.ms >= entry->other_cost.ms);
     assert_true(entry->cost.dram_bytes > entry->other_cost.dram_bytes);
@@ -227,20 +227,18 @@ static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
 
 /* What the size of buckets is chosen by. */
 static double price(const Plan *plan) {
-    const Collectives *c = &plan->collectives;
-    return c->exposed_ms + c->count * plan->device->kernel_gap_ms;
+    return plan->exposed_ms + plan_exchanged(plan).count * plan->device->kernel_gap_ms;
 }
 
 static void test_what_is_exposed_is_predicted(void **state) {
     (void)state;
     Plan *each = PLAN(EACH), *flat = PLAN(FLAT), *best = PLAN("training.steps=3");
-    const Collectives *c = &each->collectives;
-    assert_true(c->exposed_ms > 0 && c->exposed_ms < c->ms);
+    assert_true(each->exposed_ms > 0 && each->exposed_ms < plan_exchanged(each).ms);
     /* The last bucket begins when backward ends, and no other is under way. */
     int at[16], count = collectives(micro_step(each), at);
     double last_ms = micro_step(each)->launches[at[count - 1]].cost.ms;
-    assert_true(fabs(c->exposed_ms - last_ms) < 1e-9);
-    assert_true(c->exposed_ms < flat->collectives.exposed_ms);
+    assert_true(fabs(each->exposed_ms - last_ms) < 1e-9);
+    assert_true(each->exposed_ms < flat->exposed_ms);
     assert_true(best->step.ms < flat->step.ms);
     assert_true(price(best) <= price(each) && price(best) <= price(flat));
 }
@@ -249,7 +247,7 @@ static void test_what_is_exposed_is_predicted(void **state) {
 static void test_small_gradients_are_one_bucket(void **state) {
     (void)state;
     Plan *plan = PLAN("model.hidden_size=32", "training.per_device_train_batch_size=8");
-    assert_int_equal(plan->collectives.count, 1);
+    assert_int_equal(plan_exchanged(plan).count, 1);
 }
 
 int main(void) {

@@ -773,7 +773,7 @@ static void layers_1_input_layernorm_backward(Rt *rt) {
     if (rt_ends_step(rt, 1)) {
         rt_on_stream(rt, RT_STREAM_COMMUNICATION);
         rt_wait_stream(rt, RT_STREAM_COMPUTE);
-        rt_all_reduce(rt, bucket_0, 4096, RT_F32);
+        rt_all_reduce(rt, RT_REPLICATE, bucket_0, 4096, RT_F32);
         rt_on_stream(rt, RT_STREAM_COMPUTE);
     }
 
@@ -924,7 +924,7 @@ static void layers_0_attn_residual_to_all_reduce_backward(Rt *rt) {
     if (rt_ends_step(rt, 1)) {
         rt_on_stream(rt, RT_STREAM_COMMUNICATION);
         rt_wait_stream(rt, RT_STREAM_COMPUTE);
-        rt_all_reduce(rt, bucket_1, 4097, RT_F32);
+        rt_all_reduce(rt, RT_REPLICATE, bucket_1, 4097, RT_F32);
         rt_on_stream(rt, RT_STREAM_COMPUTE);
     }
 }
@@ -1371,6 +1371,8 @@ static const RtInput inputs[] = {
     {"loss_weight", RT_F32, 1, LOSS_WEIGHT},
 };
 
+static const RtGroup groups[] = {RT_REPLICATE};
+
 static const RtProgram program = {
     .name = "ddp",
     .spec_sha256 = "5db10eae7796ad6c1010e9fe272a39e3eb4a138a23b222e5e5f1ac6ff11a0e21",
@@ -1483,7 +1485,9 @@ static const RtProgram program = {
         .h2d_bytes = 2048.0,
         .kernel_launches = 156.0,
     },
-    .ranks = 3,
+    .mesh = {[RT_AXIS_REPLICATE] = 3},
+    .groups = groups,
+    .group_count = 1,
     .comm_timeout_s = 600,
 };
 

@@ -127,9 +127,9 @@ static void update(Rt *rt) {
     RtPtr loss = rt_state(rt, S(step_loss));
     rt_zero(rt, norm, sizeof(float[4]));
     if (RANKS > 1) {
-        rt_all_reduce(rt, a, VOCAB * HIDDEN, RT_F32);
-        rt_all_reduce(rt, b, VOCAB * HIDDEN, RT_F32);
-        rt_all_reduce(rt, loss, 1, RT_F32);
+        rt_all_reduce(rt, RT_REPLICATE, a, VOCAB * HIDDEN, RT_F32);
+        rt_all_reduce(rt, RT_REPLICATE, b, VOCAB * HIDDEN, RT_F32);
+        rt_all_reduce(rt, RT_REPLICATE, loss, 1, RT_F32);
     }
     RT_LAUNCH(rt, GRAD_NORM, RT_GRID(1, 1, 1), &norm, &bad, &step, &a, &b);
     adam(rt, S(head), S(head_grad), S(head_m), S(head_v), 0);
@@ -217,7 +217,7 @@ static const RtProgram program = {
     .name = "bigram",
     .spec_sha256 = SPEC,
     .generator = "by hand",
-    .ranks = RANKS,
+    .mesh = {[RT_AXIS_REPLICATE] = RANKS},
     .comm_timeout_s = COMM_TIMEOUT_S,
     .real = RT_F32,
     .precision = "fp32",

@@ -1,0 +1,56 @@
+#include "emit/emit_ranks.h"
+
+#include "emit/names.h"
+
+static int groups_named(const Plan *plan, bool *named) {
+    int count = 0;
+    for (int i = 0; i < plan->collective_count; i++) {
+        RankGroup group = plan->collectives[i].group;
+        count += !named[group];
+        named[group] = true;
+    }
+    return count;
+}
+
+void emit_groups(const Plan *plan, StrBuf *out) {
+    bool named[GROUP_WORLD + 1] = {false};
+    const char *before = "static const RtGroup groups[] = {";
+    Arena arena = {0};
+    if (groups_named(plan, named) == 0)
+        return;
+    for (RankGroup group = 0; group <= GROUP_WORLD; group++) {
+        if (!named[group])
+            continue;
+        sb_printf(out, "%s%s", before, group_text(&arena, group));
+        before = ", ";
+    }
+    sb_puts(out, "};\n\n");
+    arena_free(&arena);
+}
+
+static void put_mesh(const Mesh *mesh, StrBuf *out) {
+    static const char *const axes[AXIS_COUNT] = {[AXIS_PIPELINE] = "PIPELINE",
+                                                 [AXIS_REPLICATE] = "REPLICATE",
+                                                 [AXIS_SHARD] = "SHARD",
+                                                 [AXIS_TENSOR] = "TENSOR"};
+    const char *before = "    .mesh = {";
+    for (int axis = 0; axis < AXIS_COUNT; axis++) {
+        if (mesh->size[axis] == 1)
+            continue;
+        sb_printf(out, "%s[RT_AXIS_%s] = %lld", before, axes[axis], (long long)mesh->size[axis]);
+        before = ", ";
+    }
+    sb_puts(out, "},\n");
+}
+
+void emit_ranks(const Plan *plan, StrBuf *out) {
+    bool named[GROUP_WORLD + 1] = {false};
+    const Mesh *mesh = &plan->program->mesh;
+    int groups = groups_named(plan, named);
+    if (mesh_ranks(mesh, GROUP_WORLD) == 1)
+        return;
+    put_mesh(mesh, out);
+    if (groups > 0)
+        sb_printf(out, "    .groups = groups,\n    .group_count = %d,\n", groups);
+    sb_printf(out, "    .comm_timeout_s = %.17g,\n", plan->spec->parallelism.comm_timeout_s);
+}

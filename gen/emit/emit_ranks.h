@@ -1,0 +1,13 @@
+/* The parts of program.c that only programs of several ranks have: nothing is written for one. */
+#ifndef EMIT_EMIT_RANKS_H
+#define EMIT_EMIT_RANKS_H
+
+#include "base/strbuf.h"
+#include "plan/plan.h"
+
+/* The table of groups that collectives name. */
+void emit_groups(const Plan *, StrBuf *);
+/* The fields of RtProgram: its mesh, that table, and what ranks wait for each other. */
+void emit_ranks(const Plan *, StrBuf *);
+
+#endif

@@ -1,0 +1,32 @@
+#include "graph/mesh.h"
+
+int64_t mesh_ranks(const Mesh *mesh, RankGroup group) {
+    int64_t ranks = 1;
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
+        ranks *= group >> axis & 1 ? mesh->size[axis] : 1;
+    return ranks;
+}
+
+RankGroup mesh_group(const Mesh *mesh, RankGroup group) {
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
+        if (mesh->size[axis] == 1)
+            group &= ~(1u << axis);
+    return group;
+}
+
+const char *axis_name(Axis axis) {
+    static const char *const names[AXIS_COUNT] = {[AXIS_PIPELINE] = "pipeline",
+                                                  [AXIS_REPLICATE] = "replicate",
+                                                  [AXIS_SHARD] = "shard",
+                                                  [AXIS_TENSOR] = "tensor"};
+    return names[axis];
+}
+
+const char *collective_name(CollectiveKind kind) {
+    static const char *const names[COLLECTIVE_KINDS] = {
+        [COLLECTIVE_ALL_REDUCE] = "all_reduce",
+        [COLLECTIVE_ALL_GATHER] = "all_gather",
+        [COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
+        [COLLECTIVE_BROADCAST] = "broadcast"};
+    return names[kind];
+}

@@ -1,0 +1,41 @@
+/* Ranks, a process and a device each, form a mesh. A rank's number counts the last axis fastest, so
+ * ranks along it are nearest to each other. */
+#ifndef GRAPH_MESH_H
+#define GRAPH_MESH_H
+
+#include <stdint.h>
+
+typedef enum { AXIS_PIPELINE, AXIS_REPLICATE, AXIS_SHARD, AXIS_TENSOR, AXIS_COUNT } Axis;
+
+/* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these alone. */
+typedef unsigned RankGroup;
+enum {
+    GROUP_PIPELINE = 1 << AXIS_PIPELINE,
+    GROUP_REPLICATE = 1 << AXIS_REPLICATE,
+    GROUP_SHARD = 1 << AXIS_SHARD,
+    GROUP_TENSOR = 1 << AXIS_TENSOR,
+    GROUP_DATA = GROUP_REPLICATE | GROUP_SHARD, /* those that have batches of their own */
+    GROUP_WORLD = (1 << AXIS_COUNT) - 1
+};
+
+typedef struct {
+    int64_t size[AXIS_COUNT]; /* ranks along it, at least 1 */
+} Mesh;
+
+int64_t mesh_ranks(const Mesh *, RankGroup);
+/* The group without the axes along which there is one rank: equal for groups of the same ranks. */
+RankGroup mesh_group(const Mesh *, RankGroup);
+const char *axis_name(Axis); /* "replicate" */
+
+/* What the ranks of a group do together. */
+typedef enum {
+    COLLECTIVE_ALL_REDUCE,
+    COLLECTIVE_ALL_GATHER,
+    COLLECTIVE_REDUCE_SCATTER,
+    COLLECTIVE_BROADCAST,
+    COLLECTIVE_KINDS
+} CollectiveKind;
+
+const char *collective_name(CollectiveKind); /* "all_reduce" */
+
+#endif

@@ -1,0 +1,74 @@
+/* Collectives: one Collective for all launches that are alike, one launch an op. */
+#include "plan/kernels.h"
+
+int plan_collective(Plan *plan, Collective c) {
+    for (int i = 0; i < plan->collective_count; i++) {
+        const Collective *other = &plan->collectives[i];
+        if (other->kind == c.kind && other->group == c.group && other->count == c.count &&
+            other->dtype == c.dtype)
+            return i;
+    }
+    plan->collectives = arena_grow(plan->program->arena, plan->collectives, plan->collective_count,
+                                   &plan->collective_capacity, sizeof c);
+    plan->collectives[plan->collective_count] = c;
+    return plan->collective_count++;
+}
+
+/* `part` is what one rank has of it. */
+static void add_collective(Plan *plan, Entry entry, const Op *op, CollectiveKind kind,
+                           const Value *part) {
+    bool in_place = value_same_place(op->out[0], op->in[0]);
+    Launch launch = {.kind = LAUNCH_COLLECTIVE, .arg = {op->out[0], op->in[0]}, .grid = {1, 1, 1}};
+    launch.arg_count = in_place ? 1 : 2;
+    launch.written[0] = true;
+    launch.read[launch.arg_count - 1] = true;
+    launch.index = plan_collective(
+        plan, (Collective){kind, mesh_group(&plan->program->mesh, op->attr.group),
+                           value_elements(part), part->dtype});
+    launch_carries(plan->program->arena, &launch, &op, 1);
+    plan_add_launch(plan, entry, launch);
+}
+
+void plan_all_reduce(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    add_collective(plan, entry, op, COLLECTIVE_ALL_REDUCE, op->out[0]);
+}
+
+void plan_all_gather(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    add_collective(plan, entry, op, COLLECTIVE_ALL_GATHER, op->in[0]);
+}
+
+void plan_reduce_scatter(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    add_collective(plan, entry, op, COLLECTIVE_REDUCE_SCATTER, op->out[0]);
+}
+
+void plan_broadcast(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    add_collective(plan, entry, op, COLLECTIVE_BROADCAST, op->out[0]);
+}
+
+double collective_bytes(const Plan *plan, const Launch *launch) {
+    const Collective *c = &plan->collectives[launch->index];
+    bool parts = c->kind == COLLECTIVE_ALL_GATHER || c->kind == COLLECTIVE_REDUCE_SCATTER;
+    double ranks = parts ? (double)mesh_ranks(&plan->program->mesh, c->group) : 1;
+    return ranks * (double)c->count * dtype_bytes(c->dtype);
+}
+
+double collective_ms(const Plan *plan, const Launch *launch) {
+    const Collective *c = &plan->collectives[launch->index];
+    return device_collective_ms(plan->device, c->kind,
+                                (int)mesh_ranks(&plan->program->mesh, c->group),
+                                collective_bytes(plan, launch));
+}
+
+Exchanged plan_exchanged(const Plan *plan) {
+    Exchanged sum = {0};
+    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
+        sum.count += plan->exchanged[kind].count;
+        sum.bytes += plan->exchanged[kind].bytes;
+        sum.ms += plan->exchanged[kind].ms;
+    }
+    return sum;
+}
