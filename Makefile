@@ -69,7 +69,7 @@ install: $(GEN)
 # ---- experiments ----------------------------------------------------------------------------
 
 # Each in a make of its own, which finds the toolkit that was just installed.
-.PHONY: demo demo-installed run
+.PHONY: demo demo-installed run slurm
 demo:
 	@runtime/scripts/deps.sh install compiler sim text cuda
 	@echo "building the compiler"
@@ -78,6 +78,9 @@ demo:
 
 demo-installed: $(GEN)
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/demo.sh
+
+slurm: $(GEN)
+	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm '$(SPEC)' $(ARGS)
 
 run: $(GEN)
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)

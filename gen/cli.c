@@ -21,6 +21,7 @@ static const Option options[] = {
     {"--compare", offsetof(Cli, compare), NULL},
     {"--scaling", offsetof(Cli, scaling), NULL},
     {"--format", offsetof(Cli, format), "text|csv|json|svg"},
+    {"--slurm", offsetof(Cli, slurm), NULL},
     {"--keys", offsetof(Cli, keys), NULL},
     {"--force", offsetof(Cli, force), NULL},
     {"--help", offsetof(Cli, help), NULL},
@@ -44,6 +45,7 @@ const char *cli_help(void) {
            "spec\n"
            "  --scaling        what the plan predicts for 1, 2, 4, ... 1024 cards\n"
            "  --format FORMAT  of the comparison or scaling: text, csv, json or svg, a chart\n"
+           "  --slurm          writes job.sbatch beside the program, for Slurm's sbatch\n"
            "  --keys           prints the reference of all keys\n"
            "  --force          overwrites generated files that were edited\n"
            "  --help           prints this\n"

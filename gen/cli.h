@@ -11,7 +11,7 @@ typedef struct {
     const char *out;    /* -o: folder for the program; NULL: build/NAME */
     const char *dump;   /* --dump: a pass; NULL: none */
     const char *format; /* --format of --compare and --scaling; NULL: text */
-    bool check, plan, print_spec, compare, scaling, keys, force, help, version;
+    bool check, plan, print_spec, compare, scaling, slurm, keys, force, help, version;
 } Cli;
 
 /* A wrong command line is a user_error. Strings point into argv. */

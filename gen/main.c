@@ -135,10 +135,16 @@ static void print_point(const SweepPoint *point, bool apart) {
     print_and_free(&text);
 }
 
+static void say_point_unfit(const Plan *plan, const SweepPoint *point) {
+    StrBuf prefix = {0};
+    sb_printf(&prefix, "point %s: ", point->name);
+    plan_say_unfit(plan, prefix.text, warn_at);
+    sb_free(&prefix);
+}
+
 /* One experiment; true when it fits its device. One point that does not fit ends no study. */
-static bool compile(Arena *arena, const Cli *cli, const SweepPoint *point, const char *folder,
+static bool compile(const Cli *cli, const SweepPoint *point, const Plan *plan, const char *folder,
                     bool swept) {
-    const Plan *plan = make_plan(arena, cli, point->spec);
     if (cli->dump)
         return true;
     if (cli->plan || !swept) /* a study has many: plan.txt beside each program */
@@ -146,7 +152,7 @@ static bool compile(Arena *arena, const Cli *cli, const SweepPoint *point, const
     if (cli->plan)
         return plan_fits(plan);
     if (swept && !plan_fits(plan)) {
-        plan_say_unfit(plan, arena_printf(arena, "point %s: ", point->name), warn_at);
+        say_point_unfit(plan, point);
         return false;
     }
     plan_require_fit(plan);
@@ -177,18 +183,23 @@ static void write_notes(Arena *arena, const Cli *cli, const Sweep *sweep, const 
 static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
     const char *folder = folder_of(arena, cli, sweep);
     bool *fits = arena_array(arena, (size_t)sweep->count, sizeof *fits);
+    JobPoint *jobs = arena_array(arena, (size_t)sweep->count, sizeof *jobs);
     int fitting = 0;
     for (int i = 0; i < sweep->count; i++) {
         const SweepPoint *point = &sweep->points[i];
         if (sweep->swept && (cli->plan || cli->dump))
             print_point(point, i > 0);
         const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
-        fits[i] = compile(arena, cli, point, to, sweep->swept);
-        fitting += fits[i];
+        const Plan *plan = make_plan(arena, cli, point->spec);
+        fits[i] = compile(cli, point, plan, to, sweep->swept);
+        if (fits[i])
+            jobs[fitting++] = (JobPoint){point->name, plan};
     }
     if (cli->plan || cli->dump)
         return fitting == sweep->count;
     write_notes(arena, cli, sweep, fits);
+    if (cli->slurm && fitting > 0)
+        write_job(folder, jobs, fitting, cli->force);
     return fitting > 0;
 }
 

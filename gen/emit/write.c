@@ -1,4 +1,4 @@
-/* Files on disk. `.generated` in the program's folder lists what was written, with hashes, as
+/* Files on disk. `.generated` in the program's folder (for job.sbatch `.generated.job`) lists what was written, with hashes, as
  * sha256sum does: a file that differs from its hash was edited by a person and is theirs. */
 #include "emit/write.h"
 
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const manifest_name = ".generated";
 enum { MOST_BYTES = 1 << 28 };
 
 typedef struct {
@@ -23,7 +22,7 @@ typedef struct {
 
 typedef struct {
     Arena arena;
-    const char *folder, *manifest; /* manifest: its old text, or "" */
+    const char *folder, *list, *manifest; /* list: the manifest's name; manifest: its old text, or "" */
     const char *made;              /* the folder that was made last, or NULL */
     File *files;
     int count, capacity;
@@ -101,7 +100,7 @@ static const char *path_of(Output *o, const char *name) {
 static void read_manifest(Output *o) {
     char *text;
     size_t size;
-    const char *path = path_of(o, manifest_name);
+    const char *path = path_of(o, o->list);
     o->manifest =
         is_file(path) && !file_read(&o->arena, path, MOST_BYTES, &text, &size) ? text : "";
 }
@@ -184,24 +183,36 @@ static void write_manifest(Output *o, const char *older) {
         sb_printf(&text, "%s  %s\n", o->files[i].hash, o->files[i].name);
     if (strcmp(text.text, older))
         sb_puts(&text, older);
-    write_file(o, manifest_name, text.text, text.length);
+    write_file(o, o->list, text.text, text.length);
     sb_free(&text);
 }
 
-void write_program(const Plan *plan, const char *folder, bool force) {
-    Output o = {.folder = folder};
-    add_all(&o, plan);
-    read_manifest(&o);
+static void write_all(Output *o, bool force) {
+    read_manifest(o);
     if (!force)
-        refuse_edited(&o);
-    remove_stale(&o);
+        refuse_edited(o);
+    remove_stale(o);
     /* While files are old and new, both are listed: what stops this halfway leaves nobody's edits.
      */
-    write_manifest(&o, o.manifest);
-    for (int i = 0; i < o.count; i++)
-        write_file(&o, o.files[i].name, o.files[i].text, o.files[i].size);
-    write_manifest(&o, "");
-    arena_free(&o.arena);
+    write_manifest(o, o->manifest);
+    for (int i = 0; i < o->count; i++)
+        write_file(o, o->files[i].name, o->files[i].text, o->files[i].size);
+    write_manifest(o, "");
+    arena_free(&o->arena);
+}
+
+void write_program(const Plan *plan, const char *folder, bool force) {
+    Output o = {.folder = folder, .list = ".generated"};
+    add_all(&o, plan);
+    write_all(&o, force);
+}
+
+void write_job(const char *folder, const JobPoint *points, int count, bool force) {
+    Output o = {.folder = folder, .list = ".generated.job"};
+    StrBuf text = {0};
+    emit_job(folder, points, count, &text);
+    add_text(&o, "job.sbatch", &text);
+    write_all(&o, force);
 }
 
 void write_points(const char *folder, const char *points) {

@@ -2,7 +2,7 @@
 #ifndef EMIT_WRITE_H
 #define EMIT_WRITE_H
 
-#include "plan/plan.h"
+#include "emit/emit_job.h"
 
 /* Writes the whole program into `folder` (made where it lacks): program.c, kernels.cu, buffers.h,
  * values.c, Makefile, plan.txt, plan.json, spec.toml, and the runtime's sources under runtime/.
@@ -11,6 +11,8 @@
 void write_program(const Plan *, const char *folder, bool force);
 /* The list of a study's points, a line each, in the study's folder. */
 void write_points(const char *folder, const char *points);
+/* job.sbatch, in the folder of an experiment or a study; an edited one is left as above. */
+void write_job(const char *folder, const JobPoint *points, int count, bool force);
 /* Notes what was generated last, for `make run`: a program's folder or a study's list of points. */
 void write_last(const char *path);
 

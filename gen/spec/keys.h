@@ -125,7 +125,11 @@
     K(job, name, STRING, DERIVED, "", ALWAYS,                                                      \
       "Name of the experiment and of its folder under build/; the spec's file name by default.")   \
     K(job, device, STRING, "\"h100-sxm\"", "", ALWAYS,                                             \
-      "Device that the plan is made for: a file of gen/devices, or a path to one.")
+      "Device that the plan is made for: a file of gen/devices, or a path to one.")                \
+    K(job, account, STRING, "\"\"", "", ALWAYS, "Slurm's account, for --slurm.")                   \
+    K(job, partition, STRING, "\"\"", "", ALWAYS, "Slurm's partition, for --slurm.")               \
+    K(job, time, STRING, "\"\"", "", ALWAYS,                                                       \
+      "Slurm's time limit, as \"4:00:00\" or \"1-00:00:00\", for --slurm.")
 
 #define MODEL_KEYS(K)                                                                              \
     K(model, family, CHOICE(Family), "llama", "", ALWAYS, "Architecture.")                         \

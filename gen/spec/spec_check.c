@@ -138,6 +138,20 @@ static void check_rows(Arena *arena, const Spec *spec) {
                    (long long)ranks, (long long)of_rank);
 }
 
+/* They become words of a shell script. */
+static void check_word(const Spec *spec, Key key, const char *text, const char *allowed) {
+    if (text[strspn(text, allowed)])
+        user_error(spec_pos(spec, key), "as sbatch takes it, without spaces or quotes",
+                   "%s \"%s\" has characters that Slurm does not know there", key_name(key), text);
+}
+
+static void check_job(const Spec *spec) {
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,";
+    check_word(spec, KEY_job_account, spec->job.account, word);
+    check_word(spec, KEY_job_partition, spec->job.partition, word);
+    check_word(spec, KEY_job_time, spec->job.time, "0123456789:-");
+}
+
 static void check_profiling(const Spec *spec) {
     int64_t last = spec->profiling.start_step + spec->profiling.steps;
     if (spec->profiling.enabled && last > spec->training.steps)
@@ -189,5 +203,6 @@ void spec_check(Arena *arena, Spec *spec) {
     check_data(arena, spec);
     check_rows(arena, spec);
     check_profiling(spec);
+    check_job(spec);
     mark_in_vain(spec);
 }

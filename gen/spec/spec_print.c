@@ -17,23 +17,25 @@ static void print_heading(Key key, StrBuf *out) {
         sb_printf(out, "\n[%s]\n", key_info[key].table);
 }
 
-/* Said of a whole study: a point is the same experiment whatever it says, and no spec by itself may
- * say it. */
-static bool is_of_study(Key key) { return key == KEY_benchmark_repeats; }
+/* Said of how often or where an experiment runs, which is the same one whatever it says. */
+static bool is_of_runs(Key key) {
+    return key == KEY_benchmark_repeats || key == KEY_job_account || key == KEY_job_partition ||
+           key == KEY_job_time;
+}
 
 static void print_origin(const Spec *spec, Key key, StrBuf *out) {
     const Origin *origin = &spec->origin[key];
     sb_printf(out, "# %s", origin->kind == ORIGIN_DEFAULT ? "default" : pos_text(origin->pos));
     if (!spec_effective(spec, key))
         sb_puts(out, ", no effect");
-    else if (is_of_study(key))
+    else if (key == KEY_benchmark_repeats)
         sb_puts(out, ", for a [sweep] only");
 }
 
 static void print_key(const Spec *spec, Key key, StrBuf *out) {
     size_t start = out->length;
     /* What has no effect stays a comment, so that the print reads back without complaint. */
-    bool counts = spec_effective(spec, key) && !is_of_study(key);
+    bool counts = spec_effective(spec, key) && key != KEY_benchmark_repeats;
     sb_printf(out, "%s%s = ", counts ? "" : "# ", key_info[key].leaf);
     key_print(spec, key, out);
     pad(out, start, ORIGIN_COLUMN);
@@ -52,7 +54,7 @@ void spec_print(const Spec *spec, StrBuf *out) {
 void spec_print_values(const Spec *spec, StrBuf *out) {
     const char *table = "";
     for (int key = 0; key < KEY_COUNT; key++) {
-        if (!spec_effective(spec, (Key)key) || is_of_study((Key)key))
+        if (!spec_effective(spec, (Key)key) || is_of_runs((Key)key))
             continue;
         if (strcmp(table, key_info[key].table))
             sb_printf(out, "\n[%s]\n", key_info[key].table);
@@ -109,7 +111,7 @@ void spec_print_keys(StrBuf *out) {
 void spec_hash(Spec *spec) {
     StrBuf text = {0};
     for (int key = 0; key < KEY_COUNT; key++) {
-        if (!spec_effective(spec, (Key)key) || is_of_study((Key)key))
+        if (!spec_effective(spec, (Key)key) || is_of_runs((Key)key))
             continue;
         sb_printf(&text, "%s = ", key_info[key].name);
         key_print(spec, (Key)key, &text);

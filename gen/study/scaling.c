@@ -42,7 +42,7 @@ static Row row_of(Arena *arena, const Plan *plan, const Plan *first) {
         [SPEEDUP] = speedup,
         [EFFICIENCY] = speedup * cards_of(first) / cards,
         [COMM_MS] = comm_ms(plan),
-        [EXPOSED_MS] = fmax(plan->step.ms - plan->alone_ms, 0),
+        [EXPOSED_MS] = plan->exposed_ms,
         [COMM_BYTES] = comm_bytes(plan),
         [RANK_BYTES] = (double)plan->process_bytes,
     };

@@ -18,17 +18,18 @@ for spec in tests/golden/*.toml; do
     kept=tests/golden/$name
     made=$work/$name
     rm -rf "$made"
-    if ! "$gen" "$spec" -o "$made" >/dev/null || ! "$gen" "$spec" --dump lower >"$made/graph.txt"; then
+    extra=
+    if [ -e "$kept/job.sbatch" ]; then
+        extra="scaling.txt job.sbatch"
+        mkdir -p "$made"
+        "$gen" "$spec" --scaling >"$made/scaling.txt"
+    fi
+    if ! "$gen" ${extra:+--slurm} "$spec" -o "$made" >/dev/null || ! "$gen" "$spec" --dump lower >"$made/graph.txt"; then
         echo "FAIL golden $name: the compiler refuses it"
         status=1
         continue
     fi
-    scaling=
-    if [ -e "$kept/scaling.txt" ]; then
-        scaling=scaling.txt
-        "$gen" "$spec" --scaling >"$made/scaling.txt"
-    fi
-    for file in graph.txt plan.txt program.c buffers.h kernels.cu $scaling; do
+    for file in graph.txt plan.txt program.c buffers.h kernels.cu $extra; do
         if [ -n "${UPDATE-}" ]; then
             mkdir -p "$kept"
             cmp -s "$made/$file" "$kept/$file" || cp "$made/$file" "$kept/$file"

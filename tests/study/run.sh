@@ -326,6 +326,19 @@ refuses_what_has_not_run() {
         ! "$gen" --compare 2>$work/refusal && says 'folders' $work/refusal
 }
 
+# Each fitting point is a job of the array, with its own number of ranks; an edited script stays.
+job_of_an_array() {
+    local script=$work/named/job.sbatch
+    "$gen" --slurm $work/named.toml --set job.partition=gpu -o $work/named >/dev/null && bash -n "$script" &&
+        says '^#SBATCH --array=0-1$' "$script" && says '^    "r8 1"$' "$script" &&
+        says '^#SBATCH --partition=gpu$' "$script" || return
+    echo '# mine' >>"$script"
+    ! "$gen" --slurm $work/named.toml -o $work/named >/dev/null 2>$work/refusal &&
+        says 'job.sbatch: error: this file was edited' $work/refusal && says '^# mine' "$script"
+}
+
+check "an array for Slurm" job_of_an_array
+
 # ---- scaling ------------------------------------------------------------------------------------
 
 cat >$work/tiny.toml <<'SPEC'

@@ -1,0 +1,131 @@
+/* job.sbatch: what an administrator of a cluster would write for this experiment. */
+#include "emit/emit_job.h"
+
+enum { SIGNAL_S = 120 };
+
+/* What is asked for, enough for the point with the most cards. */
+typedef struct {
+    int ranks, nodes, per_node;
+    int64_t threads; /* a task */
+    bool numa_bind;
+} Request;
+
+static int ranks_of(const Plan *plan) { return (int)mesh_ranks(&plan->program->mesh, GROUP_WORLD); }
+
+static Request request_of(const JobPoint *points, int count) {
+    Request r = {.ranks = 1, .numa_bind = true};
+    for (int i = 0; i < count; i++) {
+        const Plan *plan = points[i].plan;
+        r.ranks = ranks_of(plan) > r.ranks ? ranks_of(plan) : r.ranks;
+        if (plan->spec->data.num_workers + 1 > r.threads)
+            r.threads = plan->spec->data.num_workers + 1;
+        r.numa_bind = r.numa_bind && plan->spec->data.numa_bind;
+    }
+    int node = device_node_cards(points[0].plan->device);
+    r.nodes = (int)ceil_div(r.ranks, node);
+    r.per_node = (int)ceil_div(r.ranks, r.nodes);
+    return r;
+}
+
+/* ---- head ------------------------------------------------------------------------------------ */
+
+static void put_word(StrBuf *out, const char *option, const char *word) {
+    if (word[0])
+        sb_printf(out, "#SBATCH --%s=%s\n", option, word);
+}
+
+static void put_head(const char *folder, const JobPoint *points, int count, const Request *r,
+                     StrBuf *out) {
+    const Spec *spec = points[0].plan->spec;
+    bool array = points[0].name[0];
+    sb_puts(out, "#!/bin/bash\n");
+    sb_printf(out, "# %s: cards %d, nodes %d, a task a card.%s\n", spec->name, r->ranks, r->nodes,
+              array ? " A job of the array is a point of the study." : "");
+    sb_printf(out, "# To be started where the paths of its spec are right:\n#\n"
+                   "#     sbatch %s/job.sbatch\n#\n", folder);
+    put_word(out, "job-name", spec->name);
+    put_word(out, "account", spec->job.account);
+    put_word(out, "partition", spec->job.partition);
+    put_word(out, "time", spec->job.time);
+    sb_printf(out, "#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n#SBATCH --ntasks-per-node=%d\n", r->nodes,
+              r->ranks, r->per_node);
+    sb_printf(out, "#SBATCH --gpus-per-node=%d\n#SBATCH --cpus-per-task=%lld\n", r->per_node,
+              (long long)r->threads);
+    if (array)
+        sb_printf(out, "#SBATCH --array=0-%d\n", count - 1);
+    sb_printf(out, "#SBATCH --output=%s/slurm-%s.out\n#SBATCH --open-mode=append\n", folder,
+              array ? "%A_%a" : "%j");
+    sb_printf(out,
+              "# Two minutes before the end all tasks get SIGUSR1: they leave a checkpoint and exit "
+              "with 75.\n#SBATCH --signal=USR1@%d\n#SBATCH --requeue\n\nset -u\n",
+              SIGNAL_S);
+}
+
+/* ---- body ------------------------------------------------------------------------------------ */
+
+static void put_program(const char *folder, const JobPoint *points, int count, StrBuf *out) {
+    if (!points[0].name[0]) {
+        sb_printf(out, "program=%s ranks=%d\n", folder, ranks_of(points[0].plan));
+        return;
+    }
+    sb_puts(out, "# a point's name and its ranks\npoints=(\n");
+    for (int i = 0; i < count; i++)
+        sb_printf(out, "    \"%s %d\"\n", points[i].name, ranks_of(points[i].plan));
+    sb_puts(out, ")\nread -r name ranks <<<\"${points[SLURM_ARRAY_TASK_ID]}\"\n");
+    sb_printf(out, "program=%s/$name\n", folder);
+}
+
+/* Of a study's points, those with fewer cards may need fewer nodes. */
+static void put_srun(const Request *r, const char *indent, StrBuf *out) {
+    sb_printf(out, "%ssrun ", indent);
+    if (r->nodes > 1)
+        sb_printf(out, "--nodes=$(((ranks + %d) / %d)) ", r->per_node - 1, r->per_node);
+    else
+        sb_puts(out, "--nodes=1 ");
+    sb_printf(out,
+              "--ntasks=\"$ranks\" --mpi=pmix --cpu-bind=%s --kill-on-bad-exit=1 \\\n"
+              "%s    \"$program/run\" --out \"$out\" $resume\n%scode=$?\n",
+              r->numa_bind ? "none" : "cores", indent, indent);
+}
+
+static void put_once(const Request *r, bool repeated, StrBuf *out) {
+    const char *indent = repeated ? "    " : "";
+    sb_printf(out,
+              "%s# Started again, it goes on from its last checkpoint.\n"
+              "%sout=$program/out%s resume=\n"
+              "%s[ \"${SLURM_RESTART_COUNT:-0}\" -eq 0 ] || [ ! -d \"$out/checkpoints\" ] || "
+              "resume=--resume\n",
+              indent, indent, repeated ? "$end" : "", indent);
+    sb_printf(out, "%s# Every task sees all cards of its node, and takes that of its place%s.\n",
+              indent, r->numa_bind ? " and cores beside it" : "");
+    put_srun(r, indent, out);
+}
+
+static void put_run(const Request *r, int64_t repeats, StrBuf *out) {
+    sb_puts(out, "export GPUOPT_DEVICE=${DEVICE:-cuda}\n"
+                 "make -s -C \"$program\" DEVICE=\"$GPUOPT_DEVICE\" || exit\n\n");
+    if (repeats > 1) {
+        sb_puts(out, "for end in \"\"");
+        for (int64_t i = 2; i <= repeats; i++)
+            sb_printf(out, " .%lld", (long long)i);
+        sb_puts(out, "; do\n");
+    }
+    put_once(r, repeats > 1, out);
+    if (repeats > 1)
+        sb_puts(out, "    [ $code -eq 0 ] || break\ndone\n");
+}
+
+void emit_job(const char *folder, const JobPoint *points, int count, StrBuf *out) {
+    Request request = request_of(points, count);
+    const Spec *spec = points[0].plan->spec;
+    put_head(folder, points, count, &request, out);
+    put_program(folder, points, count, out);
+    if (spec->base_spec[0])
+        sb_printf(out, "# Its weights are what %s trains: that comes first.\n", spec->base_spec);
+    put_run(&request, spec->benchmark.repeats, out);
+    sb_puts(out, "\n# For a job that is put back into the queue after its time limit, without the #:\n"
+                 "# [ $code -ne 75 ] || scontrol requeue \"$SLURM_JOB_ID\"\n");
+    if (points[0].name[0])
+        sb_printf(out, "# When all points are there: gpuopt-gen --compare %s\n", folder);
+    sb_puts(out, "exit $code\n");
+}
