@@ -100,7 +100,7 @@ test_late_streams() {
     pair late pretrain_untied 2 2 precision.dtype=fp64 training.steps=3 compile.cuda_graph=false &&
         same_training 1e-11 late_one_out late_many_out || return 1
     local seed
-    for seed in 1 2 3; do
+    for seed in 1 2; do
         SIM_QUEUE=lazy:$seed run late_many late_$seed "--init $cases/pretrain_untied/model" &&
             cmp "$work/late_many_out/loss.csv" "$work/late_$seed/loss.csv" || return 1
     done
@@ -258,7 +258,7 @@ any_order without_graph_and_fusion plan_of_small_steps more_ranks_than_rows resu
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||
-    { tail -n 20 "$work"/lora3*.log "$work"/stepwise.log; exit 1; }
+    { echo "FAIL dist lora3"; tail -n 20 "$work"/lora3*.log "$work"/stepwise.log; exit 1; }
 failed=0
 for name in ${*:-$tests}; do
     if "test_$name" >"$work/$name.test" 2>&1; then
