@@ -212,10 +212,14 @@ static void allocate_arenas(Rt *rt) {
     rt->input = rt->arenas[RT_INPUT];
 }
 
-/* Legacy stream 0 is not used, and nothing waits for it. */
+/* Legacy stream 0 is not used, and nothing waits for it. What ranks do together goes first where a
+ * multiprocessor becomes free: others wait for it. */
 static void open_streams(Rt *rt) {
+    int least = 0, greatest = 0;
+    CU(CtxGetStreamPriorityRange, &least, &greatest);
     for (int i = 0; i < RT_STREAMS; i++) {
-        CU(StreamCreate, &rt->streams[i], CU_STREAM_NON_BLOCKING);
+        CU(StreamCreateWithPriority, &rt->streams[i], CU_STREAM_NON_BLOCKING,
+           i == RT_STREAM_COMMUNICATION ? greatest : least);
         CU(EventCreate, &rt->reached[i], CU_EVENT_DISABLE_TIMING);
     }
 }

@@ -42,7 +42,8 @@
     X(MemcpyDtoDAsync)           \
     X(MemsetD8)                  \
     X(MemsetD8Async)             \
-    X(StreamCreate)              \
+    X(CtxGetStreamPriorityRange) \
+    X(StreamCreateWithPriority)  \
     X(StreamDestroy)             \
     X(StreamSynchronize)         \
     X(StreamWaitEvent)           \
