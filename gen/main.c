@@ -112,9 +112,32 @@ static Plan *plan_settled(Arena *arena, const Spec *spec, const Device *device, 
     return plan_spec(arena, sends, device, pass, dump);
 }
 
+static const Device *device_of(Arena *arena, const Spec *spec) {
+    return device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
+}
+
+/* One process drives cards of one machine. */
+static bool leaves_node(const Spec *spec, const Device *device) {
+    return spec->parallelism.data_parallel_mode == PARALLEL_DP &&
+           spec->parallelism.data_parallel_replicate_degree > device_node_cards(device);
+}
+
+static void require_node(Arena *arena, const Spec *spec, const Device *device) {
+    if (leaves_node(spec, device))
+        user_error(spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree),
+                   arena_printf(arena,
+                                "at most %d; or a process a card: parallelism.data_parallel_mode = "
+                                "\"ddp\"",
+                                device_node_cards(device)),
+                   "one process cannot drive %lld cards: a machine with %s has %d",
+                   (long long)spec->parallelism.data_parallel_replicate_degree, device->title,
+                   device_node_cards(device));
+}
+
 static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec) {
     StrBuf dump = {0};
-    const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    const Device *device = device_of(arena, spec);
+    require_node(arena, spec, device);
     Plan *plan = plan_settled(arena, spec, device, cli->dump, &dump);
     if (!plan_fits(plan) && spec->activation_checkpoint.mode == RECOMPUTE_AUTO)
         plan = plan_with_recompute(plan);
@@ -213,9 +236,14 @@ static void exit_two(int code) {
 static void scale(Arena *arena, const Cli *cli) {
     const Sweep *sweep = sweep_replicas(arena, cli->paths[0], cli->sets, cli->nsets);
     const Plan **plans = arena_array(arena, (size_t)sweep->count, sizeof *plans);
-    for (int i = 0; i < sweep->count; i++)
-        plans[i] = make_plan(arena, cli, sweep->points[i].spec);
-    scaling_print(arena, plans, sweep->count, cli->format);
+    int count = 0;
+    for (; count < sweep->count; count++) {
+        const Spec *spec = sweep->points[count].spec;
+        if (leaves_node(spec, device_of(arena, spec)))
+            break;
+        plans[count] = make_plan(arena, cli, spec);
+    }
+    scaling_print(arena, plans, count, cli->format);
 }
 
 int main(int argc, char **argv) {

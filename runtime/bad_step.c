@@ -2,7 +2,7 @@
  *
  * The device applied no update from the bad step on, so the weights are still those it ran with:
  * its batch is run again, launch by launch, with every output looked at. */
-#include "runtime/rt.h"
+#include "runtime/cards.h"
 
 #include <stdio.h>
 
@@ -25,32 +25,41 @@ static void clear_gradients(Rt *rt) {
     }
 }
 
-static bool replay(Rt *rt, int64_t step, char *found, size_t found_size) {
-    const RtProgram *program = rt->program;
-    int64_t micro_steps = program->training.micro_steps;
-    for (int64_t m = 0; m < micro_steps; m++) {
-        int slot = input_send(rt, step * micro_steps + m);
-        rt->ends_step = m == micro_steps - 1;
-        if (rt_enqueue_checked(rt, &program->micro_step, slot, found, found_size))
+typedef struct {
+    char text[512];
+} Found;
+
+static bool run_checked(Rt *rt, RtPhase phase, int slot, void *context) {
+    Found *found = context;
+    const RtEntry *entries[RT_PHASE_ENTRIES];
+    int count = phase_entries(rt->program, phase, entries), at = 0;
+    if (rt->card_count > 1)
+        at = snprintf(found->text, sizeof found->text, "on card %d, ", rt->card);
+    for (int i = 0; i < count; i++)
+        if (rt_enqueue_checked(rt, entries[i], slot, found->text + at,
+                               sizeof found->text - (size_t)at))
             return true;
-        if (m == micro_steps - 1 &&
-            rt_enqueue_checked(rt, &program->update, slot, found, found_size))
+    return false;
+}
+
+static bool replay(Rt *rt, int64_t step, Found *found) {
+    int64_t micro_steps = rt->program->training.micro_steps;
+    for (int64_t m = 0; m < micro_steps; m++)
+        if (rt_micro_step(rt, step * micro_steps + m, run_checked, found))
             return true;
-        input_release(rt, slot);
-    }
     return false;
 }
 
 _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
-    char found[512];
+    Found found;
     rt_sync(rt, RT_STREAM_COMPUTE);
     rewind_to(rt, step);
     if (rt->program->training.micro_steps > 1)
         clear_gradients(rt);
-    if (replay(rt, step, found, sizeof found))
+    if (replay(rt, step, &found))
         rt_fail("step %lld is not finite: first %s; no update was applied from it on. Lower "
                 "optimizer.lr or look at the data of that step; earlier checkpoints are good",
-                (long long)step + 1, found);
+                (long long)step + 1, found.text);
     rt_fail("step %lld: the gradient norm is not finite, and a replay found no such tensor: the "
             "sum of squares overflows. Lower optimizer.lr",
             (long long)step + 1);

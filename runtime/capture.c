@@ -1,24 +1,37 @@
-/* A micro-step, a step's last micro-step with its update, and an evaluation, each captured once a
- * slot, so that running one costs the host a single call. Where the program asks for no graphs,
- * the same functions enqueue launch by launch. */
+/* What a card enqueues at once, each captured once a slot, so that running one costs the host a single
+ * call. Where the program asks for no graphs, the same functions enqueue launch by launch. */
 #include "runtime/comm.h"
 #include "runtime/driver.h"
 #include "runtime/rt.h"
 
 #include <stdlib.h>
 
-typedef enum { GRAPH_MICRO_STEP, GRAPH_LAST_MICRO_STEP, GRAPH_EVALUATE, GRAPHS } GraphKind;
-
 struct RtGraphs {
-    CUgraphExec execs[GRAPHS][RT_SLOTS]; /* NULL: not captured */
-    RtWork work[GRAPHS];
+    CUgraphExec execs[RT_PHASES][RT_SLOTS]; /* NULL: not captured */
+    RtWork work[RT_PHASES];
 };
 
-static void add_collectives(RtExchanged *sum, const RtExchanged *more) {
-    for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
+static void add_exchanged(RtExchanged *sum, const RtExchanged *more, int kinds) {
+    for (int kind = 0; kind < kinds; kind++) {
         sum[kind].count += more[kind].count;
         sum[kind].bytes += more[kind].bytes;
     }
+}
+
+int phase_entries(const RtProgram *program, RtPhase phase,
+                  const RtEntry *entries[RT_PHASE_ENTRIES]) {
+    const RtEntry *const first[RT_PHASES] = {
+        [RT_PHASE_REPLICATE] = &program->replicate,
+        [RT_PHASE_MICRO_STEP] = &program->micro_step,
+        [RT_PHASE_LAST_MICRO_STEP] = &program->micro_step,
+        [RT_PHASE_COLLECT] = &program->collect,
+        [RT_PHASE_LAST_COLLECT] = &program->collect,
+        [RT_PHASE_EVALUATE] = &program->evaluate,
+    };
+    bool last = phase == RT_PHASE_LAST_MICRO_STEP || phase == RT_PHASE_LAST_COLLECT;
+    entries[0] = first[phase];
+    entries[1] = &program->update;
+    return last ? 2 : 1;
 }
 
 static void add_work(RtWork *sum, RtWork more) {
@@ -26,85 +39,100 @@ static void add_work(RtWork *sum, RtWork more) {
     sum->memsets += more.memsets;
     sum->copies += more.copies;
     sum->copy_bytes += more.copy_bytes;
-    add_collectives(sum->collectives, more.collectives);
+    add_exchanged(sum->collectives, more.collectives, RT_COLLECTIVES);
+    add_exchanged(sum->peer, more.peer, RT_PURPOSES);
 }
 
-static RtWork enqueue(Rt *rt, GraphKind kind, int slot) {
-    const RtProgram *program = rt->program;
-    if (kind == GRAPH_EVALUATE)
-        return rt_enqueue(rt, &program->evaluate, slot);
-    rt->ends_step = kind == GRAPH_LAST_MICRO_STEP;
-    RtWork work = rt_enqueue(rt, &program->micro_step, slot);
-    if (kind == GRAPH_LAST_MICRO_STEP)
-        add_work(&work, rt_enqueue(rt, &program->update, slot));
+static RtWork enqueue(Rt *rt, RtPhase phase, int slot) {
+    const RtEntry *entries[RT_PHASE_ENTRIES];
+    int count = phase_entries(rt->program, phase, entries);
+    RtWork work = {0};
+    rt->ends_step = phase == RT_PHASE_LAST_MICRO_STEP;
+    for (int i = 0; i < count; i++)
+        add_work(&work, rt_enqueue(rt, entries[i], slot));
     return work;
 }
 
 /* Relaxed: kernels may be loaded while they are captured. */
-static void capture(Rt *rt, GraphKind kind, int slot) {
+static void capture(Rt *rt, RtPhase phase, int slot) {
     CUstream stream = rt->streams[RT_STREAM_COMPUTE];
     CUgraph graph;
     CU(StreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    rt->graphs->work[kind] = enqueue(rt, kind, slot);
+    rt->graphs->work[phase] = enqueue(rt, phase, slot);
     CU(StreamEndCapture, stream, &graph);
-    CU(GraphInstantiateWithFlags, &rt->graphs->execs[kind][slot], graph, 0);
-    CU(GraphUpload, rt->graphs->execs[kind][slot], stream);
+    CU(GraphInstantiateWithFlags, &rt->graphs->execs[phase][slot], graph, 0);
+    CU(GraphUpload, rt->graphs->execs[phase][slot], stream);
     CU(GraphDestroy, graph);
 }
 
+/* Input slots for which a phase differs; 0: this card never runs it. */
+static int slots_of(const Rt *rt, RtPhase phase) {
+    bool first = rt->card == 0, together = rt->card_count > 1;
+    bool several = rt->program->training.micro_steps > 1;
+    switch (phase) {
+    case RT_PHASE_REPLICATE:
+        return !first;
+    case RT_PHASE_MICRO_STEP:
+        return several || together ? RT_SLOTS : 0;
+    case RT_PHASE_LAST_MICRO_STEP:
+        return together ? 0 : RT_SLOTS;
+    case RT_PHASE_COLLECT:
+        return first && together && several;
+    case RT_PHASE_LAST_COLLECT:
+        return first && together;
+    case RT_PHASE_EVALUATE:
+        return first && rt->program->evaluate.enqueue ? RT_SLOTS : 0;
+    case RT_PHASES:
+        break;
+    }
+    return 0;
+}
+
 void graphs_open(Rt *rt) {
-    const RtProgram *program = rt->program;
-    const bool wanted[GRAPHS] = {
-        [GRAPH_MICRO_STEP] = program->training.micro_steps > 1,
-        [GRAPH_LAST_MICRO_STEP] = true,
-        [GRAPH_EVALUATE] = program->evaluate.enqueue != NULL,
-    };
     rt->graphs = rt_alloc(sizeof *rt->graphs);
-    if (!program->training.cuda_graph)
+    if (!rt->program->training.cuda_graph)
         return;
-    for (int kind = 0; kind < GRAPHS; kind++)
-        for (int slot = 0; slot < RT_SLOTS && wanted[kind]; slot++)
-            capture(rt, (GraphKind)kind, slot);
+    for (int phase = 0; phase < RT_PHASES; phase++)
+        for (int slot = 0; slot < slots_of(rt, (RtPhase)phase); slot++)
+            capture(rt, (RtPhase)phase, slot);
 }
 
 void graphs_close(Rt *rt) {
-    for (int kind = 0; kind < GRAPHS; kind++)
+    for (int phase = 0; phase < RT_PHASES; phase++)
         for (int slot = 0; slot < RT_SLOTS; slot++)
-            if (rt->graphs->execs[kind][slot])
-                CU(GraphExecDestroy, rt->graphs->execs[kind][slot]);
+            if (rt->graphs->execs[phase][slot])
+                CU(GraphExecDestroy, rt->graphs->execs[phase][slot]);
     free(rt->graphs);
     rt->graphs = NULL;
 }
 
-/* Gives what was enqueued; `graph` tells whether by one graph launch. */
-static RtWork run(Rt *rt, GraphKind kind, int slot, bool *graph) {
-    CUgraphExec exec = rt->graphs->execs[kind][slot];
-    RtWork work = rt->graphs->work[kind];
-    *graph = exec != NULL;
+static void count(RtMeasured *m, const RtWork *work) {
+    RtCopies *copies = &m->copies[RT_D2D];
+    m->launches += work->launches;
+    m->memsets += work->memsets;
+    copies->count += work->copies;
+    copies->bytes += work->copy_bytes;
+    for (int i = 0; i < RT_PURPOSES; i++) {
+        copies->count += work->peer[i].count;
+        copies->bytes += work->peer[i].bytes;
+    }
+    add_exchanged(m->collectives, work->collectives, RT_COLLECTIVES);
+    add_exchanged(m->peer, work->peer, RT_PURPOSES);
+}
+
+/* What does not differ between slots is captured for the first alone. */
+void rt_run_phase(Rt *rt, RtPhase phase, int slot) {
+    CUgraphExec exec = rt->graphs->execs[phase][slots_of(rt, phase) > 1 ? slot : 0];
+    RtWork work = rt->graphs->work[phase];
+    RtMeasured *m = &rt->first->measured;
+    double start = rt_now_ms();
     watch_enter_device(rt); /* a full queue makes the host wait */
     if (exec)
         CU(GraphLaunch, exec, rt->streams[RT_STREAM_COMPUTE]);
     else
-        work = enqueue(rt, kind, slot);
+        work = enqueue(rt, phase, slot);
     watch_leave(rt);
-    return work;
-}
-
-void rt_run_micro_step(Rt *rt, int slot, bool last) {
-    bool graph;
-    double start = rt_now_ms();
-    RtWork work = run(rt, last ? GRAPH_LAST_MICRO_STEP : GRAPH_MICRO_STEP, slot, &graph);
-    RtMeasured *m = &rt->measured;
     m->launch_ms += rt_now_ms() - start;
-    m->launches += work.launches;
-    m->memsets += work.memsets;
-    m->graph_launches += graph;
-    m->copies[RT_D2D].count += work.copies;
-    m->copies[RT_D2D].bytes += work.copy_bytes;
-    add_collectives(m->collectives, work.collectives);
-}
-
-void rt_run_evaluate(Rt *rt, int slot) {
-    bool graph;
-    run(rt, GRAPH_EVALUATE, slot, &graph);
+    m->graph_launches += exec != NULL;
+    count(m, &work);
 }

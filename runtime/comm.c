@@ -67,6 +67,11 @@ static void check_ranks(const Rt *rt, int started) {
         sleep(LATER_S);
         _exit(1);
     }
+    if (rt->card_count > 1)
+        rt_fail("this program drives its %d cards from one process and was started as %d: start it "
+                "without mpirun, or generate it for a process a card "
+                "(parallelism.data_parallel_mode = \"ddp\")",
+                rt->card_count, started);
     if (rt->ranks == 1)
         rt_fail("this program was generated for one rank and was started as %d: start it without "
                 "mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree and its "

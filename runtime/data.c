@@ -211,9 +211,14 @@ static void put_targets(const Loader *loader, void *slot) {
         row[i] = -1;
 }
 
-/* Batches of a step, all ranks' together. */
+/* Each takes batches of its own. */
+static int64_t cards_of(const Loader *loader) {
+    return loader->program->cards > 1 ? loader->program->cards : 1;
+}
+
+/* Batches of a step, all ranks' and cards' together. */
 static int64_t step_batches(const Loader *loader) {
-    return loader->program->training.micro_steps * loader->ranks;
+    return loader->program->training.micro_steps * cards_of(loader) * loader->ranks;
 }
 
 /* Target tokens of the whole step that a batch belongs to. */
@@ -258,6 +263,7 @@ static RingJob ring_job(const Loader *loader) {
                               : workers < batch ? workers
                                                 : batch,
                      .ahead = workers > 0 ? data->prefetch_batches : 0,
+                     .in_use = RT_SLOTS * cards_of(loader),
                      .workers = workers,
                      .eval_batches = loader_eval_batches(loader)};
 }

@@ -60,14 +60,14 @@ bool loader_fill(const Loader *loader, LoaderBatch which, void *slot, int64_t *t
                  size_t error_size);
 
 /* Batches filled ahead of time in a ring of host buffers, each as large as a slot, which the caller
- * owns and keeps until loader_stop(). They are data.prefetch_batches and RT_SLOTS, filled by
+ * owns and keeps until loader_stop(). They are data.prefetch_batches and RT_SLOTS a card, filled by
  * data.num_workers threads; with 0 threads each batch is filled when it is taken. */
 int loader_ring_size(const Loader *loader);
 void loader_start(Loader *loader, void *const *buffers);
 void loader_stop(Loader *loader);
 
-/* The buffer that holds a batch, to be read until the second next call: by then nobody may read it
- * any more, for it is filled anew. What is prepared ahead is the batches after the last one taken.
+/* The buffer that holds a batch, to be read until as many calls later as there are slots on all cards:
+ * by then nobody may read it any more, for it is filled anew. What is prepared ahead is the batches after the last one taken.
  * NULL where a file could not be read or decoded. */
 void *loader_take(Loader *loader, LoaderBatch which, int64_t *targets, char *error,
                   size_t error_size);

@@ -52,6 +52,7 @@ typedef struct {
     const void *context;
     int64_t parts;
     int64_t ahead;        /* batches after the one taken that are prepared */
+    int64_t in_use;       /* buffers that may still be read, that of the one taken included */
     int64_t workers;      /* threads; 0: ring_take() fills */
     int64_t eval_batches; /* where LOADER_EVAL ends */
 } RingJob;

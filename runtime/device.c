@@ -50,6 +50,13 @@ static const char *batch_job(void) {
     return NULL;
 }
 
+/* As many as the program drives, where nobody has said how many there are. */
+static void show_simulated_devices(int count) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", count);
+    setenv("SIM_DEVICES", text, 0);
+}
+
 static void use_simulator(const Rt *rt) {
     static char dir[RT_MAX_PATH];
     const char *given = getenv("GPUOPT_SIM_DIR");
@@ -61,6 +68,7 @@ static void use_simulator(const Rt *rt) {
     else
         snprintf(dir, sizeof dir, "%s/%s", rt->options.exe_dir, built_in);
     dynlib_only_in(dir);
+    show_simulated_devices(rt->card_count);
     driver_open();
     CU(Init, 0);
 }
@@ -206,7 +214,8 @@ static RtPtr allocate(size_t bytes, const char *what) {
 
 static void allocate_arenas(Rt *rt) {
     const RtProgram *program = rt->program;
-    rt->arenas[RT_STATE] = allocate(program->arena_bytes[RT_STATE], "weights and optimizer state");
+    size_t state = rt->card == 0 ? program->arena_bytes[RT_STATE] : program->replica_state_bytes;
+    rt->arenas[RT_STATE] = allocate(state, "weights and optimizer state");
     rt->arenas[RT_SCRATCH] = allocate(program->arena_bytes[RT_SCRATCH], "activations");
     rt->arenas[RT_INPUT] = allocate(RT_SLOTS * slot_bytes(program), "input");
     rt->input = rt->arenas[RT_INPUT];
@@ -250,14 +259,30 @@ static CUdevice device_of_rank(const Rt *rt) {
     return device;
 }
 
+void device_take_card(Rt *rt) {
+    CU(DeviceGet, &rt->device.handle, rt->card);
+    read_facts(&rt->device, rt->device.handle);
+}
+
+static void require_cards(const Rt *rt) {
+    int count = 0;
+    CU(DeviceGetCount, &count);
+    if (rt->card_count > count)
+        rt_fail("this program drives %d cards and this machine shows it %d GPU%s; generate it for "
+                "%d (parallelism.data_parallel_replicate_degree)",
+                rt->card_count, count, count == 1 ? "" : "s", count);
+}
+
 void device_take(Rt *rt) {
+    require_cards(rt);
     rt->device.handle = device_of_rank(rt);
     read_facts(&rt->device, rt->device.handle);
     rt->numa = bind_host(rt);
 }
 
 void device_open(Rt *rt) {
-    process_memory_open(rt);
+    if (rt->card == 0)
+        process_memory_open(rt);
     CU(DevicePrimaryCtxRetain, &rt->context, rt->device.handle);
     CU(CtxSetCurrent, rt->context);
     load_module(rt);
@@ -299,8 +324,8 @@ void rt_finish_stream(const Rt *rt, RtStream stream) {
 void rt_sync(Rt *rt, RtStream stream) {
     double start = rt_now_ms();
     rt_finish_stream(rt, stream);
-    rt->measured.syncs++;
-    rt->measured.sync_ms += rt_now_ms() - start;
+    rt->first->measured.syncs++;
+    rt->first->measured.sync_ms += rt_now_ms() - start;
 }
 
 /* An event that has happened costs nothing, so it is no wait. */
@@ -314,8 +339,8 @@ void rt_wait(Rt *rt, CUevent event) {
     watch_enter_device(rt);
     CU(EventSynchronize, event);
     watch_leave(rt);
-    rt->measured.waits++;
-    rt->measured.wait_ms += rt_now_ms() - start;
+    rt->first->measured.waits++;
+    rt->first->measured.wait_ms += rt_now_ms() - start;
 }
 
 /* Synchronous copies do not wait for a non-blocking stream, so these do. */

@@ -26,6 +26,8 @@
     X(DevicePrimaryCtxRelease)   \
     X(CtxSetCurrent)             \
     X(CtxSynchronize)            \
+    X(CtxEnablePeerAccess)       \
+    X(DeviceCanAccessPeer)       \
     X(ModuleLoad)                \
     X(ModuleUnload)              \
     X(ModuleGetFunction)         \
@@ -40,6 +42,7 @@
     X(MemcpyHtoDAsync)           \
     X(MemcpyDtoHAsync)           \
     X(MemcpyDtoDAsync)           \
+    X(MemcpyPeerAsync)           \
     X(MemsetD8)                  \
     X(MemsetD8Async)             \
     X(CtxGetStreamPriorityRange) \

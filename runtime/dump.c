@@ -1,7 +1,7 @@
 /* --dump: what the first step read and made, as one safetensors file, so that anyone can check a
  * step against a framework.
  *
- *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch (rank 0's); labels as Hugging Face has
+ *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch (the first card's); labels as Hugging Face has
  *                        them: at a token's own place. A sample's first token is never a target,
  *                        so its label reads -100 whatever the data had there.
  *     pixels, labels     of images in their place: [batch, elements of one] as they were sent or
@@ -10,8 +10,9 @@
  *     boxes              I32 [batch, 5], where the device cuts random parts out of them
  *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch
- *     grad.NAME          after all micro-steps, of all ranks, before clipping
+ *     grad.NAME          after all micro-steps, of all cards, before clipping
  *     new.NAME           after the update; the master where there is one */
+#include "runtime/cards.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/safetensors.h"
@@ -233,31 +234,39 @@ static void write_dump(struct RtDump *dump, const char *path) {
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-static void run_micro_step(Rt *rt, struct RtDump *dump, int64_t index) {
-    int slot = input_send(rt, index);
-    if (index == 0) {
-        add_inputs(rt, dump, slot);
-        rt->dump = dump;
+typedef struct {
+    struct RtDump *dump;
+    int64_t index;
+} MicroStep;
+
+/* Of the inputs and logits those of the first card's first batch. */
+static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
+    const MicroStep *step = context;
+    const RtEntry *entries[RT_PHASE_ENTRIES];
+    int count = phase_entries(rt->program, phase, entries);
+    bool shown = step->index == 0 && rt->card == 0 && entries[0] == &rt->program->micro_step;
+    if (shown) {
+        add_inputs(rt, step->dump, slot);
+        rt->dump = step->dump;
     }
-    rt->ends_step = index == rt->program->training.micro_steps - 1;
-    rt_enqueue(rt, &rt->program->micro_step, slot);
+    rt_enqueue(rt, entries[0], slot);
     rt->dump = NULL;
-    if (index == 0)
-        keep_targets(rt, dump, slot);
-    if (index == rt->program->training.micro_steps - 1) {
-        add_gradients(rt, dump);
-        rt->dump = dump;
-        rt_enqueue(rt, &rt->program->update, slot);
-        rt->dump = NULL;
-    }
-    input_release(rt, slot);
+    if (shown)
+        keep_targets(rt, step->dump, slot);
+    if (count == 1)
+        return false;
+    add_gradients(rt, step->dump);
+    rt->dump = step->dump;
+    rt_enqueue(rt, entries[1], slot);
+    rt->dump = NULL;
+    return false;
 }
 
 void dump_first_step(Rt *rt) {
     struct RtDump dump = {0};
     RtMeasured training = rt->measured;
     for (int64_t m = 0; m < rt->program->training.micro_steps; m++)
-        run_micro_step(rt, &dump, m);
+        rt_micro_step(rt, m, run_phase, &(MicroStep){&dump, m});
     add_loss(rt, &dump);
     add_updated(rt, &dump);
     rt->measured = training;

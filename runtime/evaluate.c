@@ -25,7 +25,7 @@ static int64_t run_batches(Rt *rt, int64_t batches) {
     for (int64_t i = 0; i < batches; i++) {
         int64_t more;
         int slot = input_send_eval(rt, i, &more);
-        rt_run_evaluate(rt, slot);
+        rt_run_phase(rt, RT_PHASE_EVALUATE, slot);
         input_release(rt, slot);
         targets += more;
     }

@@ -178,13 +178,15 @@ static void choose_algorithm(struct RtGemms *gemms, Gemm *gemm, const RtGemm *ro
     gemm->algorithm = best.algo;
 }
 
+/* All cards run micro_step, the first one the others too. */
 static void dry_run(Rt *rt) {
     const RtProgram *p = rt->program;
     const RtEntry *entries[] = {&p->load, &p->micro_step, &p->update, &p->evaluate};
     rt->dry = rt->ends_step = true;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         for (int slot = 0; slot < RT_SLOTS; slot++)
-            rt_enqueue(rt, entries[i], slot);
+            if (rt->card == 0 || entries[i] == &p->micro_step)
+                rt_enqueue(rt, entries[i], slot);
     rt->dry = false;
 }
 

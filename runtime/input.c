@@ -23,7 +23,7 @@ typedef struct {
 enum { PASSAGES = 4 * RT_SLOTS, LAG = 2 * RT_SLOTS };
 
 struct RtInputs {
-    void **buffers; /* [count], page-locked where data.pin_memory */
+    void **buffers; /* [count], page-locked where data.pin_memory; the first card's */
     int count;
     Passage passages[PASSAGES]; /* of batch i: passages[i % PASSAGES] */
     int64_t sent, read;         /* batches */
@@ -31,6 +31,7 @@ struct RtInputs {
     double copy_ms, compute_ms; /* of these, summed up */
 };
 
+/* Those of the first card are all cards'. */
 static void *buffer_alloc(const RtProgram *program) {
     void *buffer;
     size_t bytes = program->arena_bytes[RT_INPUT];
@@ -40,23 +41,30 @@ static void *buffer_alloc(const RtProgram *program) {
     return buffer;
 }
 
-void inputs_open(Rt *rt) {
-    struct RtInputs *inputs = rt->inputs = rt_alloc(sizeof *inputs);
+static void open_buffers(Rt *rt) {
+    struct RtInputs *inputs = rt->inputs;
     inputs->count = loader_ring_size(rt->loader);
     inputs->buffers = rt_alloc(sizeof *inputs->buffers * (size_t)inputs->count);
     for (int i = 0; i < inputs->count; i++)
         inputs->buffers[i] = buffer_alloc(rt->program);
+    loader_start(rt->loader, inputs->buffers);
+}
+
+void inputs_open(Rt *rt) {
+    struct RtInputs *inputs = rt->inputs = rt_alloc(sizeof *inputs);
     for (int i = 0; i < PASSAGES; i++) {
         CU(EventCreate, &inputs->passages[i].begins, CU_EVENT_DEFAULT);
         CU(EventCreate, &inputs->passages[i].copied, CU_EVENT_DEFAULT);
         CU(EventCreate, &inputs->passages[i].done, CU_EVENT_DEFAULT);
     }
-    loader_start(rt->loader, inputs->buffers);
+    if (rt->card == 0)
+        open_buffers(rt);
 }
 
 void inputs_close(Rt *rt) {
     struct RtInputs *inputs = rt->inputs;
-    loader_stop(rt->loader);
+    if (rt->card == 0)
+        loader_stop(rt->loader);
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize"); /* copies may still read the buffers */
     for (int i = 0; i < inputs->count; i++) {
         if (rt->program->data.pin_memory)
@@ -114,8 +122,8 @@ void inputs_collect(Rt *rt) {
     if (!inputs->counted)
         return;
     double steps = (double)inputs->counted / (double)rt->program->training.micro_steps;
-    rt->measured.copy_ms = inputs->copy_ms / steps;
-    rt->measured.compute_ms = inputs->compute_ms / steps;
+    rt->first->measured.copy_ms = inputs->copy_ms / steps;
+    rt->first->measured.compute_ms = inputs->compute_ms / steps;
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -132,7 +140,8 @@ static Passage *next_passage(Rt *rt, RtSlot *slot, LoaderBatch which) {
     return passage;
 }
 
-/* The slot whose turn it is, with a batch on the host. */
+/* The slot whose turn it is, with a batch on the host. A buffer is filled again when each card has taken
+ * RT_SLOTS more. */
 static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
     char error[1024];
     int index = (int)(rt->inputs->sent % RT_SLOTS);
@@ -141,7 +150,7 @@ static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
         rt_wait(rt, slot->copied);
     double start = rt_now_ms();
     slot->host = loader_take(rt->loader, which, targets, error, sizeof error);
-    rt->measured.data_wait_ms += rt_now_ms() - start;
+    rt->first->measured.data_wait_ms += rt_now_ms() - start;
     if (!slot->host)
         rt_fail("%s", error);
     return index;
@@ -164,7 +173,7 @@ static void send(Rt *rt, int index, LoaderBatch which) {
     slot->used = true;
     if (!rt->program->data.pin_memory)
         rt_sync(rt, stream);
-    RtCopies *copies = &rt->measured.copies[RT_H2D];
+    RtCopies *copies = &rt->first->measured.copies[RT_H2D];
     copies->count++;
     copies->bytes += (int64_t)bytes;
     copies->pinned += rt->program->data.pin_memory;

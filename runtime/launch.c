@@ -127,6 +127,8 @@ RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
     int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies;
     for (int kind = 0; kind < RT_COLLECTIVES; kind++)
         done += rt->work.collectives[kind].count;
+    for (int i = 0; i < RT_PURPOSES; i++)
+        done += rt->work.peer[i].count;
     if (done + rt->work.left_out != entry->launches || rt->stream != RT_STREAM_COMPUTE)
         rt_internal("an entry of %s enqueued %lld launches, its plan has %d", rt->program->name,
                     (long long)done, entry->launches);

@@ -1,4 +1,5 @@
 /* A run of an emitted program, from the command line to the exit code. */
+#include "runtime/cards.h"
 #include "runtime/checkpoint.h"
 #include "runtime/comm.h"
 #include "runtime/data.h"
@@ -15,16 +16,20 @@ static void open_loader(Rt *rt) {
     if (!rt->loader)
         rt_fail("%s", error);
     int64_t rows = loader_facts(rt->loader)->train_rows;
-    if (rows > 0 && rows < rt->data_ranks)
-        rt_fail("%d processes cannot share %lld training rows; lower "
+    if (rows > 0 && rows < rt->data_ranks * rt->card_count)
+        rt_fail("%d %s cannot share %lld training rows; lower "
                 "parallelism.data_parallel_replicate_degree to %lld or less",
-                rt->data_ranks, (long long)rows, (long long)rows);
+                rt->data_ranks * rt->card_count, rt->card_count > 1 ? "cards" : "processes",
+                (long long)rows, (long long)rows);
     loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
 }
 
 static void show_start(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
-    printf("%s on %s%s\n", rt->program->name, rt->device.name,
+    char cards[16] = "";
+    if (rt->card_count > 1)
+        snprintf(cards, sizeof cards, "%d x ", rt->card_count);
+    printf("%s on %s%s%s\n", rt->program->name, cards, rt->device.name,
            rt->device.simulated ? " (simulated)" : "");
     if (facts->train_rows > 0)
         printf("data: %lld training rows, %lld held out\n", (long long)facts->train_rows,
@@ -99,6 +104,7 @@ static void open_all(Rt *rt) {
     show_start(rt);
     fill_state(rt);
     agree_on_step(rt);
+    cards_open(rt);
     graphs_open(rt);
     rt->profile = profile_open(rt);
 }
@@ -106,6 +112,7 @@ static void open_all(Rt *rt) {
 static void close_all(Rt *rt) {
     profile_close(rt->profile);
     ranks_free(rt);
+    cards_close(rt);
     graphs_close(rt);
     gemms_close(rt);
     clock_close(rt);
@@ -118,7 +125,8 @@ static void close_all(Rt *rt) {
 }
 
 int rt_main(const RtProgram *program, int argc, char **argv) {
-    Rt rt = {.program = program};
+    Rt rt = {.program = program, .card_count = program->cards > 1 ? program->cards : 1};
+    rt.first = &rt;
     options_read(&rt.options, program, argc, argv);
     signals_install();
     open_all(&rt);

@@ -100,8 +100,10 @@ static json_t *numa_json(const Numa *numa) {
                      "not_bound", bound ? json_null() : json_string(numa->why));
 }
 
-/* What the cards exchanged; a program for one exchanges nothing. */
+/* What the cards exchanged; a program for one exchanges nothing. Between cards of one process all of it
+ * is copies, which are counted with the others too. */
 static json_t *collectives_json(const RtMeasured *m) {
+    static const char *const purposes[RT_PURPOSES] = {"broadcast", "gather", "reduce"};
     json_t *kinds = json_object();
     for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
         const RtExchanged *all = &m->collectives[kind];
@@ -110,6 +112,11 @@ static json_t *collectives_json(const RtMeasured *m) {
                                 json_pack("{s:I, s:I, s:n}", "count", (json_int_t)all->count,
                                           "bytes", (json_int_t)all->bytes, "ms"));
     }
+    for (int i = 0; i < RT_PURPOSES; i++)
+        if (m->peer[i].count > 0)
+            json_object_set_new(kinds, purposes[i],
+                                json_pack("{s:I, s:I, s:n}", "count", (json_int_t)m->peer[i].count,
+                                          "bytes", (json_int_t)m->peer[i].bytes, "ms"));
     return kinds;
 }
 
@@ -170,11 +177,12 @@ static void set_evaluations(json_t *report, const Rt *rt) {
 static json_t *report_json(const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
-    json_t *report = json_pack("{s:s, s:s, s:{s:s, s:b}, s:i, s:s, s:I, s:I}", "experiment",
-                               program->name, "spec_sha256", program->spec_sha256, "device", "name",
-                               rt->device.name, "simulated", rt->device.simulated, "ranks",
-                               rt->ranks, "precision", program->precision, "steps",
-                               (json_int_t)m->steps, "first_step", (json_int_t)rt->step_at_start);
+    json_t *report =
+        json_pack("{s:s, s:s, s:{s:s, s:b}, s:i, s:i, s:s, s:I, s:I}", "experiment", program->name,
+                  "spec_sha256", program->spec_sha256, "device", "name", rt->device.name,
+                  "simulated", rt->device.simulated, "ranks", rt->ranks, "cards",
+                  rt->ranks * rt->card_count, "precision", program->precision, "steps",
+                  (json_int_t)m->steps, "first_step", (json_int_t)rt->step_at_start);
     if (!report)
         rt_internal("the report's head cannot be built");
     set_times(report, rt, f);
@@ -250,6 +258,9 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "host to device a step, bytes", "%.0f", (double)m->copies[RT_H2D].bytes / steps,
          p->h2d_bytes);
     line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
+    if (rt->card_count > 1)
+        line(out, "card to card a step, bytes", "%.0f", (double)m->copies[RT_D2D].bytes / steps,
+             NAN);
     for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
         char title[64];
         snprintf(title, sizeof title, "%s a step, bytes", collective_name((RtCollective)kind));

@@ -105,6 +105,7 @@ typedef struct {
     double data_wait_ms;        /* the loop's wait for batches that were not prepared yet */
     double copy_ms, compute_ms; /* of a step, on the device: its copies in, its work; 0: unknown */
     RtExchanged collectives[RT_COLLECTIVES];
+    RtExchanged peer[RT_PURPOSES]; /* of the copies D2D */
     RtEvaluation before, after; /* of training; loss NAN where not measured */
     double loss_scale;          /* at the end; 0 without one */
     int64_t skipped_steps;      /* that applied no update, those before a resume too */
@@ -135,6 +136,7 @@ typedef struct {
     int64_t memsets, copies, copy_bytes;
     RtExchanged collectives[RT_COLLECTIVES];
     int64_t left_out; /* launches of a step's last micro-step alone */
+    RtExchanged peer[RT_PURPOSES];
 } RtWork;
 
 enum { RT_SLOTS = 2 };
@@ -149,6 +151,7 @@ typedef struct {
 
 struct RtComm;    /* comm.c */
 struct RtByRank;  /* report_ranks.c */
+struct RtCards;   /* cards.c */
 struct RtGemms;   /* gemm.c */
 struct RtGraphs;  /* capture.c */
 struct RtInputs;  /* input.c */
@@ -166,6 +169,9 @@ struct Rt {
     int local_rank, local_ranks; /* of those on this machine */
     int data_rank, data_ranks;   /* its place among those that have batches of their own */
     struct RtComm *comm;         /* NULL with one rank */
+    int card, card_count;        /* of this process: this one, and how many it drives */
+    Rt *first;                   /* the first of them: what is measured is counted there */
+    struct RtCards *cards;       /* NULL with one */
     const char *collective;      /* the last one enqueued or captured; NULL: none */
     RtDevice device;
     Numa numa;
@@ -200,10 +206,10 @@ struct Rt {
     RtMeasured measured;
 };
 
-/* Taken from the data by all ranks together. */
+/* Taken from the data by all ranks and cards together. */
 static inline int64_t rows_per_step(const Rt *rt) {
     const RtTraining *training = &rt->program->training;
-    return rt->data_ranks * training->micro_steps * training->batch;
+    return rt->data_ranks * rt->card_count * training->micro_steps * training->batch;
 }
 
 /* CUDA's driver or the simulated device's (see device.c for the choice); ends with the driver's own
@@ -211,6 +217,8 @@ static inline int64_t rows_per_step(const Rt *rt) {
 void device_choose(Rt *rt);
 /* This rank's card and the node of its host threads. */
 void device_take(Rt *rt);
+/* Of this process's cards the one of number rt->card. */
+void device_take_card(Rt *rt);
 void device_open(Rt *rt);
 void device_close(Rt *rt);
 /* Makes rt_input() give addresses in this slot. */
@@ -244,12 +252,27 @@ void gemms_open(Rt *rt);
 void gemms_close(Rt *rt);
 int gemm_algorithm(const Rt *rt, int gemm); /* id of the chosen algorithm, for the record */
 
+/* What is enqueued at once, and captured as one graph: an entry, or the last one of a step with the
+ * update behind it. Which card runs what is said with RtProgram.replicate. */
+typedef enum {
+    RT_PHASE_REPLICATE,
+    RT_PHASE_MICRO_STEP,
+    RT_PHASE_LAST_MICRO_STEP, /* of a card alone */
+    RT_PHASE_COLLECT,
+    RT_PHASE_LAST_COLLECT,
+    RT_PHASE_EVALUATE,
+    RT_PHASES
+} RtPhase;
+
+enum { RT_PHASE_ENTRIES = 2 };
+/* The entries of a phase, in order; how many. */
+int phase_entries(const RtProgram *program, RtPhase phase,
+                  const RtEntry *entries[RT_PHASE_ENTRIES]);
+
 void graphs_open(Rt *rt); /* captures; does nothing where cuda_graph is false */
 void graphs_close(Rt *rt);
-/* One micro-step, with the update where it is the step's last; one evaluation. One graph launch,
- * or the launches one by one. */
-void rt_run_micro_step(Rt *rt, int slot, bool last);
-void rt_run_evaluate(Rt *rt, int slot);
+/* One graph launch, or the launches one by one. */
+void rt_run_phase(Rt *rt, RtPhase phase, int slot);
 
 /* Compiles kernels.cu beside the executable with NVRTC unless its cubin is cached, and gives the
  * path of the module. */

@@ -111,6 +111,12 @@ void rt_all_gather(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, R
 void rt_reduce_scatter(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype);
 void rt_broadcast(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype);
 
+/* What a copy from card to card is a part of, for the report. */
+typedef enum { RT_FOR_BROADCAST, RT_FOR_GATHER, RT_FOR_REDUCE, RT_PURPOSES } RtPurpose;
+
+/* To `to` on this card what lies at `from` in STATE on card `card` of this process. */
+void rt_peer_copy(Rt *rt, RtPurpose purpose, int card, RtPtr to, RtPtr from, size_t bytes);
+
 /* Does nothing unless this step is dumped: then the rows of a [rows, cols] matrix (row_stride
  * elements apart) are copied out under `name`, after those of earlier calls of the same name. "grad"
  * is the run of all gradients, which are copied out one by one under their own names. */
@@ -178,7 +184,7 @@ typedef struct {
 } RtInput;
 
 /* An output of one launch of an entry, so that a bad value can be named: `launch` counts the
- * rt_launch/rt_gemm/rt_zero/rt_copy calls and collectives of that entry from 0. Sorted by launch. */
+ * rt_launch/rt_gemm/rt_zero/rt_copy/rt_peer_copy calls and collectives of that entry from 0. Sorted by launch. */
 typedef struct {
     int launch;
     const char *name;
@@ -347,6 +353,8 @@ struct RtProgram {
     int mesh[RT_AXES];             /* ranks along each axis; 0 is one */
     const RtGroup *groups;         /* that its collectives name */
     int group_count;
+    int cards;                     /* that this one drives; 0 is one */
+    size_t replica_state_bytes;    /* of STATE, on all cards but the first */
     double comm_timeout_s;         /* that one rank waits for another; 0: 600 */
     RtDtype real;                  /* F64 or F32: the dtype of losses, norms and tables */
     const char *precision;         /* as in the spec: "bf16", ... */
@@ -368,8 +376,10 @@ struct RtProgram {
     const RtLossScale *loss_scale; /* NULL: there is none */
     /* load runs once, after the weights arrived. A step is micro_step, micro_steps times, then
      * update; the last micro_step and update are one graph. With one micro-step gradients are
-     * overwritten, with several they are added up from the zeros that update leaves. */
-    RtEntry load, micro_step, update, evaluate;
+     * overwritten, with several they are added up from the zeros that update leaves.
+     * Of several cards all run micro_step, on batches of their own; before it all but the first run
+     * replicate, after it the first runs collect. */
+    RtEntry load, replicate, micro_step, collect, update, evaluate;
     RtTraining training;
     RtData data;
     RtCheckpoint checkpoint;

@@ -4,6 +4,7 @@
  *
  * A step is enqueued and left alone: the host goes on to the next batch while the device works, and
  * is held back only where it would overtake the two input slots. */
+#include "runtime/cards.h"
 #include "runtime/checkpoint.h"
 #include "runtime/comm.h"
 #include "runtime/driver.h"
@@ -24,14 +25,17 @@ enum { EXIT_RESUMABLE = 75 };
 
 /* ---- one step -------------------------------------------------------------------------------- */
 
+static bool run_phase(Rt *card, RtPhase phase, int slot, void *context) {
+    (void)context;
+    rt_run_phase(card, phase, slot);
+    return false;
+}
+
 static void run_step(Rt *rt) {
     int64_t micro_steps = rt->program->training.micro_steps;
     profile_range_push("step");
-    for (int64_t m = 0; m < micro_steps; m++) {
-        int slot = input_send(rt, rt->step * micro_steps + m);
-        rt_run_micro_step(rt, slot, m == micro_steps - 1);
-        input_release(rt, slot);
-    }
+    for (int64_t m = 0; m < micro_steps; m++)
+        rt_micro_step(rt, rt->step * micro_steps + m, run_phase, NULL);
     profile_range_pop();
     rt->step++;
 }

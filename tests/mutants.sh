@@ -148,7 +148,19 @@ mutant broken_pictures_not_counted runtime/data_folder.c \
 # ---- what several ranks alone use ----
 
 mutant targets_of_one_rank runtime/data.c \
-    'training.micro_steps * loader->ranks;' 'training.micro_steps;' tests/dist/run.sh unequal_targets
+    'cards_of(loader) * loader->ranks;' 'cards_of(loader);' tests/dist/run.sh unequal_targets
+mutant targets_of_one_card runtime/data.c \
+    'cards_of(loader) * loader->ranks;' 'loader->ranks;' tests/dist/run.sh cards
+mutant replicas_do_not_wait runtime/cards.c \
+    'CU(StreamWaitEvent, compute(card), cards->ready, 0);' '' tests/dist/run.sh cards
+mutant collects_too_early runtime/cards.c \
+    'CU(StreamWaitEvent, compute(rt), cards->at[i].done, 0);' '' tests/dist/run.sh cards
+mutant buffers_change_while_copied runtime/cards.c \
+    'CU(StreamWaitEvent, compute(rt), cards->at[i].replicated, 0);' '' \
+    tests/dist/run.sh cards_batch_norm
+mutant gradients_of_replicas_left_out gen/pass/dp.c \
+    'sum = add_to(d, sum, parts[c]);' '(void)add_to;' tests/dist/run.sh cards
+mutant weights_sent_once gen/pass/dp.c 'case ROLE_ADAPTER:' '' tests/dist/run.sh cards
 mutant dropout_the_same_on_all_ranks runtime/data.c \
     'number % step_batches(loader) *' 'which.index % t->micro_steps *' tests/dist/run.sh three
 mutant loss_not_summed gen/pass/ddp.c \

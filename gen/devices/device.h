@@ -68,6 +68,8 @@ double device_all_reduce_ms(const Device *, int cards, double bytes);
 /* Of any kind, `bytes` of all cards' parts. An all_reduce is a reduce_scatter and an all_gather, each half
  * of it; a broadcast passes through every card once, too. */
 double device_collective_ms(const Device *, CollectiveKind, int cards, double bytes);
+/* Time of a copy from one card of a node to another. */
+double device_peer_copy_ms(const Device *, double bytes);
 
 /* The unit that the program's matrix products run on. */
 Rate program_rate(const Program *);

@@ -86,3 +86,8 @@ double device_collective_ms(const Device *device, CollectiveKind kind, int cards
     double ms = device_all_reduce_ms(device, cards, bytes);
     return kind == COLLECTIVE_ALL_REDUCE ? ms : ms / 2;
 }
+
+/* At the rate that two cards reach together. */
+double device_peer_copy_ms(const Device *device, double bytes) {
+    return ms_of(bytes, device->bus_rate.values[0]) + device->kernel_gap_ms;
+}

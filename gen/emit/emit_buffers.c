@@ -82,6 +82,9 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
     int count = lines_of(plan, kind, lines);
     sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lldul\n\n", arena_titles[kind],
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
+    if (kind == ARENA_STATE && program->cards > 1)
+        sb_printf(out, "/* On all cards but the first. */\n#define REPLICA_STATE_BYTES %lldul\n\n",
+                  (long long)plan->replica_bytes);
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
         const char *role = role_name(program->storages[id]->role), *name = program->storages[id]->name;

@@ -154,6 +154,17 @@ static void put_collective(const Stretch *s, const Launch *launch, const char *c
              count);
 }
 
+static void put_peer_copy(const Stretch *s, const Launch *launch, const char *to,
+                          const char *from) {
+    const Attr *attr = &launch->ops[0]->attr;
+    Arena *arena = s->e->arena;
+    long long bytes = value_bytes(launch->arg[0]);
+    const char *head =
+        arena_printf(arena, "    rt_peer_copy(rt, RT_FOR_%s, %lld, ",
+                     upper_text(arena, purpose_name(attr->purpose)), (long long)attr->card);
+    put_call(s->e->out, head, (const char *[]){to, from, arena_printf(arena, "%lld", bytes)}, 3);
+}
+
 static void put_call_of(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const Value *v = launch->arg[0];
@@ -179,6 +190,9 @@ static void put_call_of(const Stretch *s, int index) {
         break;
     case LAUNCH_COLLECTIVE:
         put_collective(s, launch, arg);
+        break;
+    case LAUNCH_PEER_COPY:
+        put_peer_copy(s, launch, arg[0], arg[1]);
         break;
     }
 }
@@ -340,6 +354,9 @@ static void put_function(const Stretch *s) {
 static const char *purpose(const Emit *e) {
     static const char *const texts[ENTRY_COUNT] = {
         [ENTRY_LOAD] = "Once, after the weights have arrived: what follows from them alone.",
+        [ENTRY_REPLICATE] = "Before each micro-step, on all cards but the first: its weights.",
+        [ENTRY_COLLECT] =
+            "After each micro-step, on the first card: what the others made of theirs.",
         [ENTRY_MICRO_STEP] = "Forward, loss and backward of one micro-batch.",
         [ENTRY_UPDATE] =
             "Once a step, after its micro-steps: the weights move along their gradients.",

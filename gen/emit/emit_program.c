@@ -42,6 +42,13 @@ static void put_head(const Emit *e) {
               " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n",
               (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
               (long long)program->tokens, program->unit.plural);
+    if (program->cards > 1)
+        sb_printf(
+            e->out,
+            "\n/* One process drives %lld cards: before each micro_step all but the first run "
+            "replicate, after it\n * the first runs collect. update and the rest are the "
+            "first card's. */\n",
+            (long long)program->cards);
     long long ranks = mesh_ranks(&program->mesh, GROUP_WORLD);
     if (ranks > 1)
         sb_printf(e->out,
@@ -281,7 +288,9 @@ static void put_predicted(const Emit *e) {
     const Program *program = plan->program;
     int64_t arenas = plan->arena_bytes[ARENA_STATE] + plan->arena_bytes[ARENA_SCRATCH] +
                      2 * plan->arena_bytes[ARENA_INPUT];
-    double launches = (double)program->micro_steps * plan_kernel_launches(plan, ENTRY_MICRO_STEP) +
+    double batches = (double)program->micro_steps * (double)program->cards;
+    double launches = batches * plan_kernel_launches(plan, ENTRY_MICRO_STEP) +
+                      (double)program->micro_steps * plan_kernel_launches(plan, ENTRY_COLLECT) +
                       plan_kernel_launches(plan, ENTRY_UPDATE);
     sb_puts(e->out, "    .predicted = {\n");
     put_string(e, "device", plan->device->name);
@@ -290,7 +299,7 @@ static void put_predicted(const Emit *e) {
     put_int(e, "process_bytes", plan->process_bytes);
     put_real(e, "flops", plan->step.model_flops);
     put_real(e, "peak_flops", plan->device->peak_flops[plan_rate(plan)]);
-    put_real(e, "h2d_bytes", (double)(program->micro_steps * plan->arena_bytes[ARENA_INPUT]));
+    put_real(e, "h2d_bytes", batches * (double)plan->arena_bytes[ARENA_INPUT]);
     put_real(e, "kernel_launches", launches);
     sb_puts(e->out, "    },\n");
 }
@@ -426,6 +435,13 @@ static void put_profiling(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
+static void put_cards(const Emit *e) {
+    if (e->plan->program->cards == 1)
+        return;
+    sb_printf(e->out, "    .cards = %lld,\n    .replica_state_bytes = REPLICA_STATE_BYTES,\n",
+              (long long)e->plan->program->cards);
+}
+
 void emit_program(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
@@ -453,6 +469,7 @@ void emit_program(const Places *places, StrBuf *out) {
     put_profiling(&e);
     put_predicted(&e);
     emit_ranks(plan, out);
+    put_cards(&e);
     sb_puts(out,
             "};\n\nint main(int argc, char **argv) { return rt_main(&program, argc, argv); }\n");
     arena_free(&arena);

@@ -125,6 +125,11 @@ typedef struct {
     int64_t height, width, top, left;
 } Crop;
 
+/* What a copy from card to card is a part of. */
+typedef enum { FOR_BROADCAST, FOR_GATHER, FOR_REDUCE, PURPOSE_COUNT } Purpose;
+
+const char *purpose_name(Purpose); /* "broadcast" */
+
 /* Numbers and flags that complete an op's meaning; each family file says which it reads. */
 typedef struct {
     double alpha; /* scale, matmul: the factor (1 where unused) */
@@ -146,6 +151,8 @@ typedef struct {
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
     RankGroup group; /* collectives: who takes part */
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */
+    int64_t card;    /* peer_copy: whose operand it is; */
+    Purpose purpose; /* what the copy is a part of */
 } Attr;
 
 struct Op {
@@ -165,12 +172,22 @@ struct Op {
 };
 
 typedef struct {
-    const char *name; /* "load", "micro_step", "update", "evaluate" */
+    const char *name; /* "micro_step" */
     Op **ops;         /* in a valid order */
     int op_count, op_capacity;
 } Graph;
 
-typedef enum { ENTRY_LOAD, ENTRY_MICRO_STEP, ENTRY_UPDATE, ENTRY_EVALUATE, ENTRY_COUNT } Entry;
+/* Where a process drives several cards, all of them run micro_step, before it all but the first run
+ * replicate, after it the first runs collect; the rest is the first card's. */
+typedef enum {
+    ENTRY_LOAD,
+    ENTRY_REPLICATE,
+    ENTRY_MICRO_STEP,
+    ENTRY_COLLECT,
+    ENTRY_UPDATE,
+    ENTRY_EVALUATE,
+    ENTRY_COUNT
+} Entry;
 
 /* A parameter and all that belongs to it. */
 typedef struct {
@@ -254,6 +271,7 @@ typedef struct Program {
     Unit unit;                 /* what such a row is */
     int64_t seq_len, micro_steps, steps;
     Mesh mesh;                /* ranks that train together; each has micro_steps of its own */
+    int64_t cards;            /* that this one drives, each with micro-steps of its own */
     const char *config_json;  /* config.json of the model, as text; exports carry it */
     const char *adapter_json; /* adapter_config.json of what was added to it; NULL: nothing */
 } Program;
@@ -262,6 +280,8 @@ Program *program_new(Arena *);
 
 /* A new storage with one dense Value that fills it. */
 Value *value_new(Program *, const char *name, Role, DType, int rank, const int64_t *dim, Pos);
+/* All of a storage, as one row. */
+Value *value_whole(Program *, Storage *);
 Value *value_2d(Program *, const char *name, Role, DType, int64_t rows, int64_t cols, Pos);
 Value *value_1d(Program *, const char *name, Role, DType, int64_t cols, Pos);
 /* Views of the same storage. */
@@ -270,6 +290,8 @@ Value *value_row_range(Program *, Value *, int64_t first, int64_t count, const c
 /* The same elements in the order in which they lie, row-major; dense only. */
 Value *value_reshaped(Program *, Value *, int64_t rows, int64_t cols);
 Value *value_alias(Program *, Value *, const char *name); /* same place: result of an in-place op */
+/* The same view of another storage, which `to` fills. */
+Value *value_elsewhere(Program *, const Value *, const Value *to);
 /* A dense part of a dense value, `offset` elements from its start, in a shape of its own. */
 Value *value_at(Program *, Value *, int64_t offset, int rank, const int64_t *dim, const char *name);
 

@@ -29,6 +29,7 @@ enum {
     TRAIT_VIEW = 16,     /* its result is its operand's bytes, and nothing runs */
     TRAIT_EPILOGUE = 32, /* its template leaves open what becomes of its result, a matrix */
     TRAIT_COLLECTIVE = 64, /* all ranks do it together */
+    TRAIT_MOVES = 128,     /* its result is what its operand is: what is frozen may be one */
 };
 
 typedef struct {

@@ -3,7 +3,7 @@
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *
  * traits    the stages that may hold it: S semantic graph, K after lower, SK both; and what
- *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE
+ *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, MOVES
  * shape     checks operands, makes results
  * gradient  appends the ops of the reverse rule    no_gradient  nothing flows back
  * expand    the op as scalar steps                 no_steps     its launch rule serves it
@@ -122,3 +122,4 @@ OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, no_gradient, no_steps, no_flop
 OP(all_gather, SK | COLLECTIVE, shape_all_gather, no_gradient, no_steps, no_flops, plan_all_gather)
 OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, no_gradient, no_steps, no_flops, plan_reduce_scatter)
 OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops, plan_broadcast)
+OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_peer_copy)

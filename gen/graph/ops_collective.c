@@ -3,7 +3,9 @@
  * all_reduce      (x) -> over x's place, the sum of all ranks' x, the same bits on each
  * all_gather      (x [R,C]) -> [n R, C], each rank's rows in the order of the ranks
  * reduce_scatter  (x [n R, C]) -> [R,C], of the sum of all ranks' x the rank's own rows
- * broadcast       (x) -> over x's place, the first rank's x */
+ * broadcast       (x) -> over x's place, the first rank's x
+ * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or in another; a
+ *                 part of attr.purpose */
 #include "graph/op_table.h"
 
 static void shape_in_place(Op *op) {
@@ -35,4 +37,18 @@ void shape_reduce_scatter(Program *p, Op *op) {
     op_expect_operands(op, 1);
     op_expect(op, value_dense(x) && value_rows(x) % ranks == 0, "rows");
     result_2d(p, op, 0, "part", x->dtype, value_rows(x) / ranks, value_cols(x));
+}
+
+void shape_peer_copy(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->in_count == 1 && op->out_count == 1, "operands");
+    const Value *x = op->in[0], *y = op->out[0];
+    op_expect(op, value_dense(x) && value_dense(y) && x->dtype == y->dtype, "not dense");
+    op_expect(op, value_elements(x) == value_elements(y), "sizes");
+    op_expect(op, role_persistent(x->role), "what does not last is no card's to read of another");
+}
+
+const char *purpose_name(Purpose purpose) {
+    static const char *const names[] = {"broadcast", "gather", "reduce"};
+    return names[purpose];
 }

@@ -86,6 +86,8 @@ static void print_op(const Op *op, StrBuf *out) {
         sb_printf(out, i ? ", %s" : "%s", op->in[i]->name);
     sb_puts(out, ")");
     print_attr(&op->attr, out);
+    if (op->kind == OP_peer_copy)
+        sb_printf(out, " card=%lld %s", (long long)op->attr.card, purpose_name(op->attr.purpose));
     if (op->recompute)
         sb_puts(out, " recompute");
     if (op->ends_step)

@@ -91,7 +91,12 @@ bool value_overlaps(const Value *a, const Value *b) {
 }
 
 Program *program_new(Arena *arena) {
-    static const char *const names[ENTRY_COUNT] = {"load", "micro_step", "update", "evaluate"};
+    static const char *const names[ENTRY_COUNT] = {[ENTRY_LOAD] = "load",
+                                                   [ENTRY_REPLICATE] = "replicate",
+                                                   [ENTRY_MICRO_STEP] = "micro_step",
+                                                   [ENTRY_COLLECT] = "collect",
+                                                   [ENTRY_UPDATE] = "update",
+                                                   [ENTRY_EVALUATE] = "evaluate"};
     Program *p = arena_alloc(arena, sizeof *p);
     p->arena = arena;
     p->unit = (Unit){"tokens", "tok", "tokens_per_s"};
@@ -136,6 +141,17 @@ Value *value_new(Program *p, const char *name, Role role, DType dtype, int rank,
     init.row_stride = value_cols(&init);
     init.storage = storage_new(p, init.name, role, value_bytes(&init));
     return value_register(p, init);
+}
+
+Value *value_whole(Program *p, Storage *storage) {
+    Value view = *storage->views;
+    view.name = storage->name;
+    view.offset = view.plane = 0;
+    view.rank = 1;
+    view.dim[0] = view.row_stride = storage->bytes / dtype_bytes(view.dtype);
+    view.role = storage->role;
+    view.data = NULL;
+    return value_register(p, view);
 }
 
 Value *value_2d(Program *p, const char *name, Role role, DType dtype, int64_t rows, int64_t cols,
@@ -196,6 +212,13 @@ Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *
     view.plane = 0;
     ENSURE(value_dense(of) && offset + value_elements(&view) <= value_elements(of), "%s outside %s",
            name, of->name);
+    return value_register(p, view);
+}
+
+Value *value_elsewhere(Program *p, const Value *v, const Value *to) {
+    Value view = *v;
+    view.storage = to->storage;
+    view.role = to->role;
     return value_register(p, view);
 }
 

@@ -29,6 +29,8 @@ static void put_first(Program *p, Graph *graph, Op *op) {
 
 void pass_ddp(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
+    if (spec->parallelism.data_parallel_mode != PARALLEL_DDP)
+        return;
     p->mesh.size[AXIS_REPLICATE] = spec->parallelism.data_parallel_replicate_degree;
     if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !p->train.gradient)
         return;

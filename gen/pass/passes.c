@@ -20,6 +20,8 @@ const Pass pass_list[] = {
     {"lower", pass_lower, STAGE_KERNEL},
     /* Once all gradients are where they will be. */
     {"overlap_reduce", pass_overlap_reduce, STAGE_KERNEL},
+    /* All that is copied from card to card is known now: borders, and what they are refreshed from. */
+    {"dp", pass_dp, STAGE_KERNEL},
     /* Last: the others look for forward and backward as they were written, and where the mode is
      * auto main.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},

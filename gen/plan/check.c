@@ -1,7 +1,8 @@
 /* The proof that a plan is right, from the graphs, the launches and the offsets alone.
  *
  *   layout   every storage that a launch touches lies inside its arena, and storages that outlive
- *            an entry share no byte with any other
+ *            an entry share no byte with any other; what every card of the process works with lies
+ *            where all of them have memory
  *   order    where an op needs another one first (it reads what that one writes, or overwrites
  *            what that one reads or writes), its launch begins after that one's has ended
  *   bytes    the launches of an entry are followed over the bytes of SCRATCH: each byte knows whose
@@ -314,6 +315,12 @@ static void touch(Check *c, Bytes *bytes, int64_t begin, int64_t end, int owner,
     }
 }
 
+/* What all cards of the process do. */
+static bool is_everywhere(const Check *c) {
+    return c->graph == &c->plan->program->entry[ENTRY_REPLICATE] ||
+           c->graph == &c->plan->program->entry[ENTRY_MICRO_STEP];
+}
+
 static void touch_value(Check *c, Bytes *bytes, const Value *v, int launch, bool write) {
     Place place = plan_place(c->plan, v);
     int64_t size = dtype_bytes(v->dtype);
@@ -322,6 +329,10 @@ static void touch_value(Check *c, Bytes *bytes, const Value *v, int launch, bool
         FAULT(c, "%s: launch %d uses %s, which has no place", c->entry->name, launch, v->name);
     else if (v->offset < 0 || v->offset * size + span > v->storage->bytes)
         FAULT(c, "%s: launch %d uses %s outside its storage", c->entry->name, launch, v->name);
+    else if (place.arena == ARENA_STATE && is_everywhere(c) &&
+             place.offset + span > c->plan->replica_bytes)
+        FAULT(c, "%s: launch %d uses %s, which the first card alone has", c->entry->name, launch,
+              v->name);
     else if (place.arena == ARENA_SCRATCH)
         touch(c, bytes, place.offset, place.offset + span, v->storage->id, launch, write);
 }

@@ -138,7 +138,7 @@ double launch_issued_bytes(const Plan *plan, const Launch *launch) {
         return (double)value_bytes(launch->arg[0]);
     if (launch->kind == LAUNCH_COLLECTIVE)
         return 2 * collective_bytes(plan, launch);
-    if (launch->kind == LAUNCH_COPY)
+    if (launch->kind == LAUNCH_COPY || launch->kind == LAUNCH_PEER_COPY)
         return 2 * (double)value_bytes(launch->arg[0]);
     const Kernel *k = &plan->kernels[launch->index];
     if (k->template_name)

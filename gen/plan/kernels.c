@@ -333,7 +333,8 @@ static bool is_whole_run(const Value *v) {
 }
 
 bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
-    for (int i = 0; entry == ENTRY_UPDATE && i < count; i++)
+    bool all = entry == ENTRY_COLLECT || entry == ENTRY_UPDATE;
+    for (int i = 0; all && i < count; i++)
         for (int k = 0; k < ops[i]->in_count; k++)
             if (is_whole_run(ops[i]->in[k]))
                 return true;

@@ -22,3 +22,15 @@ void plan_zero(Plan *plan, Entry entry, const Group *group) {
     launch_carries(plan->program->arena, &launch, &op, 1);
     plan_add_launch(plan, entry, launch);
 }
+
+void plan_peer_copy(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    Launch launch = {.kind = LAUNCH_PEER_COPY,
+                     .index = (int)op->attr.card * PURPOSE_COUNT + (int)op->attr.purpose,
+                     .arg = {op->out[0], op->in[0]},
+                     .arg_count = 2,
+                     .grid = {1, 1, 1}};
+    launch.written[0] = launch.read[1] = true;
+    launch_carries(plan->program->arena, &launch, &op, 1);
+    plan_add_launch(plan, entry, launch);
+}

@@ -1,6 +1,7 @@
 /* Gives every storage its place.
  *
- * STATE and INPUT storages lie one behind the other. SCRATCH storages share bytes where their
+ * STATE and INPUT storages lie one behind the other; where the process drives several cards, what the
+ * others need of STATE lies first, and they have nothing else of it. SCRATCH storages share bytes where their
  * lifetimes allow: a storage lives from its first use to its last, and two may share when every use
  * of one happens before every use of the other - in each entry, since scratch keeps nothing from
  * one entry to the next. What happens before what follows from stream order and events.
@@ -144,16 +145,32 @@ static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
     plan->arena_bytes[kind] += aligned(storage->bytes);
 }
 
-static void place_in_order(Plan *plan, const bool *used) {
+/* Those that are `chosen`. */
+static void place_in_order(Plan *plan, const bool *chosen) {
     static const Role order[] = {ROLE_COUNTER, ROLE_CONSTANT, ROLE_FROZEN,   ROLE_WEIGHT,
                                  ROLE_ADAPTER, ROLE_BUFFER,   ROLE_GRADIENT, ROLE_OPTIMIZER,
                                  ROLE_DATASET, ROLE_INPUT};
     const Program *program = plan->program;
     for (size_t r = 0; r < sizeof order / sizeof *order; r++)
         for (int i = 0; i < program->storage_count; i++)
-            if (used[i] && program->storages[i]->role == order[r])
+            if (chosen[i] && program->storages[i]->role == order[r])
                 append(plan, program->storages[i],
                        order[r] == ROLE_INPUT ? ARENA_INPUT : ARENA_STATE);
+}
+
+/* What micro_step does not touch is the first card's alone. */
+static void place_lasting(Plan *plan, const Lives *lives, const bool *used, Arena *arena) {
+    size_t count = (size_t)plan->program->storage_count;
+    bool *early = arena_array(arena, count, sizeof *early),
+         *late = arena_array(arena, count, sizeof *late);
+    for (size_t i = 0; i < count; i++) {
+        bool everywhere = plan->program->cards == 1 || lives[ENTRY_MICRO_STEP].life[i].streams > 0;
+        early[i] = used[i] && everywhere;
+        late[i] = used[i] && !everywhere;
+    }
+    place_in_order(plan, early);
+    plan->replica_bytes = plan->arena_bytes[ARENA_STATE];
+    place_in_order(plan, late);
 }
 
 static int larger_first(const void *a, const void *b) {
@@ -236,7 +253,7 @@ void plan_memory(Plan *plan) {
         if (used[i])
             plan->role_bytes[program->storages[i]->role] += program->storages[i]->bytes;
     }
-    place_in_order(plan, used);
+    place_lasting(plan, lives, used, &arena);
     place_scratch(plan, lives, used, &arena);
     place_workspace(plan);
     arena_free(&arena);

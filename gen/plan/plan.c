@@ -40,7 +40,7 @@ int plan_kernel_launches(const Plan *plan, Entry entry) {
 double plan_times(const Plan *plan, Entry entry, const Launch *launch) {
     if (entry == ENTRY_UPDATE)
         return 1;
-    if (entry != ENTRY_MICRO_STEP)
+    if (entry == ENTRY_LOAD || entry == ENTRY_EVALUATE)
         return 0;
     return launch->ends_step ? 1 : (double)plan->program->micro_steps;
 }

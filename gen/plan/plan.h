@@ -110,7 +110,14 @@ typedef struct {
     double alpha, beta;
 } Gemm;
 
-typedef enum { LAUNCH_KERNEL, LAUNCH_GEMM, LAUNCH_ZERO, LAUNCH_COPY, LAUNCH_COLLECTIVE } LaunchKind;
+typedef enum {
+    LAUNCH_KERNEL,
+    LAUNCH_GEMM,
+    LAUNCH_ZERO,
+    LAUNCH_COPY,
+    LAUNCH_COLLECTIVE,
+    LAUNCH_PEER_COPY
+} LaunchKind;
 
 /* model_flops leaves out what is computed a second time to save memory: shares of peak refer to it. */
 typedef struct {
@@ -119,8 +126,8 @@ typedef struct {
 
 typedef struct {
     LaunchKind kind;
-    int index;                    /* of the kernel, GEMM or collective */
-    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; COPY: to, from; COLLECTIVE: to, and
+    int index; /* of the kernel, GEMM or collective; PEER_COPY: equal for equal attributes */
+    const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; copies: to, from; COLLECTIVE: to, and
                                    * from where that is another place */
     bool written[MAX_PARAMS], read[MAX_PARAMS];
     int arg_count;
@@ -177,13 +184,17 @@ typedef struct {
     int collective_count, collective_capacity;
     Place *place; /* by storage id */
     int64_t arena_bytes[ARENA_COUNT];
+    int64_t replica_bytes;                               /* of STATE, on all cards but the first */
     int64_t gemm_workspace_offset, gemm_workspace_bytes; /* in SCRATCH */
     int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
-    int64_t process_bytes; /* what the process should use: arenas and the device file's overheads */
+    /* What the process should use of a card: arenas and the device file's overheads. The second is of
+     * each card but the first. */
+    int64_t process_bytes, replica_process_bytes;
     Cost step;             /* one training step: micro-steps and update */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
-    double exposed_ms; /* of them, what the step waits for; the rest is spent beside other work */
-    double alone_ms;   /* that step without them, as one card would take it */
+    Exchanged copies[PURPOSE_COUNT];       /* from card to card in that step, of all cards */
+    double exposed_ms; /* of what ranks exchange, what the step waits for; the rest is beside other work */
+    double alone_ms;   /* that step without any of these, as one card would take it */
 } Plan;
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */

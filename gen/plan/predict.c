@@ -108,6 +108,13 @@ static Rate gemm_rate(const Gemm *gemm) {
     return gemm->a == DT_F32 ? RATE_F32 : RATE_F16;
 }
 
+/* What one card has for all others leaves it through the same links. */
+static double copied_bytes(const Plan *plan, const Launch *launch) {
+    double bytes = (double)value_bytes(launch->arg[0]);
+    bool to_all = launch->ops[0]->attr.purpose == FOR_BROADCAST;
+    return to_all ? bytes * (double)(plan->program->cards - 1) : bytes;
+}
+
 static double launch_ms(const Plan *plan, const Launch *launch) {
     const Device *device = plan->device;
     double flops = launch->cost.flops, bytes = launch->cost.dram_bytes;
@@ -120,6 +127,8 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
         return device_fused_ms(device, plan_rate(plan), flops, bytes);
     if (launch->kind == LAUNCH_COLLECTIVE)
         return collective_ms(plan, launch);
+    if (launch->kind == LAUNCH_PEER_COPY)
+        return device_peer_copy_ms(device, copied_bytes(plan, launch));
     return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
                             bytes);
 }
@@ -188,23 +197,47 @@ static double count_collectives(Plan *plan, Entry entry) {
     return other_ms;
 }
 
+/* The first card's copies of what is its own anyway are left out. */
+static void count_copies(Plan *plan, Entry entry, double times) {
+    for (int i = 0; i < plan->entry[entry].launch_count; i++) {
+        const Launch *launch = &plan->entry[entry].launches[i];
+        const Attr *attr = &launch->ops[0]->attr;
+        if (launch->kind != LAUNCH_PEER_COPY || (entry == ENTRY_COLLECT && attr->card == 0))
+            continue;
+        Exchanged *sum = &plan->copies[attr->purpose];
+        double bytes = copied_bytes(plan, launch);
+        sum->count += (int)(times * bytes / (double)value_bytes(launch->arg[0]));
+        sum->bytes += times * bytes;
+        sum->ms += times * launch->cost.ms;
+    }
+}
+
+/* What the host does of a step, with so many graph launches a micro-step. */
+static double host_ms(const Plan *plan, double graphs) {
+    double launching = plan->spec->compile.cuda_graph ? graphs * plan->device->graph_launch_ms : 0;
+    return (double)plan->program->micro_steps * (input_ms(plan) + launching);
+}
+
 /* Batches are copied and graphs launched while the device works on what came before. */
 static void predict_step(Plan *plan) {
     double micro_steps = (double)plan->program->micro_steps;
     plan->step = (Cost){0};
+    add_cost(&plan->step, &plan->entry[ENTRY_REPLICATE].cost, micro_steps);
     add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].other_cost, micro_steps - 1);
     add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, 1);
+    add_cost(&plan->step, &plan->entry[ENTRY_COLLECT].cost, micro_steps);
     add_cost(&plan->step, &plan->entry[ENTRY_UPDATE].cost, 1);
+    memset(plan->copies, 0, sizeof plan->copies);
+    count_copies(plan, ENTRY_REPLICATE, micro_steps);
+    count_copies(plan, ENTRY_COLLECT, micro_steps);
     memset(plan->exchanged, 0, sizeof plan->exchanged);
     double alone_ms = count_collectives(plan, ENTRY_MICRO_STEP);
     alone_ms += count_collectives(plan, ENTRY_UPDATE);
     bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
     plan->exposed_ms = overlaps ? plan->step.ms - alone_ms : plan_exchanged(plan).ms;
-    double host =
-        micro_steps *
-        (input_ms(plan) + (plan->spec->compile.cuda_graph ? plan->device->graph_launch_ms : 0));
-    plan->alone_ms = fmax(alone_ms, host);
-    plan->step.ms = fmax(plan->step.ms, host);
+    double cards = (double)plan->program->cards;
+    plan->alone_ms = fmax(alone_ms, host_ms(plan, 1));
+    plan->step.ms = fmax(plan->step.ms, host_ms(plan, cards > 1 ? 2 * cards : 1));
 }
 
 /* ---- memory of the process ------------------------------------------------------------------- */
@@ -213,17 +246,27 @@ static void predict_step(Plan *plan) {
  * there are others, and evaluation, each for both input slots. */
 static int graph_nodes(const Plan *plan) {
     int micro_step = plan->entry[ENTRY_MICRO_STEP].launch_count;
+    int evaluate = plan->entry[ENTRY_EVALUATE].launch_count;
+    if (plan->program->cards > 1)
+        return 2 * (micro_step + evaluate) + 2 * plan->entry[ENTRY_COLLECT].launch_count +
+               plan->entry[ENTRY_UPDATE].launch_count;
     int last = micro_step + plan->entry[ENTRY_UPDATE].launch_count;
     int others = plan->program->micro_steps > 1 ? micro_step : 0;
-    return 2 * (last + others + plan->entry[ENTRY_EVALUATE].launch_count);
+    return 2 * (last + others + evaluate);
 }
 
-static int64_t process_bytes(const Plan *plan) {
+static int replica_graph_nodes(const Plan *plan) {
+    return plan->entry[ENTRY_REPLICATE].launch_count +
+           2 * plan->entry[ENTRY_MICRO_STEP].launch_count;
+}
+
+static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {
     const Device *device = plan->device;
     const int64_t page = 2097152; /* the driver maps device memory in pages of 2 MiB */
     int64_t bytes = device->context_bytes + device->module_bytes;
     for (int a = 0; a < ARENA_COUNT; a++) {
-        int64_t arena = plan->arena_bytes[a] * (a == ARENA_INPUT ? 2 : 1);
+        int64_t arena =
+            a == ARENA_STATE ? state : plan->arena_bytes[a] * (a == ARENA_INPUT ? 2 : 1);
         bytes += (arena + page - 1) / page * page;
     }
     if (plan->gemm_count > 0)
@@ -231,7 +274,7 @@ static int64_t process_bytes(const Plan *plan) {
     if (plan->collective_count > 0)
         bytes += device->collective_bytes;
     if (plan->spec->compile.cuda_graph)
-        bytes += graph_nodes(plan) * device->graph_node_bytes;
+        bytes += nodes * device->graph_node_bytes;
     return bytes;
 }
 
@@ -244,6 +287,8 @@ void plan_predict(Plan *plan) {
         plan->entry[e].other_cost = run_cost(&plan->entry[e], false);
     }
     predict_step(plan);
-    plan->process_bytes = process_bytes(plan);
+    plan->process_bytes = process_bytes(plan, plan->arena_bytes[ARENA_STATE], graph_nodes(plan));
+    plan->replica_process_bytes =
+        process_bytes(plan, plan->replica_bytes, replica_graph_nodes(plan));
     arena_free(&arena);
 }

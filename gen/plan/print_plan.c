@@ -84,14 +84,18 @@ static const char *launch_name(const Plan *plan, const Launch *launch) {
         return "[memcpy]";
     case LAUNCH_COLLECTIVE:
         return collective_title(plan->collectives[launch->index].kind);
+    case LAUNCH_PEER_COPY:
+        return "[peer copy]";
     }
     return "";
 }
 
-/* How much more these cards do than one card does of such steps. */
-static double speedup(const Plan *plan) {
-    return (double)mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->alone_ms / plan->step.ms;
+static double cards_of(const Plan *plan) {
+    return (double)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
 }
+
+/* How much more these cards do than one card does of such steps. */
+static double speedup(const Plan *plan) { return cards_of(plan) * plan->alone_ms / plan->step.ms; }
 
 /* All launches of one name in a step. */
 typedef struct {
@@ -116,10 +120,10 @@ static void add_share(Share *share, const Launch *launch, double times) {
 }
 
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
-    const Entry entries[] = {ENTRY_MICRO_STEP, ENTRY_UPDATE};
-    int count = 0, room = plan->kernel_count + plan->gemm_count + 3;
+    const Entry entries[] = {ENTRY_REPLICATE, ENTRY_MICRO_STEP, ENTRY_COLLECT, ENTRY_UPDATE};
+    int count = 0, room = plan->kernel_count + plan->gemm_count + 4;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
-    for (int e = 0; e < 2; e++) {
+    for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
         const PlanEntry *entry = &plan->entry[entries[e]];
         for (int i = 0; i < entry->launch_count; i++) {
             double times = plan_times(plan, entries[e], &entry->launches[i]);
@@ -139,7 +143,7 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
 static double rows_per_step(const Plan *plan) {
     const Program *p = plan->program;
     return (double)p->tokens * (double)p->micro_steps *
-           (double)mesh_ranks(&p->mesh, GROUP_DATA);
+           (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards);
 }
 
 static double per_second(double amount, double ms) { return ms > 0 ? 1e3 * amount / ms : 0; }
@@ -168,6 +172,10 @@ static void print_memory(const Plan *plan, StrBuf *out) {
               arena_mib(plan, ARENA_INPUT));
     sb_printf(out, "  %-20s %11.2f   of %.2f\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);
+    if (plan->program->cards > 1)
+        sb_printf(out, "  %-20s %11.2f   state %.2f, without what the first card alone keeps\n",
+                  "each other card", (double)plan->replica_process_bytes / MIB,
+                  (double)plan->replica_bytes / MIB);
     if (plan->program->feeding)
         sb_printf(out, "data: %s\n", plan->program->feeding);
     sb_puts(out, "\n");
@@ -207,12 +215,16 @@ static void print_shares(const Plan *plan, StrBuf *out) {
     arena_free(&arena);
 }
 
-static void print_cards(const Plan *plan, StrBuf *out) {
-    int cards = (int)mesh_ranks(&plan->program->mesh, GROUP_WORLD);
-    int node = device_node_cards(plan->device);
-    if (cards == 1)
-        return;
-    sb_printf(out, "cards: %d, each with such a step", cards);
+static void print_copies(const Plan *plan, StrBuf *out) {
+    sb_printf(out, "cards: %d, driven by one process; copies between them in a step:\n",
+              (int)plan->program->cards);
+    for (int i = 0; i < PURPOSE_COUNT; i++)
+        sb_printf(out, "cards:   %-10s %6d x, %10.2f MiB, %.3f ms\n", purpose_name((Purpose)i),
+                  plan->copies[i].count, plan->copies[i].bytes / MIB, plan->copies[i].ms);
+}
+
+static void print_collectives(const Plan *plan, StrBuf *out) {
+    sb_printf(out, "cards: %d, each with such a step", (int)cards_of(plan));
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const Exchanged *c = &plan->exchanged[kind];
         if (c->count > 0)
@@ -224,15 +236,29 @@ static void print_cards(const Plan *plan, StrBuf *out) {
         sb_printf(out, "cards: %.3f ms of it exposed, %.3f ms beside backward, which is not counted "
                        "as slower for it\n", plan->exposed_ms,
                   plan_exchanged(plan).ms - plan->exposed_ms);
+}
+
+static void print_cards(const Plan *plan, StrBuf *out) {
+    int cards = (int)cards_of(plan), node = device_node_cards(plan->device);
+    if (cards == 1)
+        return;
+    if (plan->program->cards > 1)
+        print_copies(plan, out);
+    else
+        print_collectives(plan, out);
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
     sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)\n", speedup(plan),
               100 * speedup(plan) / cards);
     if (speedup(plan) < 1)
-        sb_puts(out, "cards: one is faster: its step takes less time than the all_reduce between "
-                     "them; larger batches, or\n       training.gradient_accumulation_steps, give "
-                     "it more work\n");
+        sb_printf(out,
+                  "cards: one is faster: its step takes less time than the %s between them; larger "
+                  "batches%s\n",
+                  plan->program->cards > 1 ? "copies" : "all_reduce",
+                  plan->program->cards > 1
+                      ? " give it more work"
+                      : ", or\n       training.gradient_accumulation_steps, give it more work");
 }
 
 void plan_print_text(const Plan *plan, StrBuf *out) {
@@ -320,9 +346,24 @@ static json_t *step_json(const Plan *plan) {
     return step;
 }
 
+static void set_copies(const Plan *plan, json_t *root) {
+    json_t *copies = json_object();
+    for (int i = 0; i < PURPOSE_COUNT; i++)
+        json_object_set_new(copies, purpose_name((Purpose)i),
+                            json_pack("{s:i, s:f, s:f}", "count", plan->copies[i].count, "bytes",
+                                      plan->copies[i].bytes, "ms", plan->copies[i].ms));
+    json_object_set_new(root, "cards", json_integer(plan->program->cards));
+    json_object_set_new(root, "copies_between_cards", copies);
+    json_object_set_new(root, "replica_state_bytes", json_integer(plan->replica_bytes));
+    json_object_set_new(root, "replica_process_bytes", json_integer(plan->replica_process_bytes));
+    json_object_set_new(root, "speedup", json_real(speedup(plan)));
+}
+
 /* Nothing where one card works alone. */
 static void set_cards(const Plan *plan, json_t *root) {
     int64_t ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
+    if (plan->program->cards > 1)
+        set_copies(plan, root);
     if (ranks == 1)
         return;
     json_t *kinds = json_object();

@@ -51,7 +51,7 @@
 #define RESIDENT_CHOICES(C)                                                                        \
     C(RESIDENT_AUTO, "auto") C(RESIDENT_TRUE, "true") C(RESIDENT_FALSE, "false")
 
-#define PARALLEL_CHOICES(C) C(PARALLEL_DDP, "ddp")
+#define PARALLEL_CHOICES(C) C(PARALLEL_DDP, "ddp") C(PARALLEL_DP, "dp")
 
 #define CHOICES(E)                                                                                 \
     E(Family, FAMILY_CHOICES)                                                                      \
@@ -115,8 +115,17 @@
     C(REPLICATED, s->parallelism.data_parallel_replicate_degree > 1,                               \
       "parallelism.data_parallel_replicate_degree above 1")                                        \
     C(OVERLAPPED, s->parallelism.data_parallel_replicate_degree > 1 &&                             \
+                      s->parallelism.data_parallel_mode != PARALLEL_DP &&                          \
                       s->parallelism.overlap_grad_reduce,                                          \
       "parallelism.data_parallel_replicate_degree above 1 and overlap_grad_reduce = true")         \
+    C(ONE_PROCESS,                                                                                 \
+      s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
+          s->parallelism.data_parallel_mode == PARALLEL_DP,                                        \
+      "parallelism.data_parallel_mode = \"dp\" and several cards")                                 \
+    C(PROCESSES,                                                                                   \
+      s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
+          s->parallelism.data_parallel_mode != PARALLEL_DP,                                        \
+      "several cards, each with a process (parallelism.data_parallel_mode = \"ddp\")")             \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
 
 /* ---- keys ---- */
@@ -264,15 +273,18 @@
 
 #define PARALLELISM_KEYS(K)                                                                        \
     K(parallelism, data_parallel_mode, CHOICE(DataParallel), "ddp", "", REPLICATED,                \
-      "How batches are shared out; ddp: one process a card, whose gradients are summed.")          \
+      "How batches are shared out; ddp: one process a card, whose gradients are summed; dp: one "  \
+      "process for all cards, whose first one has the weights and updates them.")                  \
     K(parallelism, data_parallel_replicate_degree, INT, "1", "[1, 1024]", ALWAYS,                  \
       "Cards, each with the whole model and batches of its own.")                                  \
-    K(parallelism, overlap_grad_reduce, BOOL, "true", "", REPLICATED,                              \
+    K(parallelism, overlap_grad_reduce, BOOL, "true", "", PROCESSES,                               \
       "Sum gradients over the cards as backward makes them, beside it; false: after it.")          \
     K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED,           \
       "MiB of gradients, rounded up to whole modules of the model, that are summed at once; "      \
       "auto: what the plan predicts to be fastest.")                                               \
-    K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", REPLICATED,                        \
+    K(parallelism, gather_outputs, BOOL, "false", "", ONE_PROCESS,                                 \
+      "Logits are copied to the first card each micro-step, as nn.DataParallel does.")             \
+    K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES,                         \
       "Seconds in which a step must end; after them a rank that waits for another gives up.")
 
 #define DATA_KEYS(K)                                                                               \

@@ -138,6 +138,25 @@ static void check_rows(Arena *arena, const Spec *spec) {
                    (long long)ranks, (long long)of_rank);
 }
 
+/* Logits that are made in chunks are never all there. */
+static void check_gather(Arena *arena, const Spec *spec) {
+    int64_t rows = spec->training.seq_len * spec->training.per_device_train_batch_size;
+    int64_t targets = spec->data.max_target_tokens;
+    if (spec->compile.skip_ignored_rows && targets > 0 && targets < rows)
+        rows = targets;
+    if (!spec->parallelism.gather_outputs || !spec_effective(spec, KEY_parallelism_gather_outputs) ||
+        !spec_effective(spec, KEY_compile_head_chunk_tokens) ||
+        rows <= spec->compile.head_chunk_tokens)
+        return;
+    user_error(spec_pos(spec, KEY_parallelism_gather_outputs),
+               arena_printf(arena, "set compile.chunked_head = false, or compile.head_chunk_tokens = "
+                                   "%lld",
+                            (long long)rows),
+               "there are never all logits to gather: compile.chunked_head makes them %lld of %lld "
+               "rows at a time",
+               (long long)spec->compile.head_chunk_tokens, (long long)rows);
+}
+
 /* They become words of a shell script. */
 static void check_word(const Spec *spec, Key key, const char *text, const char *allowed) {
     if (text[strspn(text, allowed)])
@@ -202,6 +221,7 @@ void spec_check(Arena *arena, Spec *spec) {
     derive_weight_decay(spec);
     check_data(arena, spec);
     check_rows(arena, spec);
+    check_gather(arena, spec);
     check_profiling(spec);
     check_job(spec);
     mark_in_vain(spec);

@@ -237,7 +237,7 @@ static int figure_named(const char *path) {
 }
 
 static double cards_of(const Row *row) {
-    return row->run->repeats ? json_number_value(find(row->run->reports[0], "ranks")) : NAN;
+    return row->run->repeats ? json_number_value(find(row->run->reports[0], "cards")) : NAN;
 }
 
 static double rate_of(const Row *row) {

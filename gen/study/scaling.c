@@ -20,11 +20,23 @@ static const Figure figures[FIGURES] = {
 
 /* ---- as rows of a comparison ------------------------------------------------------------------ */
 
-static int cards_of(const Plan *plan) { return (int)mesh_ranks(&plan->program->mesh, GROUP_WORLD); }
+static int cards_of(const Plan *plan) {
+    return (int)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
+}
 
-static double comm_ms(const Plan *plan) { return plan_exchanged(plan).ms; }
+static double comm_ms(const Plan *plan) {
+    double ms = plan_exchanged(plan).ms;
+    for (int i = 0; i < PURPOSE_COUNT; i++)
+        ms += plan->copies[i].ms;
+    return ms;
+}
 
-static double comm_bytes(const Plan *plan) { return plan_exchanged(plan).bytes; }
+static double comm_bytes(const Plan *plan) {
+    double bytes = plan_exchanged(plan).bytes;
+    for (int i = 0; i < PURPOSE_COUNT; i++)
+        bytes += plan->copies[i].bytes;
+    return bytes;
+}
 
 static Spread just(double value) { return (Spread){value, value, value}; }
 

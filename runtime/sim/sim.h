@@ -45,9 +45,11 @@ struct CUctx_st {
     int device;
     int references;
     CUstream legacy; /* the stream 0 */
+    uint64_t peers;  /* bit i: its kernels may touch the memory of device i too */
 };
 
 struct CUmod_st {
+    CUcontext context;
     void *library;
     const SimModule *module;
     CUfunction functions;
@@ -75,6 +77,7 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
+    CUcontext context;
     unsigned flags;
     Mark *mark;       /* the last record, null before the first */
     Capture *capture; /* where the last record was captured */
@@ -237,6 +240,7 @@ void memory_info(int device, size_t *free_bytes, size_t *total_bytes);
 bool memory_is_device(const void *p);
 /* Whether [p, p + bytes) lies inside one allocation of a device. */
 bool memory_covers(const void *p, size_t bytes);
+int memory_device(const void *p); /* whose it is; -1: nobody allocated it */
 bool memory_range(CUdeviceptr p, CUdeviceptr *base, size_t *bytes);
 void *host_allocate(size_t bytes);
 bool host_free(void *p);

@@ -140,9 +140,14 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
     CALL("cuCtxEnablePeerAccess");
-    (void)flags;
     NEED_CONTEXT();
-    return peer && peer != sim_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    if (flags || !peer || peer == sim_context)
+        return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE;
+    const uint64_t bit = UINT64_C(1) << peer->device;
+    if (sim_context->peers & bit)
+        return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    sim_context->peers |= bit;
+    return CUDA_SUCCESS;
 }
 
 /* ---- Contexts: only primary ones --------------------------------------------------------- */
@@ -168,8 +173,10 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
         return error;
     if (!primary[device].references)
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (--primary[device].references == 0)
+    if (--primary[device].references == 0) {
         drain_all();
+        primary[device].peers = 0;
+    }
     return CUDA_SUCCESS;
 }
 
@@ -261,6 +268,8 @@ static const struct {
      "an illegal memory access was encountered"},
     {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
      "too many resources requested for launch"},
+    {CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
+     "peer access is already enabled"},
     {CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
      "part or all of the requested memory range is already mapped"},
     {CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",

@@ -207,8 +207,12 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                            CUcontext from_context, size_t bytes, CUstream stream) {
     CALL("cuMemcpyPeerAsync");
-    (void)to_context, (void)from_context;
     NEED_CONTEXT();
+    if (!to_context || !from_context)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (bytes && (memory_device((void *)to) != to_context->device ||
+                  memory_device((void *)from) != from_context->device))
+        return CUDA_ERROR_INVALID_VALUE;
     return copy_async(to, from, bytes, stream);
 }
 

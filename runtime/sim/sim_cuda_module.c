@@ -43,6 +43,7 @@ static CUresult open_module(const char *path, CUmodule *out) {
         return CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
     }
     CUmodule m = sim_need(calloc(1, sizeof *m));
+    m->context = sim_context;
     m->library = library;
     m->module = module;
     *out = m;
@@ -233,6 +234,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
         return error;
     if (extra || (function->kernel->argument_count && !arguments))
         return extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    if (function->module->context != sim_context || stream_of(stream)->context != sim_context)
+        return CUDA_ERROR_INVALID_HANDLE;
     Op *op = op_new(OP_KERNEL);
     op->kernel.function = function;
     op->kernel.grid = grid;

@@ -89,6 +89,7 @@ CUresult cuEventCreate(CUevent *event, unsigned flags) {
     CALL("cuEventCreate");
     NEED_CONTEXT();
     *event = sim_need(calloc(1, sizeof **event));
+    (*event)->context = sim_context;
     (*event)->flags = flags;
     return CUDA_SUCCESS;
 }
@@ -109,6 +110,8 @@ CUresult cuEventRecord(CUevent event, CUstream handle) {
     if (!event)
         return CUDA_ERROR_INVALID_HANDLE;
     CUstream stream = stream_of(handle);
+    if (event->context != stream->context)
+        return CUDA_ERROR_INVALID_HANDLE;
     if (stream->capture) {
         capture_record(stream, event);
         return CUDA_SUCCESS;
@@ -144,7 +147,8 @@ CUresult cuEventQuery(CUevent event) {
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
     CALL("cuEventElapsedTime");
     NEED_CONTEXT();
-    if (!start->mark || !end->mark || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
+    if (start->context != end->context || !start->mark || !end->mark ||
+        ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
         return CUDA_ERROR_INVALID_HANDLE;
     if (!start->mark->done || !end->mark->done)
         return CUDA_ERROR_NOT_READY;

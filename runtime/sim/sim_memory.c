@@ -134,6 +134,8 @@ bool memory_covers(const void *p, size_t bytes) {
     return block && offset <= block->bytes && bytes <= block->bytes - offset;
 }
 
+int memory_device(const void *p) { return memory_covers(p, 1) ? find(p)->device : -1; }
+
 bool memory_range(CUdeviceptr p, CUdeviceptr *base, size_t *bytes) {
     if (!memory_covers((const void *)p, 1))
         return false;

@@ -1,5 +1,6 @@
 /* Operations: what a stream holds, and what it does when its turn comes. */
 #include "sim.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,12 +81,42 @@ void mark_release(Mark *mark) {
 
 /* ---- Running ----------------------------------------------------------------------------- */
 
+/* An argument that is an address on another device, which the kernel's own may not touch; -1: none. */
+static int argument_out_of_reach(CUfunction function, void *const *arguments) {
+    const CUcontext context = function->module->context;
+    const uint64_t reach = context->peers | UINT64_C(1) << context->device;
+    for (unsigned i = 0; i < function->kernel->argument_count; i++) {
+        const void *p = NULL;
+        if (function->kernel->argument_bytes[i] == sizeof p)
+            memcpy(&p, arguments[i], sizeof p);
+        const int device = p ? memory_device(p) : -1;
+        if (device >= 0 && !(reach >> device & 1))
+            return (int)i;
+    }
+    return -1;
+}
+
+static CUresult check_reach(CUfunction function, void *const *arguments) {
+    const int i = argument_out_of_reach(function, arguments);
+    if (i < 0)
+        return CUDA_SUCCESS;
+    const void *p;
+    memcpy(&p, arguments[i], sizeof p);
+    fprintf(
+        stderr,
+        "simulated device: kernel %s on device %d: argument %d lies on device %d, to which peer "
+        "access is not enabled\n",
+        function->kernel->name, function->module->context->device, i, memory_device(p));
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
 static void run_kernel(const Op *op, SimRecord *record) {
     CUfunction function = op->kernel.function;
     const SimDim g = op->kernel.grid, b = op->kernel.block;
     counts_launch(function);
-    const CUresult error =
-        launch_run(function, g, b, op->kernel.shared_bytes, op->kernel.arguments);
+    CUresult error = check_reach(function, op->kernel.arguments);
+    if (!error)
+        error = launch_run(function, g, b, op->kernel.shared_bytes, op->kernel.arguments);
     if (error && !sim_sticky)
         sim_sticky = error;
     record->kind = TRACE_KERNEL;

@@ -27,7 +27,7 @@ for flavour in release asan race; do
             -o "$out/$source.$flavour" || exit 1
     done
 done
-for test in kernels faults streams gemm libraries; do
+for test in kernels faults streams devices gemm libraries; do
     $cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
         "$root/tests/sim/test_sim_$test.c" -o "$out/test_sim_$test" -L"$sim" -Wl,-rpath,"$sim" \
         -lcuda -lcublasLt -lcupti -lnvrtc -lcmocka -lm || exit 1
@@ -45,6 +45,7 @@ done
 run faults "$out/test_sim_faults"
 for queue in eager lazy lazy:1 lazy:2; do
     run "streams $queue" env SIM_QUEUE=$queue "$out/test_sim_streams"
+    run "devices $queue" env SIM_QUEUE=$queue SIM_DEVICES=2 "$out/test_sim_devices"
     run "gemm $queue" env SIM_QUEUE=$queue "$out/test_sim_gemm"
 done
 run libraries "$out/test_sim_libraries"

@@ -307,7 +307,7 @@ speedups_against_one_card() {
         cp "$b/plan.json" "$work/cards/$name"
         sed "s/^dtype = .*/dtype = \"$dtype\"/; s/^\(data_parallel_replicate_degree\) = 1/\1 = $cards/" \
             "$b/spec.toml" >"$work/cards/$name/spec.toml"
-        sed "s/\"ranks\": 1/\"ranks\": $cards/; s/\"tokens_per_s\": [0-9.e+]*/\"tokens_per_s\": $rate.0/" \
+        sed "s/\"cards\": 1/\"cards\": $cards/; s/\"tokens_per_s\": [0-9.e+]*/\"tokens_per_s\": $rate.0/" \
             "$b/out/report.json" >"$work/cards/$name/out/report.json"
     done
     "$gen" --compare --format csv $work/cards/other $work/cards/one $work/cards/two >$work/cards.csv &&

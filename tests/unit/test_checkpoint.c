@@ -115,7 +115,7 @@ static Rt rt;
 static void fresh_run(void) {
     memset(&rt, 0, sizeof rt);
     rt.program = &program;
-    rt.ranks = rt.data_ranks = 1;
+    rt.ranks = rt.data_ranks = rt.card_count = 1;
     rt.options.out_dir = out_dir;
     rt.options.seed = 3;
     rt.losses = losses;

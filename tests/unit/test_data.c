@@ -474,7 +474,7 @@ static void a_jump_drops_what_is_being_filled(void **state) {
     enum { PARTS = 3 };
     int64_t memory[4][PARTS];
     void *buffers[] = {memory[0], memory[1], memory[2], memory[3]};
-    RingJob job = {fill_slowly, NULL, PARTS, .ahead = 2, .workers = 3};
+    RingJob job = {fill_slowly, NULL, PARTS, .ahead = 2, .in_use = 2, .workers = 3};
     assert_int_equal(ring_buffers(&job), 4);
     Ring *ring = ring_open(&job, buffers);
     for (int64_t i = 0; i < 12; i++) {
@@ -498,7 +498,7 @@ static void a_bad_batch_fails_when_it_is_taken(void **state) {
     for (int64_t workers = 0; workers <= 2; workers += 2) {
         char memory[4];
         void *buffers[] = {memory, memory + 1, memory + 2, memory + 3};
-        RingJob job = {fail_at_two, NULL, 2, .ahead = workers, .workers = workers};
+        RingJob job = {fail_at_two, NULL, 2, .ahead = workers, .in_use = 2, .workers = workers};
         Ring *ring = ring_open(&job, buffers);
         DataError error = {message, sizeof message};
         message[0] = '\0';

@@ -1,0 +1,213 @@
+/* Simple data parallelism, as torch.nn.DataParallel does it: one process drives all cards, and the
+ * first one has the optimizer.
+ *
+ * Requires lowered graphs. Before each micro-step all other cards get from the first what the
+ * micro-step reads: parameters, frozen ones too, and buffers, as DataParallel's replicate does, and
+ * the counters that an update moves. Each card then works on a batch of its own, up to its samples'
+ * losses and its gradients, and the first collects both: it adds the losses up, and the gradients to
+ * its own. Norm, clipping and update are the first card's and see what one card with all the batches
+ * would.
+ *
+ * With several micro-steps gradients are added up on the first card alone: a micro-step leaves those
+ * of its batch in a run of their own. */
+#include "pass/pass.h"
+
+#include <string.h>
+
+typedef struct {
+    Program *program;
+    Graph *step, *collect;
+    Pos pos;
+} Dp;
+
+static Graph *entry(Program *p, Entry e) { return &p->entry[e]; }
+
+static void add_copy(Dp *d, Graph *graph, Value *from, Value *to, int64_t card, Purpose purpose) {
+    Attr attr = {.card = card, .purpose = purpose};
+    const char *name = arena_printf(d->program->arena, "%s.%s", from->name, purpose_name(purpose));
+    op_add_into(d->program, graph, OP_peer_copy, name, &from, 1, &to, 1, attr, d->pos);
+}
+
+/* ---- replicate ------------------------------------------------------------------------------- */
+
+static bool update_moves(Program *p, const Value *v) {
+    const Graph *update = entry(p, ENTRY_UPDATE);
+    for (int i = 0; i < update->op_count; i++)
+        for (int k = 0; k < update->ops[i]->out_count; k++)
+            if (value_overlaps(update->ops[i]->out[k], v))
+                return true;
+    return false;
+}
+
+static bool comes_from_first(Program *p, const Value *v) {
+    switch (v->role) {
+    case ROLE_FROZEN:
+    case ROLE_WEIGHT:
+    case ROLE_ADAPTER:
+    case ROLE_BUFFER:
+    case ROLE_OPTIMIZER: /* a weight that is its own master */
+        return true;
+    case ROLE_COUNTER:
+        return update_moves(p, v);
+    default:
+        return false;
+    }
+}
+
+/* The whole storage is one copy; of the masters only what is read. */
+static void add_broadcast(Dp *d, Graph *graph, Value *v) {
+    bool part = v->role == ROLE_OPTIMIZER;
+    for (int i = 0; i < graph->op_count; i++) {
+        const Value *there = graph->ops[i]->in[0];
+        if (there->storage == v->storage && (!part || value_same_place(there, v)))
+            return;
+    }
+    Value *from = part ? v : value_whole(d->program, v->storage);
+    add_copy(d, graph, from, value_alias(d->program, from, from->name), 0, FOR_BROADCAST);
+}
+
+static void build_replicate(Dp *d) {
+    for (int i = 0; i < d->step->op_count; i++)
+        for (int k = 0; k < d->step->ops[i]->in_count; k++)
+            if (comes_from_first(d->program, d->step->ops[i]->in[k]))
+                add_broadcast(d, entry(d->program, ENTRY_REPLICATE), d->step->ops[i]->in[k]);
+}
+
+/* ---- collect: losses and logits -------------------------------------------------------------- */
+
+/* Another entry reads it. */
+static void make_last(Value *v) {
+    v->storage->role = ROLE_COUNTER;
+    for (Value *view = v->storage->views; view; view = view->next_view)
+        view->role = ROLE_COUNTER;
+}
+
+/* The rows of v on all cards, one card's behind another's. */
+static Value *gather(Dp *d, Value *v) {
+    Program *p = d->program;
+    int64_t rows = value_rows(v);
+    const char *name = arena_printf(p->arena, "%s.all", v->name);
+    Value *all =
+        value_2d(p, name, ROLE_ACTIVATION, v->dtype, p->cards * rows, value_cols(v), d->pos);
+    make_last(v);
+    for (int64_t c = 0; c < p->cards; c++)
+        add_copy(d, d->collect, v, value_row_range(p, all, c * rows, rows, name), c, FOR_GATHER);
+    return all;
+}
+
+static void take_out(Dp *d, const Op *op) {
+    Op **ops = arena_array(d->program->arena, (size_t)d->step->op_count, sizeof(Op *));
+    int count = 0;
+    for (int i = 0; i < d->step->op_count; i++)
+        if (d->step->ops[i] != op)
+            ops[count++] = d->step->ops[i];
+    graph_set_ops(d->program, d->step, ops, count);
+}
+
+static Op *reader_of(const Graph *graph, const Value *v) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (op_reads(graph->ops[i], v))
+            return graph->ops[i];
+    internal_fault(__FILE__, __LINE__, "nothing reads %s", v->name);
+}
+
+/* What became of the samples' losses in micro_step becomes of all cards' in collect. */
+static void collect_losses(Dp *d) {
+    Program *p = d->program;
+    Op *sum = graph_producer(d->step, p->loss_of_micro_step);
+    Op *add = reader_of(d->step, sum->out[0]);
+    ENSURE(sum->kind == OP_sum && add->kind == OP_add, "the loss is no sum over samples");
+    p->loss_of_micro_step = sum->in[0];
+    take_out(d, sum);
+    take_out(d, add);
+    sum->in[0] = gather(d, sum->in[0]);
+    graph_add(p, d->collect, sum);
+    graph_add(p, d->collect, add);
+}
+
+static void collect_logits(Dp *d) {
+    Op *head = NULL;
+    for (int i = 0; i < d->step->op_count; i++) {
+        Op *op = d->step->ops[i];
+        if (!op->observe || strcmp(op->observe, "logits") != 0)
+            continue;
+        ENSURE(!head, "logits come in chunks");
+        head = op;
+    }
+    ENSURE(head, "no op makes the logits");
+    gather(d, head->out[0]);
+}
+
+/* ---- collect: gradients ---------------------------------------------------------------------- */
+
+/* Makes micro_step leave its gradients in `fresh`, beginning from zeros. */
+static void keep_apart(Dp *d, Value *total, Value *fresh) {
+    Program *p = d->program;
+    Value **moved = arena_array(p->arena, (size_t)p->value_count, sizeof *moved);
+    for (int i = 0; i < d->step->op_count; i++) {
+        Op *op = d->step->ops[i];
+        for (int k = 0; k < op->in_count + op->out_count; k++) {
+            Value **v = k < op->in_count ? &op->in[k] : &op->out[k - op->in_count];
+            if ((*v)->storage != total->storage)
+                continue;
+            if (!moved[(*v)->id])
+                moved[(*v)->id] = value_elsewhere(p, *v, fresh);
+            *v = moved[(*v)->id];
+        }
+    }
+    Op **ops = d->step->ops;
+    int count = d->step->op_count;
+    Value *zeros = value_alias(p, fresh, fresh->name);
+    graph_set_ops(p, d->step, NULL, 0);
+    op_add_into(p, d->step, OP_zero, "zero_grad", &fresh, 1, &zeros, 1, (Attr){0}, d->pos);
+    for (int i = 0; i < count; i++)
+        graph_add(p, d->step, ops[i]);
+}
+
+static Value *add_to(Dp *d, Value *sum, Value *part) {
+    Value *out = value_alias(d->program, sum, sum->name);
+    op_add_into(d->program, d->collect, OP_add, "gradient.sum", (Value *[]){sum, part}, 2, &out, 1,
+                (Attr){0}, d->pos);
+    return out;
+}
+
+static Value *fetch(Dp *d, Value *own, int64_t card) {
+    Program *p = d->program;
+    const char *name = arena_printf(p->arena, "gradient.card%lld", (long long)card);
+    Value *part =
+        value_2d(p, name, ROLE_ACTIVATION, own->dtype, value_rows(own), value_cols(own), d->pos);
+    add_copy(d, d->collect, own, part, card, FOR_REDUCE);
+    return part;
+}
+
+/* All copies first: fusion makes one kernel of the sums. */
+static void collect_gradients(Dp *d) {
+    Program *p = d->program;
+    Value *sum = p->train.gradient, *own = sum;
+    Value **parts = arena_array(p->arena, (size_t)p->cards, sizeof *parts);
+    if (p->micro_steps > 1) {
+        own = value_2d(p, "gradient.replica", ROLE_GRADIENT, sum->dtype, value_rows(sum),
+                       value_cols(sum), d->pos);
+        keep_apart(d, sum, own);
+    }
+    for (int64_t c = 1; c < p->cards; c++)
+        parts[c] = fetch(d, own, c);
+    if (own != sum)
+        sum = add_to(d, sum, own);
+    for (int64_t c = 1; c < p->cards; c++)
+        sum = add_to(d, sum, parts[c]);
+}
+
+void pass_dp(Program *p, const Spec *spec) {
+    int64_t cards = spec->parallelism.data_parallel_replicate_degree;
+    if (spec->parallelism.data_parallel_mode != PARALLEL_DP || cards == 1 || !p->train.gradient)
+        return;
+    p->cards = cards;
+    Dp d = {p, entry(p, ENTRY_MICRO_STEP), entry(p, ENTRY_COLLECT),
+            spec_pos(spec, KEY_parallelism_data_parallel_mode)};
+    if (spec->parallelism.gather_outputs)
+        collect_logits(&d);
+    collect_losses(&d);
+    collect_gradients(&d);
+    build_replicate(&d);
+}
