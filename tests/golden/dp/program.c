@@ -272,58 +272,58 @@ static void load(Rt *rt) {
 static void replicate(Rt *rt) {
     /* model.embed_tokens.weight.broadcast */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [2048] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, embed_tokens_weight, embed_tokens_weight, 8192);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, embed_tokens_weight, embed_tokens_weight, 8192);
 
     /* model.layers.0.input_layernorm.weight.broadcast */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
-    rt_peer_copy(rt, RT_BROADCAST, 0, input_layernorm_weight, input_layernorm_weight, 128);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, input_layernorm_weight, input_layernorm_weight, 128);
 
     /* model.layers.0.self_attn.q_proj.bordered.broadcast */
     RtPtr q_proj_bordered = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED); /* f32 [1600] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, q_proj_bordered, q_proj_bordered, 6400);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, q_proj_bordered, q_proj_bordered, 6400);
 
     /* model.layers.0.self_attn.k_proj.weight.broadcast */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [512] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, k_proj_weight, k_proj_weight, 2048);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, k_proj_weight, k_proj_weight, 2048);
 
     /* model.layers.0.self_attn.v_proj.weight.broadcast */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [512] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, v_proj_weight, v_proj_weight, 2048);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, v_proj_weight, v_proj_weight, 2048);
 
     /* model.layers.0.self_attn.o_proj.weight.broadcast */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [1024] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, o_proj_weight, o_proj_weight, 4096);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, o_proj_weight, o_proj_weight, 4096);
 
     /* model.layers.0.post_attention_layernorm.weight.broadcast */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
-    rt_peer_copy(rt, RT_BROADCAST, 0, post_attention_layernorm_weight,
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, post_attention_layernorm_weight,
         post_attention_layernorm_weight, 128);
 
     /* model.layers.0.mlp.gate_proj.weight.broadcast */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [1536] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, gate_proj_weight, gate_proj_weight, 6144);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, gate_proj_weight, gate_proj_weight, 6144);
 
     /* model.layers.0.mlp.up_proj.weight.broadcast */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [1536] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, up_proj_weight, up_proj_weight, 6144);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, up_proj_weight, up_proj_weight, 6144);
 
     /* model.layers.0.mlp.down_proj.bordered.broadcast */
     RtPtr down_proj_bordered = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED); /* f32 [2240] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, down_proj_bordered, down_proj_bordered, 8960);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, down_proj_bordered, down_proj_bordered, 8960);
 
     /* model.norm.weight.broadcast */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, norm_weight, norm_weight, 128);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, norm_weight, norm_weight, 128);
 
     /* lm_head.weight.broadcast */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [2048] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, lm_head_weight, lm_head_weight, 8192);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, lm_head_weight, lm_head_weight, 8192);
 
     /* trained.broadcast */
     RtPtr trained = rt_state(rt, TRAINED); /* f32 [4096] */
-    rt_peer_copy(rt, RT_BROADCAST, 0, trained, trained, 16384);
+    rt_peer_copy(rt, RT_FOR_BROADCAST, 0, trained, trained, 16384);
 }
 
 /* 2 launches, 7.17 kFLOP, 32.2 KiB. */
@@ -626,11 +626,11 @@ static void collect(Rt *rt) {
     /* loss.rows.gather */
     RtPtr rows_all = rt_scratch(rt, LOSS_ROWS_ALL); /* f32 [32, 1] */
     RtPtr rows = rt_state(rt, LOSS_ROWS); /* f32 [32, 1] */
-    rt_peer_copy(rt, RT_GATHER, 0, rows_all, rows, 128);
+    rt_peer_copy(rt, RT_FOR_GATHER, 0, rows_all, rows, 128);
 
     /* loss.rows.gather */
     RtPtr rows_all_2 = rt_scratch(rt, COLLECT_LOSS_ROWS_ALL); /* f32 [32, 1] */
-    rt_peer_copy(rt, RT_GATHER, 1, rows_all_2, rows, 128);
+    rt_peer_copy(rt, RT_FOR_GATHER, 1, rows_all_2, rows, 128);
 
     /* loss */
     RtPtr rows_all_3 = rt_scratch(rt, LOSS_ROWS_ALL); /* f32 [64, 1] */
@@ -644,7 +644,7 @@ static void collect(Rt *rt) {
     /* gradient.replica.reduce */
     RtPtr card1 = rt_scratch(rt, GRADIENT_CARD1); /* f32 [4, 1024] */
     RtPtr replica = rt_state(rt, GRADIENT_REPLICA); /* f32 [4, 1024] */
-    rt_peer_copy(rt, RT_REDUCE, 1, card1, replica, 16384);
+    rt_peer_copy(rt, RT_FOR_REDUCE, 1, card1, replica, 16384);
 
     /* gradient.sum */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [4, 1024] */
