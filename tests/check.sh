@@ -26,7 +26,7 @@ study      tests/study/run.sh
 repeat     tests/runtime/repeat.sh
 images     tests/images/run.sh
 shapes     tests/runtime/shapes.sh | --all
-ranks      tests/runtime/ranks.sh
+ranks      tests/runtime/ranks.sh | --all
 runtime    tests/runtime/run.sh
 unit       tests/unit/run.sh
 sim        tests/sim/run.sh

@@ -27,6 +27,9 @@ typedef struct SimSettings {
     size_t memory_bytes; /* SIM_MEMORY_GIB, a device */
     int devices;         /* SIM_DEVICES */
     const char *counts;  /* SIM_COUNTS, or null */
+    const char *raise_at; /* SIM_RAISE=SIGNAL:OPERATION:COUNT: the operation's name, or null */
+    uint64_t raise_count; /* operations of that name until then */
+    int raise_signal;
 } SimSettings;
 
 extern SimSettings sim_settings;

@@ -1,5 +1,6 @@
 /* Operations: what a stream holds, and what it does when its turn comes. */
 #include "sim.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,9 +176,34 @@ static void trace(SimRecord *record, const Op *op, CUstream stream, uint64_t sta
     sim_tracer(record);
 }
 
+static const char *name_of(const Op *op) {
+    switch (op->kind) {
+    case OP_KERNEL:
+        return op->kernel.function->count->name;
+    case OP_CUSTOM:
+        return op->custom.began ? "" : op->custom.name; /* it may be asked often until it is done */
+    case OP_COPY:
+        return "memcpy";
+    case OP_SET:
+        return "memset";
+    default:
+        return "";
+    }
+}
+
+/* Once; whoever survives it goes on. */
+static void raise_signal(const Op *op) {
+    if (!strcmp(name_of(op), sim_settings.raise_at) && --sim_settings.raise_count == 0) {
+        sim_settings.raise_at = NULL;
+        raise(sim_settings.raise_signal);
+    }
+}
+
 OpRun op_run(Op *op, CUstream stream) {
+    if (sim_settings.raise_at)
+        raise_signal(op);
     SimRecord record = {.kind = TRACE_CALL};
-    uint64_t start = sim_tracer ? sim_now() : 0;
+    uint64_t start = sim_now();
     switch (op->kind) {
     case OP_KERNEL:
         run_kernel(op, &record);
@@ -207,7 +233,7 @@ OpRun op_run(Op *op, CUstream stream) {
     case OP_EMPTY:
         break;
     }
-    if (sim_tracer && start && record.kind != TRACE_CALL)
+    if (sim_tracer && record.kind != TRACE_CALL)
         trace(&record, op, stream, start);
     return RUN_DONE;
 }

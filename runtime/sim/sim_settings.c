@@ -3,6 +3,7 @@
  * mode than asked.
  */
 #include "sim.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,26 @@ static double read_number(const char *name, const char *value, double low, doubl
     return number;
 }
 
+/* "KILL:adam:40": what a process may suffer in the middle of its work. */
+static void read_raise(const char *value) {
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {{"KILL:", SIGKILL}, {"STOP:", SIGSTOP}, {"TERM:", SIGTERM}};
+    SimSettings *s = &sim_settings;
+    const char *count = strrchr(value, ':');
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        const size_t length = strlen(signals[i].name);
+        if (strncmp(value, signals[i].name, length) || count < value + length)
+            continue;
+        s->raise_signal = signals[i].number;
+        s->raise_at = sim_need(strndup(value + length, (size_t)(count - value) - length));
+    }
+    if (!s->raise_at)
+        refuse("SIM_RAISE", value, "KILL|STOP|TERM:OPERATION:COUNT");
+    s->raise_count = (uint64_t)read_number("SIM_RAISE", count + 1, 1, 1e15);
+}
+
 void sim_settings_read(void) {
     const char *value;
     if ((value = getenv("SIM_ORDER")))
@@ -69,6 +90,8 @@ void sim_settings_read(void) {
             (size_t)(read_number("SIM_MEMORY_GIB", value, 0.001, 1024) * (1 << 30));
     if ((value = getenv("SIM_DEVICES")))
         sim_settings.devices = (int)read_number("SIM_DEVICES", value, 0, 64);
+    if ((value = getenv("SIM_RAISE")))
+        read_raise(value);
     sim_settings.counts = getenv("SIM_COUNTS");
     if ((value = getenv("SIM_BUFFERS")))
         guard_read(value);

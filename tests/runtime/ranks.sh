@@ -2,7 +2,7 @@
 # Tests of several ranks of the hand-written program on the simulated device: how they start, stop and
 # fail. Prints `ok ranks NAME` or `FAIL ranks NAME`; exit code 1 when any failed.
 #
-#     tests/runtime/ranks.sh [NAME]...        from the root of the tree; all tests without a NAME
+#     tests/runtime/ranks.sh [--all | NAME...]    from the root of the tree
 #
 # RTLIB may name a built runtime library. Signals go to ranks: mpirun passes on those that it gets, and a
 # second later kills.
@@ -145,6 +145,30 @@ test_stopped_rank() {
     ranks 3 watched stopped2 --resume && long_whole && same_results long_whole stopped2
 }
 
+# fails_in OPERATION SIGNAL PROGRAM OUT: rank 1 gets the signal when it begins the operation for the
+# 150th time.
+fails_in() {
+    local out=$WORK/$4
+    (cd "$WORK/$3" && timeout 60 mpirun -np 1 ./run --out "$out" : \
+        -np 1 -x "SIM_RAISE=$2:$1:150" ./run --out "$out" : -np 1 ./run --out "$out") > "$out.log" 2>&1
+}
+
+# A batch's copy, forward, backward, the sum of the gradients, the update: whatever a rank is at when it
+# is killed or stands still, the others end in time and what was saved is whole.
+test_phases() {
+    local operation
+    long_whole || return 1
+    for operation in memcpy gather embed_grad ncclAllReduce adam; do
+        fails_in $operation KILL long "kill_$operation" && return 1
+        says "kill_$operation" "rank 1" || return 1
+        fails_in $operation STOP watched "stop_$operation"
+        [ $? = 1 ] && says "stop_$operation" \
+            "error: rank [02]: .* of step [0-9]* has not ended for $LIMIT_S s .*: rank 1 has shown no life" &&
+            ranks 3 long "kill_$operation" --resume && same_results long_whole "kill_$operation" &&
+            ranks 3 watched "stop_$operation" --resume && same_results long_whole "stop_$operation" || return 1
+    done
+}
+
 # In the middle of its start, where there is nothing to go on from.
 test_stopped_at_start() {
     local job process began
@@ -213,6 +237,7 @@ test_more_ranks_than_devices() {
 tests="sums one_voice repeats without_graphs profiled_together queues compiles_at_start resume_is_exact
 resume_of_a_finished_run signal_then_resume killed_rank stopped_rank stopped_at_start bad_step number_of_ranks ranks_that_differ
 missing_libraries more_ranks_than_devices"
+[ "${1-}" != --all ] || { tests="$tests phases" && shift; }
 
 if [ -n "${RTLIB:-}" ]; then cp "$RTLIB" "$WORK/libruntime.a"; else build_runtime; fi
 mpicc -std=c17 -Wall -Wextra -Wpedantic -Werror -shared -fPIC runtime/mpi/mpi_shim.c \
