@@ -25,6 +25,7 @@ void pass_autodiff(Program *, const Spec *);
 void pass_optimizer(Program *, const Spec *);
 void pass_loss_scale(Program *, const Spec *);
 void pass_ddp(Program *, const Spec *);
+void pass_sync_batch_norm(Program *, const Spec *);
 void pass_bordered(Program *, const Spec *);
 void pass_chunk_head(Program *, const Spec *);
 void pass_lower(Program *, const Spec *);

@@ -14,6 +14,7 @@ const Pass pass_list[] = {
     {"optimizer", pass_optimizer, STAGE_SEMANTIC},
     {"loss_scale", pass_loss_scale, STAGE_SEMANTIC},
     {"ddp", pass_ddp, STAGE_SEMANTIC},
+    {"sync_batch_norm", pass_sync_batch_norm, STAGE_SEMANTIC},
     /* These rearrange what is there, forward and backward at once. */
     {"bordered", pass_bordered, STAGE_SEMANTIC},
     {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},

@@ -126,6 +126,11 @@
       s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
           s->parallelism.data_parallel_mode != PARALLEL_DP,                                        \
       "several cards, each with a process (parallelism.data_parallel_mode = \"ddp\")")             \
+    C(NORMED_REPLICAS,                                                                             \
+      s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
+          s->parallelism.data_parallel_mode != PARALLEL_DP &&                                      \
+          (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET),            \
+      "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with a process each")       \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
 
 /* ---- keys ---- */
@@ -284,6 +289,8 @@
       "auto: what the plan predicts to be fastest.")                                               \
     K(parallelism, gather_outputs, BOOL, "false", "", ONE_PROCESS,                                 \
       "Logits are copied to the first card each micro-step, as nn.DataParallel does.")             \
+    K(parallelism, sync_batch_norm, BOOL, "false", "", NORMED_REPLICAS,                            \
+      "Whether batch norm takes its statistics of all ranks' batches.")                            \
     K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES,                         \
       "Seconds in which a step must end; after them a rank that waits for another gives up.")
 
