@@ -134,13 +134,29 @@ static void require_node(Arena *arena, const Spec *spec, const Device *device) {
                    device_node_cards(device));
 }
 
+static Plan *plan_recomputing(Plan *plan) {
+    bool may = plan->spec->activation_checkpoint.mode == RECOMPUTE_AUTO;
+    return !plan_fits(plan) && may ? plan_with_recompute(plan) : plan;
+}
+
+/* Cards that share out a model have no step that one could take alone: that is planned for itself. */
+static void compare_with_one_card(Arena *arena, Plan *plan) {
+    if (plan->spec->parallelism.tensor_parallel_degree == 1)
+        return;
+    Spec *spec = arena_alloc(arena, sizeof *spec);
+    *spec = *plan->spec;
+    spec->parallelism.tensor_parallel_degree = spec->parallelism.data_parallel_replicate_degree = 1;
+    const Plan *alone = plan_recomputing(plan_spec(arena, spec, plan->device, NULL, NULL));
+    plan->alone_ms = alone->step.ms;
+    plan->alone_fits = plan_fits(alone);
+}
+
 static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec) {
     StrBuf dump = {0};
     const Device *device = device_of(arena, spec);
     require_node(arena, spec, device);
-    Plan *plan = plan_settled(arena, spec, device, cli->dump, &dump);
-    if (!plan_fits(plan) && spec->activation_checkpoint.mode == RECOMPUTE_AUTO)
-        plan = plan_with_recompute(plan);
+    Plan *plan = plan_recomputing(plan_settled(arena, spec, device, cli->dump, &dump));
+    compare_with_one_card(arena, plan);
     if (cli->dump)
         print_and_free(&dump);
     return plan;

@@ -3,6 +3,7 @@
  * The device applied no update from the bad step on, so the weights are still those it ran with:
  * its batch is run again, launch by launch, with every output looked at. */
 #include "runtime/cards.h"
+#include "runtime/params.h"
 
 #include <stdio.h>
 
@@ -19,7 +20,7 @@ static void rewind_to(Rt *rt, int64_t step) {
 static void clear_gradients(Rt *rt) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        size_t bytes = (size_t)param_elements(param) * rt_dtype_bytes(param->master_dtype);
+        size_t bytes = (size_t)shard_elements(rt, param) * rt_dtype_bytes(param->master_dtype);
         if (param->trained && param->gradient != RT_NOWHERE)
             rt_zero(rt, rt_state(rt, param->gradient), bytes);
     }

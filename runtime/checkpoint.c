@@ -195,7 +195,18 @@ static bool put_in_place(const char *temporary, const char *path, const char *as
     return true;
 }
 
-void checkpoint_save(Rt *rt) {
+/* What is not the first rank's to write. */
+static void share_parts(Rt *rt) {
+    char strings[2][24];
+    CheckpointMeta meta;
+    Tensors tensors = tensors_of_run(rt, rt->step);
+    tensors_share(rt, tensors.items, tensors.count);
+    tensors_free(&tensors);
+    meta_of_run(rt, &meta, strings);
+    meta_free(&meta);
+}
+
+static void save_folder(Rt *rt) {
     char root[RT_MAX_PATH], name[64], path[RT_MAX_PATH], temporary[RT_MAX_PATH], aside[RT_MAX_PATH];
     char error[ERROR_SIZE];
     join_path(root, rt->options.out_dir, "checkpoints");
@@ -218,6 +229,13 @@ void checkpoint_save(Rt *rt) {
     }
     folder_sync(root);
     prune(root, rt->program->checkpoint.keep_latest_k);
+}
+
+void checkpoint_save(Rt *rt) {
+    if (rt->rank == 0)
+        save_folder(rt);
+    else
+        share_parts(rt);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */

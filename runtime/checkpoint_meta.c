@@ -10,6 +10,7 @@
 #include "runtime/checksum.h"
 #include "runtime/data.h"
 #include "runtime/outfile.h"
+#include "runtime/params.h"
 
 /* Format letter for jansson, name in the file, member. Strings and numbers of all but version and
  * checksum. */
@@ -35,6 +36,16 @@
 
 /* ---- of a run -------------------------------------------------------------------------------- */
 
+/* Frees the part of it that this rank has. */
+static void *whole_row(Rt *rt, const RtParam *param, void *mine, size_t *bytes) {
+    size_t size = rt_dtype_bytes(param->dtype);
+    *bytes = (size_t)param->shape[param->rank - 1] * size;
+    void *row = rt_alloc(*bytes);
+    shard_first_row(rt, param, size, mine, row);
+    free(mine);
+    return row;
+}
+
 /* The first row stands for the whole parameter: enough to tell another model, and never gigabytes.
  */
 static uint32_t frozen_crc32(Rt *rt) {
@@ -43,9 +54,11 @@ static uint32_t frozen_crc32(Rt *rt) {
         const RtParam *param = &rt->program->params[i];
         if (param->trained || param->buffer)
             continue;
-        size_t bytes = (size_t)param_cols(param) * rt_dtype_bytes(param->dtype);
+        size_t size = rt_dtype_bytes(param->dtype), bytes = (size_t)param_cols(rt, param) * size;
         void *row = rt_alloc(bytes);
         rt_read_state(rt, param->weight, bytes, row);
+        if (param->shard)
+            row = whole_row(rt, param, row, &bytes);
         crc = crc32_add(crc, param->name, strlen(param->name));
         crc = crc32_add(crc, row, bytes);
         free(row);

@@ -13,8 +13,10 @@
  *     grad.NAME          after all micro-steps, of all cards, before clipping
  *     new.NAME           after the update; the master where there is one */
 #include "runtime/cards.h"
+#include "runtime/comm.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
+#include "runtime/mesh.h"
 #include "runtime/safetensors.h"
 
 #include "runtime/rt.h"
@@ -163,6 +165,29 @@ static void keep_targets(Rt *rt, struct RtDump *dump, int slot) {
     logits->bytes = (size_t)kept * row;
 }
 
+/* Ranks that share out the vocabulary have columns of the logits each: the rows of all of them. */
+static void join_logits(Rt *rt, struct RtDump *dump) {
+    Entry *logits = find(dump, "logits");
+    if (!logits || logits->shape[1] == rt->program->data.vocab_size || !rt->program->data.vocab_size)
+        return;
+    int ranks = mesh_group_ranks(rt->program, RT_TENSOR);
+    size_t part = (size_t)logits->shape[1] * rt_dtype_bytes(logits->dtype);
+    size_t rows = (size_t)logits->shape[0], row = part * (size_t)ranks;
+    unsigned char *whole = rt_alloc(rows * row), *all = rt_alloc((size_t)rt->ranks * part);
+    for (size_t i = 0; i < rows; i++) {
+        comm_gather(rt, logits->data + i * part, all, (int)part, "the gathering of logits");
+        for (int r = 0; r < rt->ranks; r++)
+            if (mesh_first(rt->program, RT_TENSOR, r) == mesh_first(rt->program, RT_TENSOR, rt->rank))
+                memcpy(whole + i * row + (size_t)mesh_place(rt->program, RT_TENSOR, r) * part,
+                       all + (size_t)r * part, part);
+    }
+    free(all);
+    free(logits->data);
+    logits->data = whole;
+    logits->shape[1] *= ranks;
+    logits->bytes = rows * row;
+}
+
 /* Gradients are dumped as those of the loss itself. */
 static void unscale(Rt *rt, Entry *entry) {
     const RtLossScale *at = rt->program->loss_scale;
@@ -251,8 +276,10 @@ static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
     }
     rt_enqueue(rt, entries[0], slot);
     rt->dump = NULL;
-    if (shown)
+    if (shown) {
+        join_logits(rt, step->dump);
         keep_targets(rt, step->dump, slot);
+    }
     if (count == 1)
         return false;
     add_gradients(rt, step->dump);

@@ -39,6 +39,11 @@ static void export_folder(Rt *rt, const char *folder, const char *config_name, c
     join_path(path, dir, tensors_name);
     OutTensor *tensors = rt_alloc(sizeof *tensors * (size_t)rt->program->param_count);
     int count = tensors_of(rt->program, adapter, tensors);
+    if (rt->rank > 0) {
+        tensors_share(rt, tensors, count);
+        free(tensors);
+        return;
+    }
     if (!rt_make_folder(dir))
         rt_fail("%s: the folder cannot be made; choose another one with --out", dir);
     if (!tensors_write(rt, path, tensors, count, error, sizeof error) ||

@@ -77,10 +77,8 @@ StDtype out_tensor_dtype(const OutTensor *tensor) {
     rt_internal("no safetensors type for %s", name);
 }
 
-static bool tensor_write(Rt *rt, StWriter *writer, const OutTensor *tensor) {
+static void *tensor_values(Rt *rt, const OutTensor *tensor) {
     size_t bytes = out_tensor_bytes(tensor);
-    if (tensor->host)
-        return st_write(writer, tensor->host, bytes);
     void *values = rt_alloc(bytes);
     if (tensor->param && tensor->offset == RT_NOWHERE)
         param_read(rt, tensor->param, values);
@@ -88,6 +86,14 @@ static bool tensor_write(Rt *rt, StWriter *writer, const OutTensor *tensor) {
         param_read_part(rt, tensor->param, tensor->offset, values);
     else
         rt_read_state(rt, tensor->offset, bytes, values);
+    return values;
+}
+
+static bool tensor_write(Rt *rt, StWriter *writer, const OutTensor *tensor) {
+    size_t bytes = out_tensor_bytes(tensor);
+    if (tensor->host)
+        return st_write(writer, tensor->host, bytes);
+    void *values = tensor_values(rt, tensor);
     bool ok = st_write(writer, values, bytes);
     free(values);
     return ok;
@@ -107,4 +113,12 @@ bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count
             if (rt_dtype_bytes(tensors[i].dtype) == width)
                 ok = tensor_write(rt, writer, &tensors[i]);
     return st_finish(writer, error, error_size);
+}
+
+void tensors_share(Rt *rt, const OutTensor *tensors, int count) {
+    for (size_t width = 8; width; width /= 2)
+        for (int i = 0; i < count; i++)
+            if (rt_dtype_bytes(tensors[i].dtype) == width && tensors[i].param &&
+                tensors[i].param->shard)
+                free(tensor_values(rt, &tensors[i]));
 }

@@ -49,5 +49,7 @@ StDtype out_tensor_dtype(const OutTensor *tensor); /* as safetensors names it */
 /* One safetensors file of all of them, wider types first, as the format wants. */
 bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count, char *error,
                    size_t error_size);
+/* What the other ranks do meanwhile: give the first one their parts. */
+void tensors_share(Rt *rt, const OutTensor *tensors, int count);
 
 #endif

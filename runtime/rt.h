@@ -280,10 +280,12 @@ void jit_module(Rt *rt, char *path, size_t path_size);
 
 /* ---- parameters (params.c) ------------------------------------------------------------------- */
 
-int64_t param_elements(const RtParam *param);
-int64_t param_cols(const RtParam *param); /* elements in a row of its weight, as memory holds it */
-/* What is saved of a parameter: its master where there is one, else its weight; dense, in the
- * file's order, in param_saved_dtype(). */
+int64_t param_elements(const RtParam *param); /* of the whole tensor, whoever holds it */
+/* Elements in a row of its weight, as memory holds it. */
+int64_t param_cols(const Rt *rt, const RtParam *param);
+/* What is saved of a parameter: its master where there is one, else its weight; the whole tensor,
+ * dense, in the file's order, in param_saved_dtype(). Where ranks hold parts of it, reading is for all
+ * ranks together. */
 RtDtype param_saved_dtype(const RtParam *param);
 size_t param_saved_bytes(const RtParam *param);
 void param_read(Rt *rt, const RtParam *param, void *host);

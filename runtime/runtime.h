@@ -150,7 +150,17 @@ typedef struct {
     int64_t split[4];
     int order[4];
     int64_t cols; /* with a split: elements in a row of `weight`; else a row is shape[rank-1] */
+    /* The ranks that share it out along an axis of the file's tensor, in the order of their places; 0:
+     * every rank has all of it. */
+    RtGroup shard;
+    int shard_axis;
 } RtParam;
+
+/* An I32 of STATE that tells a rank its place in a group. */
+typedef struct {
+    RtGroup group;
+    size_t offset;
+} RtPlace;
 
 /* Numbers known when the program was generated, put into STATE once at start. */
 typedef struct {
@@ -368,6 +378,8 @@ struct RtProgram {
     int param_count;
     const RtConstant *constants;
     int constant_count;
+    const RtPlace *places;
+    int place_count;
     const RtInput *inputs;
     int input_count;
     RtCounters counters;

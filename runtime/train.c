@@ -89,8 +89,7 @@ static void save(Rt *rt) {
     settle(rt);
     progress_end();
     profile_range_push("checkpoint");
-    if (rt->rank == 0)
-        checkpoint_save(rt);
+    checkpoint_save(rt);
     profile_range_pop();
     clock_restart(rt);
     progress_start(rt);
@@ -198,21 +197,21 @@ static void measure_loss_scale(Rt *rt) {
 }
 
 /* The checkpoint first: nothing after it can lose what was trained. Of several ranks the first one
- * writes. */
+ * writes, with what the others hold. */
 static void finish(Rt *rt) {
     bool trained = rt->step > rt->step_at_start, results_due = trained || rt->options.resume;
-    if (trained && rt->rank == 0)
+    if (trained)
         checkpoint_save(rt);
     if (results_due)
         rt->measured.after = evaluate(rt, "after");
+    if (results_due)
+        export_run(rt);
     process_memory_measure(rt);
     ranks_gather(rt);
     if (rt->rank > 0) {
         trace_write(rt);
         return;
     }
-    if (results_due)
-        export_run(rt);
     measure_loss_scale(rt);
     trace_write(rt);
     report_write(rt);
@@ -263,9 +262,9 @@ int train(Rt *rt) {
         finish(rt);
         return 0;
     }
+    checkpoint_save(rt);
     if (rt->rank > 0)
         return EXIT_RESUMABLE;
-    checkpoint_save(rt);
     fprintf(stderr,
             "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume\n",
             strsignal(signal), (long long)rt->step, (long long)rt->options.steps);

@@ -49,8 +49,14 @@ static void put_head(const Emit *e) {
             "replicate, after it\n * the first runs collect. update and the rest are the "
             "first card's. */\n",
             (long long)program->cards);
-    long long ranks = mesh_ranks(&program->mesh, GROUP_WORLD);
-    if (ranks > 1)
+    long long ranks = mesh_ranks(&program->mesh, GROUP_WORLD),
+              groups = mesh_ranks(&program->mesh, GROUP_DATA);
+    if (groups < ranks)
+        sb_printf(e->out,
+                  "\n/* One program for %lld processes, each with a device; %lld share out a model. "
+                  "*/\n",
+                  ranks, ranks / groups);
+    else if (ranks > 1)
         sb_printf(e->out,
                   "\n/* One program for %lld processes, each with a device and batches of its own. "
                   "*/\n",
@@ -458,6 +464,7 @@ void emit_program(const Places *places, StrBuf *out) {
     put_text(&e, "adapter_json", plan->program->adapter_json);
     put_inputs(&e);
     emit_groups(plan, out);
+    emit_rank_places(places, out);
     put_identity(&e);
     put_counters(&e);
     put_metrics(&e);

@@ -203,6 +203,12 @@ typedef struct {
     int64_t split[MAX_RANK];
     int order[MAX_RANK];
     int file_rank;
+    /* Ranks that share it out: each has its part along an axis of the file's tensor, and weight's
+     * shape is the part's. 0: every rank has all of it. */
+    RankGroup shard;
+    int shard_axis;
+    /* Ranks that have the same weight, whose gradient is the sum of theirs. 0: each has all of that. */
+    RankGroup partial;
 } Param;
 
 /* What the loss has a row for each of: in the plural, beside a number in a line, in reports. */
@@ -227,9 +233,12 @@ typedef struct {
 } Counters;
 
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
- * trains. weight is what the step reads; master is the same value, or its fp32 truth. */
+ * trains. weight is what the step reads; master is the same value, or its fp32 truth. First come the
+ * rows of parameters with `shard`, then of those with `partial`. */
 typedef struct {
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
+    int64_t shard_rows, partial_rows;
+    RankGroup shard, partial;
 } TrainState;
 
 /* A field of what the runtime's loader must know of a kind of data. */
@@ -248,6 +257,14 @@ typedef struct {
     int count, capacity; /* 0: there is nothing of the kind */
 } LoaderSettings;
 
+/* An I32 that tells a rank its place in a group. */
+typedef struct {
+    RankGroup group;
+    Value *value;
+} RankPlace;
+
+enum { MAX_PLACES = 4 };
+
 typedef struct Program {
     Arena *arena;
     DType real;               /* F64 in an fp64 experiment, else F32: losses, norms, optimizer */
@@ -262,6 +279,8 @@ typedef struct Program {
     int param_count, param_capacity;
     Counters counters;
     TrainState train;
+    RankPlace places[MAX_PLACES];
+    int place_count;
     Value *dataset; /* what the host writes once, before load; NULL: nothing */
     LoaderSettings loader;
     const char *feeding;       /* how a batch reaches the device, and why; NULL: there is one way */
@@ -317,6 +336,7 @@ Value *value_join(Program *, Value *run, Value *v, const char *name);
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight);          /* NULL: not a parameter */
 Value *program_weight(const Program *, const char *file_name); /* NULL: none of that name */
+Value *program_place(Program *, RankGroup); /* where a rank reads its place in the group */
 
 /* Every operand is produced earlier in the same graph or is persistent or an input, shapes obey
  * the op's rule, no value is written twice, nobody reads what an in-place op has overwritten, each

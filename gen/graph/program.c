@@ -276,6 +276,18 @@ Value *program_weight(const Program *p, const char *file_name) {
     return NULL;
 }
 
+Value *program_place(Program *p, RankGroup group) {
+    int i = 0;
+    while (i < p->place_count && p->places[i].group != group)
+        i++;
+    if (i < p->place_count)
+        return p->places[i].value;
+    ENSURE(i < MAX_PLACES, "places in more than %d groups", MAX_PLACES);
+    Value *place = value_1d(p, "place", ROLE_COUNTER, DT_I32, 1, (Pos){0});
+    p->places[p->place_count++] = (RankPlace){group, place};
+    return place;
+}
+
 uint32_t stable_hash(const char *text) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (; *text; text++)

@@ -75,15 +75,18 @@ static Value *add_linear(const Chunk *k, const Op *op) {
 }
 
 static void add_loss(const Chunk *k, const Op *op, Value *logits) {
-    Value *in[] = {logits, rows_of(k, op->in[1]), op->in[2]};
+    Value *in[] = {logits, rows_of(k, op->in[1]), op->in[2], op->in[3]};
     Value *out[] = {rows_of(k, op->out[0]), rows_of(k, op->out[1])};
-    op_add_into(k->program, k->graph, op->kind, op->name, in, 3, out, 2, op->attr, op->pos);
+    op_add_into(k->program, k->graph, op->kind, op->name, in, op->in_count, out, 2, op->attr,
+                op->pos);
 }
 
 static Value *add_loss_grad(const Chunk *k, const Op *op, Value *logits) {
     Value *upstream = value_rows(op->in[4]) > 1 ? rows_of(k, op->in[4]) : op->in[4];
-    Value *in[] = {logits, rows_of(k, op->in[1]), rows_of(k, op->in[2]), op->in[3], upstream};
-    return op_add(k->program, k->graph, op->kind, op->name, in, 5, op->attr, op->pos)->out[0];
+    Value *in[] = {logits,    rows_of(k, op->in[1]), rows_of(k, op->in[2]),
+                   op->in[3], upstream,              op->in[5]};
+    return op_add(k->program, k->graph, op->kind, op->name, in, op->in_count, op->attr, op->pos)
+        ->out[0];
 }
 
 /* dx: the chunk's rows of the result. */

@@ -19,7 +19,9 @@ extern const int pass_count;
 void passes_run(Program *, const Spec *, const char *dump, StrBuf *text);
 
 void pass_lora(Program *, const Spec *);
+void pass_tensor(Program *, const Spec *);
 void pass_skip_rows(Program *, const Spec *);
+void pass_vocab_parallel(Program *, const Spec *);
 void pass_train_state(Program *, const Spec *);
 void pass_autodiff(Program *, const Spec *);
 void pass_optimizer(Program *, const Spec *);

@@ -6,8 +6,11 @@
 const Pass pass_list[] = {
     /* Techniques rewrite the forward graphs, before there are gradients. */
     {"lora", pass_lora, STAGE_SEMANTIC},
+    /* Before anything goes by the size of what trains. */
+    {"tensor", pass_tensor, STAGE_SEMANTIC},
     /* The loss alone decides which rows of the head are of use. */
     {"skip_rows", pass_skip_rows, STAGE_SEMANTIC},
+    {"vocab_parallel", pass_vocab_parallel, STAGE_SEMANTIC},
     /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
     {"train_state", pass_train_state, STAGE_SEMANTIC},
     {"autodiff", pass_autodiff, STAGE_SEMANTIC},

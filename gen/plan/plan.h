@@ -194,7 +194,8 @@ typedef struct {
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
     Exchanged copies[PURPOSE_COUNT];       /* from card to card in that step, of all cards */
     double exposed_ms; /* of what ranks exchange, what the step waits for; the rest is beside other work */
-    double alone_ms;   /* that step without any of these, as one card would take it */
+    double alone_ms;   /* of one rank's batches on one card alone, */
+    bool alone_fits;   /* which has room for that */
 } Plan;
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */

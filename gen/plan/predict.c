@@ -237,6 +237,7 @@ static void predict_step(Plan *plan) {
     plan->exposed_ms = overlaps ? plan->step.ms - alone_ms : plan_exchanged(plan).ms;
     double cards = (double)plan->program->cards;
     plan->alone_ms = fmax(alone_ms, host_ms(plan, 1));
+    plan->alone_fits = true;
     plan->step.ms = fmax(plan->step.ms, host_ms(plan, cards > 1 ? 2 * cards : 1));
 }
 

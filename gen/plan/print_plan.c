@@ -94,8 +94,11 @@ static double cards_of(const Plan *plan) {
     return (double)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
 }
 
-/* How much more these cards do than one card does of such steps. */
-static double speedup(const Plan *plan) { return cards_of(plan) * plan->alone_ms / plan->step.ms; }
+/* How much more these cards do than one card does of such batches. */
+static double speedup(const Plan *plan) {
+    const Program *p = plan->program;
+    return (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards) * plan->alone_ms / plan->step.ms;
+}
 
 /* All launches of one name in a step. */
 typedef struct {
@@ -223,7 +226,20 @@ static void print_copies(const Plan *plan, StrBuf *out) {
                   plan->copies[i].count, plan->copies[i].bytes / MIB, plan->copies[i].ms);
 }
 
+static const char *why_one_is_faster(const Plan *plan) {
+    if (plan->program->cards > 1)
+        return "cards: one is faster: its step takes less time than the copies between them; larger "
+               "batches give it more work\n";
+    if (mesh_ranks(&plan->program->mesh, GROUP_TENSOR) > 1)
+        return "cards: one is faster: they lose more time with what they exchange than they save; "
+               "larger batches,\n       or a lower parallelism.tensor_parallel_degree, give each "
+               "more work\n";
+    return "cards: one is faster: its step takes less time than the all_reduce between them; larger "
+           "batches, or\n       training.gradient_accumulation_steps, give it more work\n";
+}
+
 static void print_collectives(const Plan *plan, StrBuf *out) {
+    int64_t together = mesh_ranks(&plan->program->mesh, GROUP_WORLD & ~GROUP_DATA);
     sb_printf(out, "cards: %d, each with such a step", (int)cards_of(plan));
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const Exchanged *c = &plan->exchanged[kind];
@@ -236,6 +252,9 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
         sb_printf(out, "cards: %.3f ms of it exposed, %.3f ms beside backward, which is not counted "
                        "as slower for it\n", plan->exposed_ms,
                   plan_exchanged(plan).ms - plan->exposed_ms);
+    if (together > 1)
+        sb_printf(out, "cards: each %lld of them share out one model and its batches\n",
+                  (long long)together);
 }
 
 static void print_cards(const Plan *plan, StrBuf *out) {
@@ -249,16 +268,11 @@ static void print_cards(const Plan *plan, StrBuf *out) {
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
-    sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)\n", speedup(plan),
-              100 * speedup(plan) / cards);
+    sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)%s\n", speedup(plan),
+              100 * speedup(plan) / cards,
+              plan->alone_fits ? "" : ", which has no room for it, though");
     if (speedup(plan) < 1)
-        sb_printf(out,
-                  "cards: one is faster: its step takes less time than the %s between them; larger "
-                  "batches%s\n",
-                  plan->program->cards > 1 ? "copies" : "all_reduce",
-                  plan->program->cards > 1
-                      ? " give it more work"
-                      : ", or\n       training.gradient_accumulation_steps, give it more work");
+        sb_puts(out, why_one_is_faster(plan));
 }
 
 void plan_print_text(const Plan *plan, StrBuf *out) {

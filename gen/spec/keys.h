@@ -118,13 +118,16 @@
                       s->parallelism.data_parallel_mode != PARALLEL_DP &&                          \
                       s->parallelism.overlap_grad_reduce,                                          \
       "parallelism.data_parallel_replicate_degree above 1 and overlap_grad_reduce = true")         \
+    C(TENSOR_PARALLEL, s->parallelism.tensor_parallel_degree > 1,                                  \
+      "parallelism.tensor_parallel_degree above 1")                                                \
     C(ONE_PROCESS,                                                                                 \
       s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
           s->parallelism.data_parallel_mode == PARALLEL_DP,                                        \
       "parallelism.data_parallel_mode = \"dp\" and several cards")                                 \
     C(PROCESSES,                                                                                   \
-      s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
-          s->parallelism.data_parallel_mode != PARALLEL_DP,                                        \
+      s->parallelism.tensor_parallel_degree > 1 ||                                                 \
+          (s->parallelism.data_parallel_replicate_degree > 1 &&                                    \
+           s->parallelism.data_parallel_mode != PARALLEL_DP),                                      \
       "several cards, each with a process (parallelism.data_parallel_mode = \"ddp\")")             \
     C(NORMED_REPLICAS,                                                                             \
       s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
@@ -291,6 +294,10 @@
       "Logits are copied to the first card each micro-step, as nn.DataParallel does.")             \
     K(parallelism, sync_batch_norm, BOOL, "false", "", NORMED_REPLICAS,                            \
       "Whether batch norm takes its statistics of all ranks' batches.")                            \
+    K(parallelism, tensor_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                          \
+      "Cards that share out the heads of attention and the width of MLP, with the same batches.")  \
+    K(parallelism, vocab_parallel, BOOL, "true", "", TENSOR_PARALLEL,                              \
+      "Share out the vocabulary too: embedding, head and logits.")                                 \
     K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES,                         \
       "Seconds in which a step must end; after them a rank that waits for another gives up.")
 

@@ -222,6 +222,7 @@ void spec_check(Arena *arena, Spec *spec) {
     check_data(arena, spec);
     check_rows(arena, spec);
     check_gather(arena, spec);
+    check_tensor(arena, spec);
     check_profiling(spec);
     check_job(spec);
     mark_in_vain(spec);

@@ -394,11 +394,14 @@ test_collectives_are_counted() {
         END { exit !(planned > 0 && bytes == 6 * planned) }' "$work/stepwise/report.json"
 }
 
+. tests/dist/tensor_cases.sh
+
 tests='three four summed_after_backward late_streams unequal_targets images loss_scale batch_norm two_runs
 any_order without_graph_and_fusion cards cards_refused cards_are_counted cards_not_finite
-plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study collectives_are_counted'
+plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study
+collectives_are_counted tensor_lora tensor_pretrain'
 [ "${1-}" != --all ] || set -- $tests sync_batch_norm two eight packed bf16 cards_batch_norm cards_any_order \
-    cards_images cards_bf16 cards_resume
+    cards_images cards_bf16 cards_resume $tensor_tests
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||
