@@ -3,7 +3,7 @@
  * The device applied no update from the bad step on, so the weights are still those it ran with:
  * its batch is run again, launch by launch, with every output looked at. */
 #include "runtime/cards.h"
-#include "runtime/pipeline.h"
+#include "runtime/params.h"
 
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ static void rewind_to(Rt *rt, int64_t step) {
 static void clear_gradients(Rt *rt) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        size_t bytes = (size_t)param_elements(param) * rt_dtype_bytes(param->master_dtype);
+        size_t bytes = (size_t)shard_elements(rt, param) * rt_dtype_bytes(param->master_dtype);
         if (param->trained && param->gradient != RT_NOWHERE)
             rt_zero(rt, rt_state(rt, param->gradient), bytes);
     }
@@ -43,17 +43,6 @@ static bool run_checked(Rt *rt, RtPhase phase, int slot, void *context) {
     return false;
 }
 
-/* Whichever rank finds it first ends all of them. */
-static bool replay_stage(Rt *rt, int64_t step, Found *found) {
-    rt->step = step;
-    RtWork work = {0};
-    int first = inputs_send_step(rt);
-    bool bad = pipeline_schedule(rt, first, &work, found->text, sizeof found->text) ||
-               run_checked(rt, RT_PHASE_STEP, first, found);
-    inputs_release_step(rt, first);
-    return bad;
-}
-
 static bool replay(Rt *rt, int64_t step, Found *found) {
     int64_t micro_steps = rt->program->training.micro_steps;
     for (int64_t m = 0; m < micro_steps; m++)
@@ -68,7 +57,7 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
     rewind_to(rt, step);
     if (rt->program->training.micro_steps > 1)
         clear_gradients(rt);
-    if (rt->program->pipeline ? replay_stage(rt, step, &found) : replay(rt, step, &found))
+    if (replay(rt, step, &found))
         rt_fail("step %lld is not finite: first %s; no update was applied from it on. Lower "
                 "optimizer.lr or look at the data of that step; earlier checkpoints are good",
                 (long long)step + 1, found.text);

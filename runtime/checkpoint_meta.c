@@ -8,10 +8,9 @@
 #include <string.h>
 
 #include "runtime/checksum.h"
-#include "runtime/comm.h"
 #include "runtime/data.h"
-#include "runtime/gather.h"
 #include "runtime/outfile.h"
+#include "runtime/params.h"
 
 /* Format letter for jansson, name in the file, member. Strings and numbers of all but version and
  * checksum. */
@@ -37,47 +36,33 @@
 
 /* ---- of a run -------------------------------------------------------------------------------- */
 
+/* Frees the part of it that this rank has. */
+static void *whole_row(Rt *rt, const RtParam *param, void *mine, size_t *bytes) {
+    size_t size = rt_dtype_bytes(param->dtype);
+    *bytes = (size_t)param->shape[param->rank - 1] * size;
+    void *row = rt_alloc(*bytes);
+    shard_first_row(rt, param, size, mine, row);
+    free(mine);
+    return row;
+}
+
 /* The first row stands for the whole parameter: enough to tell another model, and never gigabytes.
  */
-static OutTensor *first_rows(Rt *rt, int *count) {
-    OutTensor *rows = rt_alloc((size_t)(rt->program->param_count + 1) * sizeof *rows);
+static uint32_t frozen_crc32(Rt *rt) {
+    uint32_t crc = 0;
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
         if (param->trained || param->buffer)
             continue;
-        rows[(*count)++] = (OutTensor){.name = (char *)param->name,
-                                       .offset = param->weight,
-                                       .dtype = RT_U8,
-                                       .rank = 1,
-                                       .shape = {param_cols(param) *
-                                                 (int64_t)rt_dtype_bytes(param->dtype)}};
-    }
-    return rows;
-}
-
-static uint32_t crc32_of_rows(Rt *rt, const OutTensor *rows, int count) {
-    uint32_t crc = 0;
-    for (int i = 0; i < count; i++) {
-        void *row = tensor_values(rt, &rows[i]);
-        if (!rows[i].twice) {
-            crc = crc32_add(crc, rows[i].name, strlen(rows[i].name));
-            crc = crc32_add(crc, row, out_tensor_bytes(&rows[i]));
-        }
+        size_t size = rt_dtype_bytes(param->dtype), bytes = (size_t)param_cols(rt, param) * size;
+        void *row = rt_alloc(bytes);
+        rt_read_state(rt, param->weight, bytes, row);
+        if (param->shard)
+            row = whole_row(rt, param, row, &bytes);
+        crc = crc32_add(crc, param->name, strlen(param->name));
+        crc = crc32_add(crc, row, bytes);
         free(row);
     }
-    return crc;
-}
-
-/* The same on all ranks, whoever has the weights. */
-static uint32_t frozen_crc32(Rt *rt) {
-    uint32_t crc = 0;
-    int count = 0;
-    OutTensor *rows = first_rows(rt, &count);
-    if (!rt->program->pipeline || !tensors_gather(rt, &rows, &count))
-        crc = crc32_of_rows(rt, rows, count);
-    if (rt->program->pipeline)
-        comm_broadcast(rt, &crc, sizeof crc, "the checksum of frozen weights");
-    free(rows);
     return crc;
 }
 

@@ -28,7 +28,7 @@ typedef struct {
     json_t *evaluations;     /* [step, loss, metrics...] each; NULL: there were none */
 } CheckpointMeta;
 
-/* Everything but the members of the state file, which the caller sets. */
+/* Everything but the members of the state file, which the caller sets. All ranks together. */
 void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]);
 
 bool meta_write(const CheckpointMeta *meta, const char *dir, char *error, size_t error_size);

@@ -57,9 +57,8 @@ void rt_launched(Rt *rt) {
 }
 
 RtPtr rt_address(const Rt *rt, RtAt at) {
-    if (at.arena == RT_INPUT)
-        return rt->input + at.offset;
-    return (at.arena == RT_STASH ? rt->stash : rt->arenas[at.arena]) + at.offset;
+    RtPtr base = at.arena == RT_INPUT ? rt->input : rt->arenas[at.arena];
+    return base + at.offset;
 }
 
 /* ---- what entries call ----------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Fills STATE before the first step: weights, counters, and the tables that the device indexes. */
 #include "runtime/driver.h"
+#include "runtime/mesh.h"
 #include "runtime/params.h"
 
 #include <math.h>
@@ -15,10 +16,13 @@ int64_t param_elements(const RtParam *param) {
     return count;
 }
 
-int64_t param_cols(const RtParam *param) {
+int64_t param_cols(const Rt *rt, const RtParam *param) {
     if (param->split[0])
         return param->cols;
-    return param->rank > 0 ? param->shape[param->rank - 1] : 1;
+    int last = param->rank - 1;
+    if (last < 0)
+        return 1;
+    return param->shape[last] / (param->shard_axis == last ? shard_ranks(rt, param) : 1);
 }
 
 RtDtype param_saved_dtype(const RtParam *param) {
@@ -34,10 +38,10 @@ typedef struct {
     size_t rows, row, stride, span;
 } Strided;
 
-static Strided strided(const RtParam *param) {
+static Strided strided(const Rt *rt, const RtParam *param) {
     size_t size = rt_dtype_bytes(param->dtype);
-    int64_t cols = param_cols(param);
-    Strided s = {.rows = (size_t)(param_elements(param) / cols),
+    int64_t cols = param_cols(rt, param);
+    Strided s = {.rows = (size_t)(shard_elements(rt, param) / cols),
                  .row = (size_t)cols * size,
                  .stride = (size_t)param->row_stride * size};
     s.span = (s.rows - 1) * s.stride + s.row;
@@ -45,7 +49,7 @@ static Strided strided(const RtParam *param) {
 }
 
 static void read_weight(Rt *rt, const RtParam *param, void *host) {
-    Strided s = strided(param);
+    Strided s = strided(rt, param);
     if (s.row == s.stride) {
         rt_read_state(rt, param->weight, s.span, host);
         return;
@@ -59,7 +63,7 @@ static void read_weight(Rt *rt, const RtParam *param, void *host) {
 
 /* Between the rows lie other tensors: read, patched, written back. */
 static void write_weight(Rt *rt, const RtParam *param, const void *host) {
-    Strided s = strided(param);
+    Strided s = strided(rt, param);
     if (s.row == s.stride) {
         rt_write_state(rt, param->weight, s.span, host);
         return;
@@ -72,9 +76,10 @@ static void write_weight(Rt *rt, const RtParam *param, const void *host) {
     free(span);
 }
 
-void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host) {
+/* What this rank holds of a copy in master_dtype, in the file's order. */
+static void read_held(Rt *rt, const RtParam *param, size_t offset, void *host) {
     size_t size = rt_dtype_bytes(param->master_dtype);
-    size_t bytes = (size_t)param_elements(param) * size;
+    size_t bytes = (size_t)shard_elements(rt, param) * size;
     if (!param->split[0]) {
         rt_read_state(rt, offset, bytes, host);
         return;
@@ -85,9 +90,9 @@ void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host) {
     free(memory);
 }
 
-void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host) {
+static void write_held(Rt *rt, const RtParam *param, size_t offset, const void *host) {
     size_t size = rt_dtype_bytes(param->master_dtype);
-    size_t bytes = (size_t)param_elements(param) * size;
+    size_t bytes = (size_t)shard_elements(rt, param) * size;
     if (!param->split[0]) {
         rt_write_state(rt, offset, bytes, host);
         return;
@@ -98,9 +103,9 @@ void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *h
     free(memory);
 }
 
-void param_read(Rt *rt, const RtParam *param, void *host) {
+static void read_saved(Rt *rt, const RtParam *param, void *host) {
     if (param->master != RT_NOWHERE) {
-        param_read_part(rt, param, param->master, host);
+        read_held(rt, param, param->master, host);
         return;
     }
     if (!param->split[0]) {
@@ -115,27 +120,78 @@ void param_read(Rt *rt, const RtParam *param, void *host) {
 
 /* The weight's copy of what is saved: of its own type, in memory's order. */
 static void write_copy(Rt *rt, const RtParam *param, const void *host) {
-    int64_t count = param_elements(param);
+    int64_t count = shard_elements(rt, param);
     size_t size = rt_dtype_bytes(param->dtype);
     RtDtype saved = param_saved_dtype(param);
     void *converted = rt_alloc((size_t)count * size), *memory = rt_alloc((size_t)count * size);
     for (int64_t i = 0; i < count; i++)
         rt_set(param->dtype, converted, i, rt_get(saved, host, i));
-    param_to_memory_order(param, size, converted, memory);
-    write_weight(rt, param, memory);
+    if (param->split[0])
+        param_to_memory_order(param, size, converted, memory);
+    write_weight(rt, param, param->split[0] ? memory : converted);
     free(memory);
     free(converted);
 }
 
-void param_write(Rt *rt, const RtParam *param, const void *host) {
+static void write_saved(Rt *rt, const RtParam *param, const void *host) {
     if (param->master != RT_NOWHERE)
-        param_write_part(rt, param, param->master, host);
+        write_held(rt, param, param->master, host);
     if (param->weight == RT_NOWHERE)
         return;
     if (param->split[0] || param_saved_dtype(param) != param->dtype)
         write_copy(rt, param, host);
     else
         write_weight(rt, param, host);
+}
+
+/* ---- the whole of it -------------------------------------------------------------------------- */
+
+static void *part_new(Rt *rt, const RtParam *param, RtDtype dtype) {
+    return rt_alloc((size_t)shard_elements(rt, param) * rt_dtype_bytes(dtype));
+}
+
+void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host) {
+    if (!param->shard) {
+        read_held(rt, param, offset, host);
+        return;
+    }
+    void *part = part_new(rt, param, param->master_dtype);
+    read_held(rt, param, offset, part);
+    shard_gather(rt, param, rt_dtype_bytes(param->master_dtype), part, host);
+    free(part);
+}
+
+void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host) {
+    if (!param->shard) {
+        write_held(rt, param, offset, host);
+        return;
+    }
+    void *part = part_new(rt, param, param->master_dtype);
+    shard_take(rt, param, rt_dtype_bytes(param->master_dtype), host, part);
+    write_held(rt, param, offset, part);
+    free(part);
+}
+
+void param_read(Rt *rt, const RtParam *param, void *host) {
+    if (!param->shard) {
+        read_saved(rt, param, host);
+        return;
+    }
+    void *part = part_new(rt, param, param_saved_dtype(param));
+    read_saved(rt, param, part);
+    shard_gather(rt, param, rt_dtype_bytes(param_saved_dtype(param)), part, host);
+    free(part);
+}
+
+void param_write(Rt *rt, const RtParam *param, const void *host) {
+    if (!param->shard) {
+        write_saved(rt, param, host);
+        return;
+    }
+    void *part = part_new(rt, param, param_saved_dtype(param));
+    shard_take(rt, param, rt_dtype_bytes(param_saved_dtype(param)), host, part);
+    write_saved(rt, param, part);
+    free(part);
 }
 
 /* ---- schedule -------------------------------------------------------------------------------- */
@@ -194,6 +250,14 @@ static void write_constants(Rt *rt) {
     for (int i = 0; i < rt->program->constant_count; i++) {
         const RtConstant *constant = &rt->program->constants[i];
         write_table(rt, constant->offset, constant->dtype, constant->values, constant->count);
+    }
+}
+
+static void write_places(Rt *rt) {
+    for (int i = 0; i < rt->program->place_count; i++) {
+        const RtPlace *at = &rt->program->places[i];
+        int32_t place = mesh_place(rt->program, at->group, rt->rank);
+        rt_write_state(rt, at->offset, sizeof place, &place);
     }
 }
 
@@ -257,6 +321,7 @@ void params_init(Rt *rt) {
     st_close(sources.model);
     st_close(sources.adapter);
     write_constants(rt);
+    write_places(rt);
     reset_counters(rt);
     params_tables(rt);
 }

@@ -1,5 +1,5 @@
-/* What params.c, param_order.c, initial.c and weights.c share: where a parameter's first values come
- * from. Host copies are dense, in the file's order, in param_saved_dtype(). */
+/* What params.c, param_order.c, param_shard.c, initial.c and weights.c share: where a parameter's first values come
+ * from. Host copies are the whole tensor, dense, in the file's order, in param_saved_dtype(). */
 #ifndef GPUOPT_PARAMS_H
 #define GPUOPT_PARAMS_H
 
@@ -9,6 +9,16 @@
 /* All elements, of `size` bytes each, from one order to the other; the two do not overlap. */
 void param_to_file_order(const RtParam *param, size_t size, const void *memory, void *file);
 void param_to_memory_order(const RtParam *param, size_t size, const void *file, void *memory);
+
+/* Of a parameter with `shard`: how many ranks share it out, and how many elements each holds. */
+int shard_ranks(const Rt *rt, const RtParam *param);
+int64_t shard_elements(const Rt *rt, const RtParam *param);
+/* This rank's part of the whole; the whole of all ranks' parts, all ranks together. Elements are of
+ * `size` bytes. */
+void shard_take(const Rt *rt, const RtParam *param, size_t size, const void *whole, void *part);
+void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, void *whole);
+/* The whole tensor's first row, of the first rows that ranks hold; all ranks together. */
+void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row);
 
 /* By the parameter's own rule. */
 void initial_values(const RtParam *param, int64_t seed, void *host);

@@ -70,7 +70,6 @@ typedef enum {
     RT_ALL_GATHER,
     RT_REDUCE_SCATTER,
     RT_BROADCAST,
-    RT_SEND_RECV, /* messages between neighbours that begin together; the bytes are those sent */
     RT_COLLECTIVES
 } RtCollective;
 
@@ -140,7 +139,6 @@ typedef struct {
     RtExchanged peer[RT_PURPOSES];
 } RtWork;
 
-/* Batches that may be on their way to the device at once: that worked on, and the next. */
 enum { RT_SLOTS = 2 };
 
 /* The host's side of one input slot. */
@@ -182,13 +180,11 @@ struct Rt {
     CUfunction *kernels;     /* [kernel_count] */
     RtPtr arenas[RT_ARENAS]; /* INPUT: of slot 0 */
     RtPtr input;             /* INPUT of the batch being enqueued */
-    RtPtr stash;             /* STASH of the micro-batch being enqueued */
     CUstream streams[RT_STREAMS];
     CUevent reached[RT_STREAMS]; /* recorded on each, where another one is to wait for it */
     RtStream stream;             /* that launches are enqueued on */
     bool ends_step;              /* the micro-step being enqueued is its step's last one */
-    RtSlot *slots; /* [slot_count] */
-    int slot_count;
+    RtSlot slots[RT_SLOTS];
     struct RtGemms *gemms;
     struct RtGraphs *graphs;
     struct RtInputs *inputs;
@@ -225,12 +221,8 @@ void device_take(Rt *rt);
 void device_take_card(Rt *rt);
 void device_open(Rt *rt);
 void device_close(Rt *rt);
-int arena_slots(const RtProgram *program, RtArena arena); /* rt.c */
-size_t arena_bytes(const RtProgram *program);             /* of all of them, with their slots */
 /* Makes rt_input() give addresses in this slot. */
 void rt_select_slot(Rt *rt, int slot);
-/* Makes rt_stash() give addresses in this micro-batch's slot. */
-void rt_select_stash(Rt *rt, int micro_batch);
 /* cuStreamSynchronize; it may last as long as another rank wants, so it is watched. */
 void rt_finish_stream(const Rt *rt, RtStream stream);
 /* The same, counted in measured.syncs. */
@@ -266,7 +258,6 @@ typedef enum {
     RT_PHASE_REPLICATE,
     RT_PHASE_MICRO_STEP,
     RT_PHASE_LAST_MICRO_STEP, /* of a card alone */
-    RT_PHASE_STEP,            /* all of one, of a pipeline's stage */
     RT_PHASE_COLLECT,
     RT_PHASE_LAST_COLLECT,
     RT_PHASE_EVALUATE,
@@ -280,7 +271,7 @@ int phase_entries(const RtProgram *program, RtPhase phase,
 
 void graphs_open(Rt *rt); /* captures; does nothing where cuda_graph is false */
 void graphs_close(Rt *rt);
-/* One graph launch, or the launches one by one. A whole step's slot is that of its first batch. */
+/* One graph launch, or the launches one by one. */
 void rt_run_phase(Rt *rt, RtPhase phase, int slot);
 
 /* Compiles kernels.cu beside the executable with NVRTC unless its cubin is cached, and gives the
@@ -289,10 +280,12 @@ void jit_module(Rt *rt, char *path, size_t path_size);
 
 /* ---- parameters (params.c) ------------------------------------------------------------------- */
 
-int64_t param_elements(const RtParam *param);
-int64_t param_cols(const RtParam *param); /* elements in a row of its weight, as memory holds it */
-/* What is saved of a parameter: its master where there is one, else its weight; dense, in the
- * file's order, in param_saved_dtype(). */
+int64_t param_elements(const RtParam *param); /* of the whole tensor, whoever holds it */
+/* Elements in a row of its weight, as memory holds it. */
+int64_t param_cols(const Rt *rt, const RtParam *param);
+/* What is saved of a parameter: its master where there is one, else its weight; the whole tensor,
+ * dense, in the file's order, in param_saved_dtype(). Where ranks hold parts of it, reading is for all
+ * ranks together. */
 RtDtype param_saved_dtype(const RtParam *param);
 size_t param_saved_bytes(const RtParam *param);
 void param_read(Rt *rt, const RtParam *param, void *host);
@@ -325,9 +318,6 @@ int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets);
 void inputs_collect(Rt *rt);
 /* Everything that reads the slot is enqueued. */
 void input_release(Rt *rt, int slot);
-/* The same of all batches of the step at hand, which lie in one slot after the other. */
-int inputs_send_step(Rt *rt);
-void inputs_release_step(Rt *rt, int first);
 /* One input of the batch in a slot, on the host; NULL where the program has none of that name. */
 const void *input_host(const Rt *rt, int slot, const char *name);
 

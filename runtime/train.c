@@ -31,18 +31,10 @@ static bool run_phase(Rt *card, RtPhase phase, int slot, void *context) {
     return false;
 }
 
-static void run_stage(Rt *rt) {
-    int first = inputs_send_step(rt);
-    rt_run_phase(rt, RT_PHASE_STEP, first);
-    inputs_release_step(rt, first);
-}
-
 static void run_step(Rt *rt) {
     int64_t micro_steps = rt->program->training.micro_steps;
     profile_range_push("step");
-    if (rt->program->pipeline)
-        run_stage(rt);
-    for (int64_t m = 0; m < micro_steps && !rt->program->pipeline; m++)
+    for (int64_t m = 0; m < micro_steps; m++)
         rt_micro_step(rt, rt->step * micro_steps + m, run_phase, NULL);
     profile_range_pop();
     rt->step++;
@@ -205,15 +197,15 @@ static void measure_loss_scale(Rt *rt) {
 }
 
 /* The checkpoint first: nothing after it can lose what was trained. Of several ranks the first one
- * writes. */
+ * writes, with what the others hold. */
 static void finish(Rt *rt) {
     bool trained = rt->step > rt->step_at_start, results_due = trained || rt->options.resume;
     if (trained)
         checkpoint_save(rt);
-    if (results_due) {
+    if (results_due)
         rt->measured.after = evaluate(rt, "after");
+    if (results_due)
         export_run(rt);
-    }
     process_memory_measure(rt);
     ranks_gather(rt);
     if (rt->rank > 0) {

@@ -28,6 +28,20 @@ void emit_groups(const Plan *plan, StrBuf *out) {
     arena_free(&arena);
 }
 
+/* What tells a rank its place in a group. */
+void emit_rank_places(const Places *places, StrBuf *out) {
+    const Program *p = places->plan->program;
+    Arena arena = {0};
+    if (!p->place_count)
+        return;
+    sb_puts(out, "static const RtPlace rank_places[] = {\n");
+    for (int i = 0; i < p->place_count; i++)
+        sb_printf(out, "    {%s, %s},\n", group_text(&arena, p->places[i].group),
+                  offset_text(&arena, places->symbols, p->places[i].value));
+    sb_puts(out, "};\n\n");
+    arena_free(&arena);
+}
+
 static void put_mesh(const Mesh *mesh, StrBuf *out) {
     static const char *const axes[AXIS_COUNT] = {[AXIS_PIPELINE] = "PIPELINE",
                                                  [AXIS_REPLICATE] = "REPLICATE",
@@ -52,5 +66,8 @@ void emit_ranks(const Plan *plan, StrBuf *out) {
     put_mesh(mesh, out);
     if (groups > 0)
         sb_printf(out, "    .groups = groups,\n    .group_count = %d,\n", groups);
+    if (plan->program->place_count)
+        sb_printf(out, "    .places = rank_places,\n    .place_count = %d,\n",
+                  plan->program->place_count);
     sb_printf(out, "    .comm_timeout_s = %.17g,\n", plan->spec->parallelism.comm_timeout_s);
 }

@@ -3,10 +3,12 @@
 #define EMIT_EMIT_RANKS_H
 
 #include "base/strbuf.h"
+#include "emit/places.h"
 #include "plan/plan.h"
 
 /* The table of groups that collectives name. */
 void emit_groups(const Plan *, StrBuf *);
+void emit_rank_places(const Places *, StrBuf *);
 /* The fields of RtProgram: its mesh, that table, and what ranks wait for each other. */
 void emit_ranks(const Plan *, StrBuf *);
 

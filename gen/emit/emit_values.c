@@ -37,10 +37,12 @@ static void put_places(const Emit *e, const Param *p) {
               where_text(e, p->exp_avg_sq));
 }
 
-/* The dimensions of the file's tensor: split with its last axes merged into the last of them. */
-static int file_shape(const Param *p, int64_t *dim) {
+/* The dimensions of the file's tensor: split with its last axes merged into the last of them; with the
+ * parts of all ranks. */
+static int file_shape(const Param *p, int64_t ranks, int64_t *dim) {
     if (!p->split[0]) {
         memcpy(dim, p->weight->dim, sizeof p->weight->dim);
+        dim[p->shard_axis] *= ranks;
         return p->weight->rank;
     }
     for (int i = 0; i < MAX_RANK; i++) {
@@ -66,7 +68,7 @@ static void put_param(const Emit *e, const Param *p) {
                                         [INIT_UNIFORM] = "RT_INIT_UNIFORM"};
     const Value *w = p->weight, *master = p->master ? p->master : w;
     int64_t dim[MAX_RANK];
-    int rank = file_shape(p, dim);
+    int rank = file_shape(p, mesh_ranks(&e->plan->program->mesh, p->shard), dim);
     sb_puts(e->out, "    {");
     put_c_string(e->out, p->file_name);
     sb_printf(e->out, ", %d, {", rank);
@@ -82,6 +84,9 @@ static void put_param(const Emit *e, const Param *p) {
     if (w->role == ROLE_BUFFER)
         sb_puts(e->out, ", .buffer = true");
     put_order(e, p);
+    if (p->shard)
+        sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d", group_text(e->arena, p->shard),
+                  p->shard_axis);
     sb_puts(e->out, "},\n");
 }
 

@@ -282,8 +282,7 @@ const char *group_text(Arena *arena, RankGroup group) {
 }
 
 const char *rt_arena(ArenaKind kind) {
-    static const char *const names[ARENA_COUNT] = {"RT_STATE", "RT_SCRATCH", "RT_INPUT",
-                                                     "RT_STASH"};
+    static const char *const names[ARENA_COUNT] = {"RT_STATE", "RT_SCRATCH", "RT_INPUT"};
     return names[kind];
 }
 

@@ -29,8 +29,7 @@ const char *dtype_name(DType); /* "f64", "bf16", ... as in safetensors, in lower
  * INPUT is filled by the host before a micro-step; FROZEN, WEIGHT and ADAPTER are parameters (the
  * last two train), and so is BUFFER, which micro_step writes and nothing trains, as a module's buffers
  * in torch; CONSTANT is known to the compiler; COUNTER is training state such as the step; ACTIVATION
- * lives inside one entry graph; STASH from a micro-batch's forward to its backward, where these are
- * entries of their own. */
+ * lives inside one entry graph. */
 typedef enum {
     ROLE_INPUT,
     ROLE_FROZEN,
@@ -43,12 +42,11 @@ typedef enum {
     ROLE_GRADIENT,
     ROLE_OPTIMIZER,
     ROLE_ACTIVATION,
-    ROLE_STASH,
     ROLE_COUNT
 } Role;
 
 const char *role_name(Role);
-bool role_persistent(Role); /* outlives an entry */
+bool role_persistent(Role); /* lives from step to step, in the STATE arena */
 
 typedef struct Op Op;
 
@@ -169,7 +167,6 @@ struct Op {
     Pos pos;
     bool recompute;      /* a clone made to save memory: never merged with its original */
     bool ends_step;      /* of micro_step: runs in the last one of a step alone */
-    bool with_gradient;  /* of forward, but computed in the visit that makes gradients of it */
     Op *after;           /* control edge: not before this op (may be NULL) */
     const char *observe; /* dump out[0] under this name (rt_observe), or NULL */
 };
@@ -181,13 +178,11 @@ typedef struct {
 } Graph;
 
 /* Where a process drives several cards, all of them run micro_step, before it all but the first run
- * replicate, after it the first runs collect; the rest is the first card's.
- * BACKWARD: of a stage of a pipeline, whose micro_step is its forward alone. */
+ * replicate, after it the first runs collect; the rest is the first card's. */
 typedef enum {
     ENTRY_LOAD,
     ENTRY_REPLICATE,
     ENTRY_MICRO_STEP,
-    ENTRY_BACKWARD,
     ENTRY_COLLECT,
     ENTRY_UPDATE,
     ENTRY_EVALUATE,
@@ -208,6 +203,12 @@ typedef struct {
     int64_t split[MAX_RANK];
     int order[MAX_RANK];
     int file_rank;
+    /* Ranks that share it out: each has its part along an axis of the file's tensor, and weight's
+     * shape is the part's. 0: every rank has all of it. */
+    RankGroup shard;
+    int shard_axis;
+    /* Ranks that have the same weight, whose gradient is the sum of theirs. 0: each has all of that. */
+    RankGroup partial;
 } Param;
 
 /* What the loss has a row for each of: in the plural, beside a number in a line, in reports. */
@@ -232,20 +233,13 @@ typedef struct {
 } Counters;
 
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
- * trains. weight is what the step reads; master is the same value, or its fp32 truth. */
+ * trains. weight is what the step reads; master is the same value, or its fp32 truth. First come the
+ * rows of parameters with `shard`, then of those with `partial`. */
 typedef struct {
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
+    int64_t shard_rows, partial_rows;
+    RankGroup shard, partial;
 } TrainState;
-
-/* Which part of a model the program is: what it receives of the stage before it and sends to the next.
- * The values, STASH, are NULL at the pipeline's ends; gradients also where nothing before trains. */
-typedef struct {
-    int64_t index, count; /* count 0 or 1: the program is whole */
-    Value *received, *sent;
-    Value *received_gradient, *sent_gradient; /* of `sent` and of `received` */
-    bool sends_gradient;                      /* something before it trains */
-    const char *begins;                       /* with which op: "model.layers.4.input_layernorm" */
-} PipelineStage;
 
 /* A field of what the runtime's loader must know of a kind of data. */
 typedef struct {
@@ -263,6 +257,14 @@ typedef struct {
     int count, capacity; /* 0: there is nothing of the kind */
 } LoaderSettings;
 
+/* An I32 that tells a rank its place in a group. */
+typedef struct {
+    RankGroup group;
+    Value *value;
+} RankPlace;
+
+enum { MAX_PLACES = 4 };
+
 typedef struct Program {
     Arena *arena;
     DType real;               /* F64 in an fp64 experiment, else F32: losses, norms, optimizer */
@@ -277,12 +279,12 @@ typedef struct Program {
     int param_count, param_capacity;
     Counters counters;
     TrainState train;
-    PipelineStage stage;
+    RankPlace places[MAX_PLACES];
+    int place_count;
     Value *dataset; /* what the host writes once, before load; NULL: nothing */
     LoaderSettings loader;
     const char *feeding;       /* how a batch reaches the device, and why; NULL: there is one way */
-    Value *loss_of_micro_step; /* scalar that the model builder ends in; of a stage before the last
-                                * what it sends; autodiff starts here */
+    Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
     Value *loss_gradient;      /* what backward starts from: the constant 1 */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
     Unit unit;                 /* what such a row is */
@@ -309,9 +311,6 @@ Value *value_reshaped(Program *, Value *, int64_t rows, int64_t cols);
 Value *value_alias(Program *, Value *, const char *name); /* same place: result of an in-place op */
 /* The same view of another storage, which `to` fills. */
 Value *value_elsewhere(Program *, const Value *, const Value *to);
-/* A STASH of its own, shaped as the other. */
-Value *value_stash(Program *, const Value *like, const char *name);
-void value_set_role(Value *, Role); /* of all of its storage */
 /* A dense part of a dense value, `offset` elements from its start, in a shape of its own. */
 Value *value_at(Program *, Value *, int64_t offset, int rank, const int64_t *dim, const char *name);
 
@@ -337,6 +336,7 @@ Value *value_join(Program *, Value *run, Value *v, const char *name);
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight);          /* NULL: not a parameter */
 Value *program_weight(const Program *, const char *file_name); /* NULL: none of that name */
+Value *program_place(Program *, RankGroup); /* where a rank reads its place in the group */
 
 /* Every operand is produced earlier in the same graph or is persistent or an input, shapes obey
  * the op's rule, no value is written twice, nobody reads what an in-place op has overwritten, each

@@ -94,6 +94,7 @@ OP(image_input, SK, shape_image_input, no_gradient, expand_image_input, no_flops
 
 /* embedding */
 OP(embedding, SK, shape_embedding, grad_embedding, expand_embedding, no_flops, no_launch)
+OP(own_ids, SK, shape_own_ids, no_gradient, expand_own_ids, no_flops, no_launch)
 OP(embedding_grad, SK | ADDS | ONLY_ADDS, shape_embedding_grad, no_gradient, no_steps, no_flops,
    plan_embedding_grad)
 
@@ -106,6 +107,10 @@ OP(cross_entropy, SK, shape_cross_entropy, grad_cross_entropy, expand_cross_entr
    no_launch)
 OP(cross_entropy_grad, SK, shape_cross_entropy_grad, no_gradient, expand_cross_entropy_grad,
    no_flops, no_launch)
+OP(cross_entropy_part, K, shape_cross_entropy_part, no_gradient, expand_cross_entropy_part, no_flops,
+   no_launch)
+OP(cross_entropy_join, K, shape_cross_entropy_join, no_gradient, expand_cross_entropy_join, no_flops,
+   no_launch)
 OP(topk_hits, SK, shape_topk_hits, no_gradient, expand_topk_hits, no_flops, no_launch)
 OP(sum, SK, shape_sum, grad_sum, expand_sum, no_flops, no_launch)
 
@@ -118,8 +123,9 @@ OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_fl
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)
 
 /* collectives */
-OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, no_gradient, no_steps, no_flops, plan_all_reduce)
+OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops, plan_all_reduce)
 OP(all_gather, SK | COLLECTIVE, shape_all_gather, no_gradient, no_steps, no_flops, plan_all_gather)
 OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, no_gradient, no_steps, no_flops, plan_reduce_scatter)
 OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops, plan_broadcast)
 OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_peer_copy)
+OP(spread, S | VIEW, shape_spread, grad_spread, no_steps, no_flops, no_launch)

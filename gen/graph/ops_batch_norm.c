@@ -11,7 +11,8 @@
  *                       rstd. Its gradient goes through the statistics too.
  * batch_norm_grad_sums  (x, mean, rstd, dy) -> sum of dy xhat, sum of dy: the gradients of weight
  *                       and bias
- * batch_norm_grad       (x, mean, rstd, weight, dot, sum, dy) -> dx
+ * batch_norm_grad       (x, mean, rstd, weight, dot, sum, dy) -> dx; attr.rows = the rows that dot
+ *                       and sum are of
  * batch_norm_eval       (x, running_mean, running_var, weight, bias) -> y */
 #include "graph/op_table.h"
 
@@ -121,7 +122,7 @@ void grad_batch_norm(Backward *b, const Op *op) {
     Value *summed[] = {weight, op->in[4]};
     Op *sums = backward_op_of(b, op, OP_batch_norm_grad_sums, of_sums, 4, summed, 2, (Attr){0});
     Value *in[] = {x, mean, rstd, weight, sums->out[0], sums->out[1], dy};
-    backward_emit(b, op, x, OP_batch_norm_grad, in, 7, (Attr){0});
+    backward_emit(b, op, x, OP_batch_norm_grad, in, 7, (Attr){.rows = value_rows(x)});
 }
 
 void shape_batch_norm_grad_sums(Program *p, Op *op) {
@@ -142,6 +143,7 @@ void expand_batch_norm_grad_sums(const Program *p, const Op *op, Body *body) {
 
 void shape_batch_norm_grad(Program *p, Op *op) {
     expect_channels(op, 7);
+    op_expect(op, op->attr.rows > 0, "rows");
     result_like(p, op, 0, op->in[0]);
 }
 
@@ -149,7 +151,7 @@ void shape_batch_norm_grad(Program *p, Op *op) {
 void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
-    double one_nth = 1 / (double)body->rows;
+    double one_nth = 1 / (double)op->attr.rows;
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int scale = mul(body, rstd, step_load(body, op->in[3]));
     int dot = times(body, step_load(body, op->in[4]), one_nth);

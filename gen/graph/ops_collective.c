@@ -5,7 +5,10 @@
  * reduce_scatter  (x [n R, C]) -> [R,C], of the sum of all ranks' x the rank's own rows
  * broadcast       (x) -> over x's place, the first rank's x
  * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or in another; a
- *                 part of attr.purpose */
+ *                 part of attr.purpose
+ * spread          (x) -> x, which all ranks have: its gradient is the sum of theirs
+ *
+ * The gradient of a sum that each rank goes on with is the same on all, and each addend's. */
 #include "graph/op_table.h"
 
 static void shape_in_place(Op *op) {
@@ -14,8 +17,25 @@ static void shape_in_place(Op *op) {
 }
 
 void shape_all_reduce(Program *p, Op *op) {
-    (void)p;
+    if (!op->out_count)
+        op->out[op->out_count++] = value_alias(p, op->in[0], op->name);
     shape_in_place(op);
+}
+
+void grad_all_reduce(Backward *b, const Op *op) {
+    backward_pass(b, op->in[0], backward_of(b, op->out[0]));
+}
+
+void shape_spread(Program *p, Op *op) {
+    if (!op->out_count)
+        op->out[op->out_count++] = value_alias(p, op->in[0], op->in[0]->name);
+    op_expect(op, op->in_count == 1 && value_same_view(op->in[0], op->out[0]), "not x itself");
+}
+
+/* In place: what arrives was made for x's readers and has no other use. */
+void grad_spread(Backward *b, const Op *op) {
+    Value *dy = backward_of(b, op->out[0]);
+    backward_emit(b, op, op->in[0], OP_all_reduce, &dy, 1, (Attr){.group = op->attr.group});
 }
 
 void shape_broadcast(Program *p, Op *op) {
@@ -27,7 +47,7 @@ void shape_all_gather(Program *p, Op *op) {
     const Value *x = op->in[0];
     op_expect_operands(op, 1);
     op_expect(op, value_dense(x), "not dense");
-    result_2d(p, op, 0, "all", x->dtype, value_rows(x) * mesh_ranks(&p->mesh, op->attr.group),
+    result_2d(p, op, 0, ".all", x->dtype, value_rows(x) * mesh_ranks(&p->mesh, op->attr.group),
               value_cols(x));
 }
 
@@ -36,7 +56,7 @@ void shape_reduce_scatter(Program *p, Op *op) {
     int64_t ranks = mesh_ranks(&p->mesh, op->attr.group);
     op_expect_operands(op, 1);
     op_expect(op, value_dense(x) && value_rows(x) % ranks == 0, "rows");
-    result_2d(p, op, 0, "part", x->dtype, value_rows(x) / ranks, value_cols(x));
+    result_2d(p, op, 0, ".part", x->dtype, value_rows(x) / ranks, value_cols(x));
 }
 
 void shape_peer_copy(Program *p, Op *op) {

@@ -1,5 +1,9 @@
 /* Embedding: (ids[T,1], W[V,H]) -> y[T,H]; its gradient (ids, dy, dW) -> dW with the rows of dy
- * added to their token's row, in the order of the batch. */
+ * added to their token's row, in the order of the batch. Where ranks of attr.group have rows of W each,
+ * ids are the rank's own_ids, and y and dW leave out what is negative.
+ *
+ * own_ids (ids[T,1], place[1]) -> ids less those of the ranks before, -1 where another rank has it;
+ * each has attr.rows of them */
 #include "graph/op_table.h"
 
 void shape_embedding(Program *p, Op *op) {
@@ -12,14 +16,39 @@ void expand_embedding(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = value_cols(op->out[0]);
     int id = step_load(body, op->in[0]);
-    step_store(body, op->out[0], step_load_mapped(body, op->in[1], id, COL_SAME, 0));
+    if (!op->attr.group) {
+        step_store(body, op->out[0], step_load_mapped(body, op->in[1], id, COL_SAME, 0));
+        return;
+    }
+    int zero = step_const_int(body, 0), own = step_binary(body, STEP_GE, id, zero);
+    int row = step_binary(body, STEP_MAX, id, zero);
+    int x = step_load_mapped(body, op->in[1], row, COL_SAME, 0);
+    step_store(body, op->out[0], step_select(body, own, x, step_const(body, 0)));
+}
+
+void shape_own_ids(Program *p, Op *op) {
+    op_expect(op, op->in_count == 2 && value_cols(op->in[0]) == 1 && op->attr.rows > 0, "operands");
+    result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[0]), 1);
+}
+
+void expand_own_ids(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = 1;
+    int rows = step_const_int(body, op->attr.rows), none = step_const_int(body, -1);
+    int first = step_binary(body, STEP_MUL, step_load(body, op->in[1]), rows);
+    int id = step_binary(body, STEP_SUB, step_load(body, op->in[0]), first);
+    int own = step_binary(body, STEP_AND,
+                          step_binary(body, STEP_GE, id, step_const_int(body, 0)),
+                          step_binary(body, STEP_LT, id, rows));
+    step_store(body, op->out[0], step_select(body, own, id, none));
 }
 
 void grad_embedding(Backward *b, const Op *op) {
     if (!backward_needs(b, op->in[1]))
         return;
     Value *in[] = {op->in[0], backward_of(b, op->out[0])};
-    backward_emit(b, op, op->in[1], OP_embedding_grad, in, 2, (Attr){.accumulate = true});
+    backward_emit(b, op, op->in[1], OP_embedding_grad, in, 2, (Attr){.accumulate = true, .group = op->attr.group});
 }
 
 void shape_embedding_grad(Program *p, Op *op) {

@@ -5,6 +5,11 @@
  *                    attr.label_smoothing as torch has it
  * cross_entropy_grad (logits, labels, lse, weight, dloss) -> dlogits = weight dloss (softmax -
  *                    onehot); dloss is [1] or [T,1]
+ * Where ranks of attr.group have columns of logits each, both have the rank's place behind their other
+ * operands, and lower makes of the first (loss and lse are the same on all ranks):
+ * cross_entropy_part (logits, labels, place) -> lse[T,1] of the rank's columns, target[T,1]: the logit
+ *                    of the label, or what smoothing puts in its place, 0 where another rank has it
+ * cross_entropy_join (lse[nT,1], target[nT,1], labels, weight) of n ranks -> loss[T,1], lse[T,1]
  * topk_hits          (logits[T,V], labels[T,1]) -> top1[T,1], top5[T,1]: 1 where the label's logit
  *                    is the largest, among the five largest; else 0, as where it is ignored
  * sum                (x[C] or x[R,1]) -> [1] */
@@ -14,51 +19,67 @@ static int is_label(Body *body, int labels) {
     return step_binary(body, STEP_EQ, step_index(body, STEP_COL), labels);
 }
 
+/* Labels counted from the first class that the rank has. */
+static int own_labels(Body *body, int labels, Value *place) {
+    int first = step_binary(body, STEP_MUL, step_load(body, place),
+                            step_const_int(body, body->cols));
+    return step_binary(body, STEP_SUB, labels, first);
+}
+
+static double class_count(const Program *p, const Op *op, const Body *body) {
+    return (double)body->cols * (double)mesh_ranks(&p->mesh, op->attr.group);
+}
+
 static int has_target(Body *body, int labels) {
     int has = step_binary(body, STEP_GE, labels, step_const_int(body, 0));
     return step_hinted(body, has, "has_target");
 }
 
 /* What stands in the logit's place where the target gives `share` of itself among all classes. */
-static int smoothed(Body *body, double share, int picked, int x) {
+static int smoothed(Body *body, double share, double classes, int picked, int x) {
     int mean = step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, x),
-                           step_const(body, share / (double)body->cols));
+                           step_const(body, share / classes));
     return step_binary(body, STEP_ADD,
                        step_binary(body, STEP_MUL, picked, step_const(body, 1 - share)), mean);
 }
 
+/* The logit of the label. */
+static int pick(const Program *p, const Op *op, Body *body, int x, int labels) {
+    int picked = step_reduce(body, STEP_ROW_SUM,
+                             step_select(body, is_label(body, labels), x, step_const(body, 0)));
+    if (op->attr.label_smoothing > 0)
+        picked = smoothed(body, op->attr.label_smoothing, class_count(p, op, body), picked, x);
+    return step_hinted(body, picked, "target");
+}
+
 void shape_cross_entropy(Program *p, Op *op) {
-    op_expect(op, op->in_count == 3 && value_rows(op->in[1]) == value_rows(op->in[0]), "labels");
+    op_expect(op, op->in_count == (op->attr.group ? 4 : 3) && value_rows(op->in[1]) == value_rows(op->in[0]), "labels");
     result_2d(p, op, 0, "", p->real, value_rows(op->in[0]), 1);
     result_2d(p, op, 1, ".lse", p->real, value_rows(op->in[0]), 1);
 }
 
 void expand_cross_entropy(const Program *p, const Op *op, Body *body) {
-    (void)p;
+    op_expect(op, !op->attr.group, "is not one kernel");
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
         weight = step_load(body, op->in[2]);
     int lse = step_reduce(body, STEP_ROW_LSE, x), zero = step_const(body, 0);
-    int picked =
-        step_reduce(body, STEP_ROW_SUM, step_select(body, is_label(body, labels), x, zero));
-    if (op->attr.label_smoothing > 0)
-        picked = smoothed(body, op->attr.label_smoothing, picked, x);
-    step_hinted(body, picked, "target");
+    int picked = pick(p, op, body, x, labels);
     int loss = step_binary(body, STEP_MUL, step_binary(body, STEP_SUB, lse, picked), weight);
     step_store(body, op->out[0], step_select(body, has_target(body, labels), loss, zero));
     step_store(body, op->out[1], lse);
 }
 
 void grad_cross_entropy(Backward *b, const Op *op) {
-    Value *in[] = {op->in[0], op->in[1], op->out[1], op->in[2], backward_of(b, op->out[0])};
-    backward_emit(b, op, op->in[0], OP_cross_entropy_grad, in, 5, op->attr);
+    Value *in[] = {op->in[0], op->in[1], op->out[1], op->in[2], backward_of(b, op->out[0]),
+                   op->in[3]};
+    backward_emit(b, op, op->in[0], OP_cross_entropy_grad, in, op->attr.group ? 6 : 5, op->attr);
 }
 
 void shape_cross_entropy_grad(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
 
 void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
     int x = step_load(body, op->in[0]), labels = step_load(body, op->in[1]),
@@ -70,14 +91,78 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
     double share = op->attr.label_smoothing;
     if (share > 0)
         softmax =
-            step_binary(body, STEP_SUB, softmax, step_const(body, share / (double)body->cols));
+            step_binary(body, STEP_SUB, softmax, step_const(body, share / class_count(p, op, body)));
     step_hinted(body, softmax, "softmax");
     int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1 - share));
     step_hinted(body, less_one, "less_one");
+    int own = op->attr.group ? own_labels(body, labels, op->in[5]) : labels;
     int d = step_binary(body, STEP_MUL,
-                        step_select(body, is_label(body, labels), less_one, softmax), factor);
+                        step_select(body, is_label(body, own), less_one, softmax), factor);
     step_store(body, op->out[0],
                step_select(body, has_target(body, labels), d, step_const(body, 0)));
+}
+
+void shape_cross_entropy_part(Program *p, Op *op) {
+    op_expect(op, op->in_count == 3 && value_rows(op->in[1]) == value_rows(op->in[0]), "labels");
+    result_2d(p, op, 0, ".lse", p->real, value_rows(op->in[0]), 1);
+    result_2d(p, op, 1, ".target", p->real, value_rows(op->in[0]), 1);
+}
+
+void expand_cross_entropy_part(const Program *p, const Op *op, Body *body) {
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int x = step_load(body, op->in[0]);
+    int labels = own_labels(body, step_load(body, op->in[1]), op->in[2]);
+    step_store(body, op->out[0], step_reduce(body, STEP_ROW_LSE, x));
+    step_store(body, op->out[1], pick(p, op, body, x, labels));
+}
+
+void shape_cross_entropy_join(Program *p, Op *op) {
+    int64_t rows = value_rows(op->in[2]);
+    op_expect(op, op->in_count == 4 && value_rows(op->in[0]) % rows == 0 &&
+                      value_rows(op->in[1]) == value_rows(op->in[0]),
+              "operands");
+    result_2d(p, op, 0, "", p->real, rows, 1);
+    result_2d(p, op, 1, ".lse", p->real, rows, 1);
+}
+
+/* What rank number `rank` found for the row. */
+static int found_by(Body *body, Value *all, int64_t rank) {
+    int row = step_index(body, STEP_ROW);
+    if (rank > 0)
+        row = step_binary(body, STEP_ADD, row, step_const_int(body, rank * body->rows));
+    return step_load_mapped(body, all, row, COL_SAME, 0);
+}
+
+/* log(sum(exp(x))) */
+static int join_lse(Body *body, const int *x, int64_t count) {
+    int most = x[0], sum = -1;
+    for (int64_t i = 1; i < count; i++)
+        most = step_binary(body, STEP_MAX, most, x[i]);
+    for (int64_t i = 0; i < count; i++) {
+        int part = step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x[i], most));
+        sum = i == 0 ? part : step_binary(body, STEP_ADD, sum, part);
+    }
+    return step_binary(body, STEP_ADD, most, step_unary(body, STEP_LOG, sum));
+}
+
+void expand_cross_entropy_join(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->in[2]);
+    body->cols = 1;
+    int64_t ranks = value_rows(op->in[0]) / body->rows;
+    int labels = step_load(body, op->in[2]), weight = step_load(body, op->in[3]);
+    int *lse = arena_array(body->arena, (size_t)ranks, sizeof *lse), target = -1;
+    for (int64_t i = 0; i < ranks; i++) {
+        lse[i] = found_by(body, op->in[0], i);
+        int found = found_by(body, op->in[1], i);
+        target = i == 0 ? found : step_binary(body, STEP_ADD, target, found);
+    }
+    int all = join_lse(body, lse, ranks);
+    int loss = step_binary(body, STEP_MUL, step_binary(body, STEP_SUB, all, target), weight);
+    step_store(body, op->out[0],
+               step_select(body, has_target(body, labels), loss, step_const(body, 0)));
+    step_store(body, op->out[1], all);
 }
 
 /* A class stands before another where its logit is larger, or the same and its number lower. */

@@ -200,11 +200,12 @@ void expand_column_sum(const Program *p, const Op *op, Body *body) {
     step_col_sum(body, op->out[0], step_load(body, op->in[0]));
 }
 
-/* (x, seed, step, first_row) -> x / (1 - rate) where kept, else 0. The mask is a function of the
- * seed, the step, the op's name and the element's index in the step's global batch; it is never
- * stored, and backward is the same op. */
+/* (x, seed, step, first_row [, place]) -> x / (1 - rate) where kept, else 0. The mask is a function of
+ * the seed, the step, the op's name and the element's index in the step's global batch; it is never
+ * stored, and backward is the same op. Where ranks of attr.group have columns of x each, `place` is the
+ * rank's. */
 void shape_dropout(Program *p, Op *op) {
-    op_expect(op, op->in_count == 4 && op->attr.rate >= 0 && op->attr.rate < 1, "operands or rate");
+    op_expect(op, op->in_count == (op->attr.group ? 5 : 4) && op->attr.rate >= 0 && op->attr.rate < 1, "operands or rate");
     result_like(p, op, 0, op->in[0]);
 }
 
@@ -220,13 +221,22 @@ static int global_row(const Program *p, Body *body, Value *first_row) {
     return step_hinted(body, step_binary(body, STEP_ADD, first, row), "global_row");
 }
 
+/* Of this rank's columns among all. */
+static int first_column(Body *body, Value *place) {
+    int cols = step_const_int(body, body->cols);
+    return step_cast(body, TYPE_LONG, step_binary(body, STEP_MUL, step_load(body, place), cols));
+}
+
 void expand_dropout(const Program *p, const Op *op, Body *body) {
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]);
     int seed = step_load(body, op->in[1]), step = step_load(body, op->in[2]);
     int row = global_row(p, body, op->in[3]);
-    int cols = step_cast(body, TYPE_LONG, step_const_int(body, body->cols));
+    int64_t parts = mesh_ranks(&p->mesh, op->attr.group);
+    int cols = step_cast(body, TYPE_LONG, step_const_int(body, body->cols * parts));
     int element = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, row), cols);
+    if (op->attr.group)
+        element = step_binary(body, STEP_ADD, element, first_column(body, op->in[4]));
     step_hinted(body, element, "row_start");
     element = step_binary(body, STEP_ADD, element,
                           step_cast(body, TYPE_LONG, step_index(body, STEP_COL)));
@@ -238,8 +248,8 @@ void expand_dropout(const Program *p, const Op *op, Body *body) {
 }
 
 void grad_dropout(Backward *b, const Op *op) {
-    Value *in[] = {backward_of(b, op->out[0]), op->in[1], op->in[2], op->in[3]};
-    backward_emit(b, op, op->in[0], OP_dropout, in, 4, op->attr);
+    Value *in[] = {backward_of(b, op->out[0]), op->in[1], op->in[2], op->in[3], op->in[4]};
+    backward_emit(b, op, op->in[0], OP_dropout, in, op->in_count, op->attr);
 }
 
 /* x in the dtype of the result, which is always given */

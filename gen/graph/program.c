@@ -23,7 +23,7 @@ static const struct {
     [ROLE_BUFFER] = {"buffer", true},          [ROLE_CONSTANT] = {"constant", true},
     [ROLE_DATASET] = {"dataset", true},        [ROLE_COUNTER] = {"counter", true},
     [ROLE_GRADIENT] = {"gradient", true},      [ROLE_OPTIMIZER] = {"optimizer", true},
-    [ROLE_ACTIVATION] = {"activation", false}, [ROLE_STASH] = {"stash", true},
+    [ROLE_ACTIVATION] = {"activation", false},
 };
 
 const char *role_name(Role role) { return roles[role].name; }
@@ -94,7 +94,6 @@ Program *program_new(Arena *arena) {
     static const char *const names[ENTRY_COUNT] = {[ENTRY_LOAD] = "load",
                                                    [ENTRY_REPLICATE] = "replicate",
                                                    [ENTRY_MICRO_STEP] = "micro_step",
-                                                   [ENTRY_BACKWARD] = "backward",
                                                    [ENTRY_COLLECT] = "collect",
                                                    [ENTRY_UPDATE] = "update",
                                                    [ENTRY_EVALUATE] = "evaluate"};
@@ -202,18 +201,6 @@ Value *value_alias(Program *p, Value *of, const char *name) {
     return value_register(p, view);
 }
 
-Value *value_stash(Program *p, const Value *like, const char *name) {
-    Value *v = value_new(p, name, ROLE_STASH, like->dtype, like->rank, like->dim, like->pos);
-    v->plane = like->plane;
-    return v;
-}
-
-void value_set_role(Value *v, Role role) {
-    v->storage->role = role;
-    for (Value *view = v->storage->views; view; view = view->next_view)
-        view->role = role;
-}
-
 Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *dim,
                 const char *name) {
     Value view = *of;
@@ -287,6 +274,18 @@ Value *program_weight(const Program *p, const char *file_name) {
         if (!strcmp(p->params[i].file_name, file_name))
             return p->params[i].weight;
     return NULL;
+}
+
+Value *program_place(Program *p, RankGroup group) {
+    int i = 0;
+    while (i < p->place_count && p->places[i].group != group)
+        i++;
+    if (i < p->place_count)
+        return p->places[i].value;
+    ENSURE(i < MAX_PLACES, "places in more than %d groups", MAX_PLACES);
+    Value *place = value_1d(p, "place", ROLE_COUNTER, DT_I32, 1, (Pos){0});
+    p->places[p->place_count++] = (RankPlace){group, place};
+    return place;
 }
 
 uint32_t stable_hash(const char *text) {

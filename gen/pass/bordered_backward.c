@@ -57,6 +57,8 @@ static bool find_writers(const Graph *graph, const Border *b, Backpath *path) {
         Op *op = graph->ops[i];
         if (op->out[0]->storage != dx->storage)
             continue;
+        if (members == 2 * b->count && op->kind == OP_all_reduce)
+            break; /* reads the sum once it is whole */
         if (op->kind != OP_matmul || !value_same_place(op->out[0], dx) ||
             path->writer_count == MAX_WRITERS)
             return false;

@@ -67,24 +67,26 @@ static Value *rows_of(const Chunk *k, Value *v) {
     return value_row_range(k->program, v, k->first, k->count, v->name);
 }
 
-static Value *add_linear(const Chunk *k, const Op *op, bool with_gradient) {
+static Value *add_linear(const Chunk *k, const Op *op) {
     Value *in[] = {rows_of(k, op->in[0]), op->in[1]};
     Op *made = op_add(k->program, k->graph, OP_linear, op->name, in, 2, op->attr, op->pos);
     made->observe = op->observe;
-    made->with_gradient = with_gradient;
     return made->out[0];
 }
 
 static void add_loss(const Chunk *k, const Op *op, Value *logits) {
-    Value *in[] = {logits, rows_of(k, op->in[1]), op->in[2]};
+    Value *in[] = {logits, rows_of(k, op->in[1]), op->in[2], op->in[3]};
     Value *out[] = {rows_of(k, op->out[0]), rows_of(k, op->out[1])};
-    op_add_into(k->program, k->graph, op->kind, op->name, in, 3, out, 2, op->attr, op->pos);
+    op_add_into(k->program, k->graph, op->kind, op->name, in, op->in_count, out, 2, op->attr,
+                op->pos);
 }
 
 static Value *add_loss_grad(const Chunk *k, const Op *op, Value *logits) {
     Value *upstream = value_rows(op->in[4]) > 1 ? rows_of(k, op->in[4]) : op->in[4];
-    Value *in[] = {logits, rows_of(k, op->in[1]), rows_of(k, op->in[2]), op->in[3], upstream};
-    return op_add(k->program, k->graph, op->kind, op->name, in, 5, op->attr, op->pos)->out[0];
+    Value *in[] = {logits,    rows_of(k, op->in[1]), rows_of(k, op->in[2]),
+                   op->in[3], upstream,              op->in[5]};
+    return op_add(k->program, k->graph, op->kind, op->name, in, op->in_count, op->attr, op->pos)
+        ->out[0];
 }
 
 /* dx: the chunk's rows of the result. */
@@ -108,7 +110,7 @@ static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Val
 }
 
 static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
-    Value *logits = add_linear(k, c->linear, c->loss_grad != NULL);
+    Value *logits = add_linear(k, c->linear);
     add_loss(k, c->loss, logits);
     if (!c->loss_grad)
         return;

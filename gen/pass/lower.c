@@ -1,8 +1,31 @@
 /* Lowers semantic ops to what kernels and libraries do: linear becomes a matrix product with the
- * weight transposed; a reshape is gone, its result a view that others wrote. Requires gradients to
- * be there already. */
+ * weight transposed; views are gone, their results read where others wrote them. Requires gradients to
+ * be there already. A loss whose
+ * columns ranks share out becomes what each does and what they exchange. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
+
+static void read_instead(Op **ops, int count, const Value *of, Value *to) {
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < ops[i]->in_count; k++)
+            if (ops[i]->in[k] == of)
+                ops[i]->in[k] = to;
+}
+
+static Value *of_all(Program *p, Graph *graph, const Op *op, Value *own) {
+    return op_add(p, graph, OP_all_gather, own->name, &own, 1, (Attr){.group = op->attr.group}, op->pos)
+        ->out[0];
+}
+
+/* A loss over columns that ranks have parts of: each rank's share, all ranks' shares, the loss. */
+static void lower_loss(Program *p, Graph *graph, const Op *op) {
+    const char *name = arena_printf(p->arena, "%s.part", op->name);
+    Value *in[] = {op->in[0], op->in[1], op->in[3]};
+    Op *part = op_add(p, graph, OP_cross_entropy_part, name, in, 3, op->attr, op->pos);
+    Value *all[] = {of_all(p, graph, op, part->out[0]), of_all(p, graph, op, part->out[1]),
+                    op->in[1], op->in[2]};
+    op_add_into(p, graph, OP_cross_entropy_join, op->name, all, 4, op->out, 2, (Attr){0}, op->pos);
+}
 
 static void lower(Program *p, Graph *graph) {
     Op **ops = graph->ops;
@@ -14,8 +37,12 @@ static void lower(Program *p, Graph *graph) {
             op->kind = OP_matmul;
             op->attr.transpose_b = true;
         }
-        if (!op_is(op, TRAIT_VIEW))
+        if (op->kind == OP_cross_entropy && op->attr.group)
+            lower_loss(p, graph, op);
+        else if (!op_is(op, TRAIT_VIEW))
             graph_add(p, graph, op);
+        else if (value_same_view(op->in[0], op->out[0]))
+            read_instead(ops + i + 1, count - i - 1, op->out[0], op->in[0]);
     }
 }
 

@@ -1,20 +1,62 @@
-/* Builds the update graph: gradient norm, clipping factor, AdamW or SGD, counters, and zeroed
+/* Builds the update graph: sums of gradients that ranks have parts of, gradient norm, clipping factor, AdamW or SGD, counters, and zeroed
  * gradients where the next step's micro-steps add to them. Requires the train state. */
 #include "pass/pass.h"
+
+static Value *sum_over(Program *p, Graph *graph, Value *v, RankGroup group, const char *name,
+                       Pos pos) {
+    Value *sum = value_alias(p, v, name);
+    op_add_into(p, graph, OP_all_reduce, name, &v, 1, &sum, 1, (Attr){.group = group}, pos);
+    return sum;
+}
+
+static Value *squares(Program *p, Graph *graph, Value *gradient, const char *name, Pos pos) {
+    const char *columns_name = arena_printf(p->arena, "%s.columns", name);
+    Value *columns =
+        op_add(p, graph, OP_sum_squares, columns_name, &gradient, 1, (Attr){0}, pos)->out[0];
+    return op_add(p, graph, OP_sum, arena_printf(p->arena, "%s.squared", name), &columns, 1,
+                  (Attr){0}, pos)
+        ->out[0];
+}
+
+/* The square of the norm of all gradients, each rank's own ones and, once, those that all have. */
+static Value *norm_squared(Program *p, Graph *graph, Pos pos) {
+    const TrainState *s = &p->train;
+    int64_t rows = value_rows(s->gradient);
+    if (!s->shard_rows)
+        return squares(p, graph, s->gradient, "grad_norm", pos);
+    Value *own = value_row_range(p, s->gradient, 0, s->shard_rows, "gradient.sharded");
+    Value *sum = squares(p, graph, own, "grad_norm.sharded", pos);
+    sum = sum_over(p, graph, sum, s->shard, "grad_norm.sharded.sum", pos);
+    if (s->shard_rows == rows)
+        return sum;
+    Value *shared =
+        value_row_range(p, s->gradient, s->shard_rows, rows - s->shard_rows, "gradient.shared");
+    Value *in[] = {sum, squares(p, graph, shared, "grad_norm.shared", pos)};
+    return op_add(p, graph, OP_add, "grad_norm.squared", in, 2, (Attr){0}, pos)->out[0];
+}
+
+/* Gradients of which each rank has a part. */
+static void add_up_partial(Program *p, Graph *graph, Pos pos) {
+    const TrainState *s = &p->train;
+    if (!s->partial_rows)
+        return;
+    Value *part =
+        value_row_range(p, s->gradient, s->shard_rows, s->partial_rows, "gradient.partial");
+    sum_over(p, graph, part, s->partial, "gradient.partial", pos);
+}
 
 static Value *clip(Program *p, Graph *graph, const Spec *spec) {
     Counters *c = &p->counters;
     Pos pos = spec_pos(spec, KEY_training_max_grad_norm);
-    Value *gradient = p->train.gradient;
-    Value *columns =
-        op_add(p, graph, OP_sum_squares, "grad_norm.columns", &gradient, 1, (Attr){0}, pos)->out[0];
-    Value *norm2 =
-        op_add(p, graph, OP_sum, "grad_norm.squared", &columns, 1, (Attr){0}, pos)->out[0];
+    add_up_partial(p, graph, pos);
+    Value *norm2 = norm_squared(p, graph, pos);
     Value *in[] = {norm2, c->step, c->bad_step, c->grad_norm};
     Value *out[] = {value_1d(p, "clip_factor", ROLE_ACTIVATION, p->real, 1, pos),
                     value_alias(p, c->grad_norm, "grad_norm")};
     Attr attr = {.max_norm = spec->training.max_grad_norm};
-    op_add_into(p, graph, OP_clip_factor, "clip_factor", in, 4, out, 2, attr, pos);
+    Op *op = op_add_into(p, graph, OP_clip_factor, "clip_factor", in, 4, out, 2, attr, pos);
+    if (p->train.shard)
+        op->observe = "grad"; /* all of them are what they will be */
     return out[0];
 }
 

@@ -3,8 +3,7 @@
  * Requires a lowered program whose update begins with one all_reduce over the run of gradients and
  * what lies behind it. That op becomes pieces at the end of micro_step, one a module of the model, so
  * that the plan may begin with each as soon as backward has made it, and may join neighbours; the
- * sums are the same. With several micro-steps the pieces run in the step's last one alone. A pipeline's
- * stage has no last one that ends in backward alone, and keeps the op in update. */
+ * sums are the same. With several micro-steps the pieces run in the step's last one alone. */
 #include "pass/pass.h"
 
 #include <ctype.h>
@@ -65,8 +64,7 @@ static void add_piece(Program *p, const Op *whole, int64_t from, int64_t to) {
 void pass_overlap_reduce(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     const Op *whole = update->op_count ? update->ops[0] : NULL;
-    if (!spec->parallelism.overlap_grad_reduce || !whole || whole->kind != OP_all_reduce ||
-        p->stage.count > 1)
+    if (!spec->parallelism.overlap_grad_reduce || !whole || whole->kind != OP_all_reduce)
         return;
     for (int64_t from = 0, to; from < value_elements(whole->in[0]); from = to) {
         to = module_end(p, whole->in[0], from);

@@ -31,6 +31,8 @@ void plan_embedding_grad(Plan *plan, Entry entry, const Group *group) {
     fill_stride(&f, "dy_stride", dy);
     fill_int(&f, "columns", columns);
     fill_text(&f, "accumulate", "true");
+    fill_text(&f, "leave",
+              op->attr.group ? "\n    if (id < 0)\n        return; /* another rank's */" : "");
     fill_reads(&f, "dy", dy);
     fill_reads(&f, "ids", ids);
     fill_updates(&f, "dw", dw);

@@ -94,8 +94,11 @@ static double cards_of(const Plan *plan) {
     return (double)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
 }
 
-/* How much more these cards do than one card does of such steps. */
-static double speedup(const Plan *plan) { return cards_of(plan) * plan->alone_ms / plan->step.ms; }
+/* How much more these cards do than one card does of such batches. */
+static double speedup(const Plan *plan) {
+    const Program *p = plan->program;
+    return (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards) * plan->alone_ms / plan->step.ms;
+}
 
 /* All launches of one name in a step. */
 typedef struct {
@@ -120,8 +123,7 @@ static void add_share(Share *share, const Launch *launch, double times) {
 }
 
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
-    const Entry entries[] = {ENTRY_REPLICATE, ENTRY_MICRO_STEP, ENTRY_BACKWARD,
-                             ENTRY_COLLECT, ENTRY_UPDATE};
+    const Entry entries[] = {ENTRY_REPLICATE, ENTRY_MICRO_STEP, ENTRY_COLLECT, ENTRY_UPDATE};
     int count = 0, room = plan->kernel_count + plan->gemm_count + 4;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
     for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
@@ -166,14 +168,11 @@ static void print_memory(const Plan *plan, StrBuf *out) {
     if (plan->gemm_workspace_bytes)
         sb_printf(out, "  %-20s %11.2f\n", "matmul workspace",
                   (double)plan->gemm_workspace_bytes / MIB);
-    sb_printf(out, "  %-20s %11.2f   state %.2f, scratch %.2f, input %lld x %.2f", "arenas",
-              (double)plan_total_bytes(plan) / MIB, arena_mib(plan, ARENA_STATE),
-              arena_mib(plan, ARENA_SCRATCH), (long long)plan_slots(plan, ARENA_INPUT),
+    sb_printf(out, "  %-20s %11.2f   state %.2f, scratch %.2f, input 2 x %.2f\n", "arenas",
+              arena_mib(plan, ARENA_STATE) + arena_mib(plan, ARENA_SCRATCH) +
+                  2 * arena_mib(plan, ARENA_INPUT),
+              arena_mib(plan, ARENA_STATE), arena_mib(plan, ARENA_SCRATCH),
               arena_mib(plan, ARENA_INPUT));
-    if (plan->arena_bytes[ARENA_STASH])
-        sb_printf(out, ", kept %lld x %.2f", (long long)plan_slots(plan, ARENA_STASH),
-                  arena_mib(plan, ARENA_STASH));
-    sb_puts(out, "\n");
     sb_printf(out, "  %-20s %11.2f   of %.2f\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);
     if (plan->program->cards > 1)
@@ -227,7 +226,20 @@ static void print_copies(const Plan *plan, StrBuf *out) {
                   plan->copies[i].count, plan->copies[i].bytes / MIB, plan->copies[i].ms);
 }
 
+static const char *why_one_is_faster(const Plan *plan) {
+    if (plan->program->cards > 1)
+        return "cards: one is faster: its step takes less time than the copies between them; larger "
+               "batches give it more work\n";
+    if (mesh_ranks(&plan->program->mesh, GROUP_TENSOR) > 1)
+        return "cards: one is faster: they lose more time with what they exchange than they save; "
+               "larger batches,\n       or a lower parallelism.tensor_parallel_degree, give each "
+               "more work\n";
+    return "cards: one is faster: its step takes less time than the all_reduce between them; larger "
+           "batches, or\n       training.gradient_accumulation_steps, give it more work\n";
+}
+
 static void print_collectives(const Plan *plan, StrBuf *out) {
+    int64_t together = mesh_ranks(&plan->program->mesh, GROUP_WORLD & ~GROUP_DATA);
     sb_printf(out, "cards: %d, each with such a step", (int)cards_of(plan));
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const Exchanged *c = &plan->exchanged[kind];
@@ -240,6 +252,9 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
         sb_printf(out, "cards: %.3f ms of it exposed, %.3f ms beside backward, which is not counted "
                        "as slower for it\n", plan->exposed_ms,
                   plan_exchanged(plan).ms - plan->exposed_ms);
+    if (together > 1)
+        sb_printf(out, "cards: each %lld of them share out one model and its batches\n",
+                  (long long)together);
 }
 
 static void print_cards(const Plan *plan, StrBuf *out) {
@@ -253,16 +268,11 @@ static void print_cards(const Plan *plan, StrBuf *out) {
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
-    sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)\n", speedup(plan),
-              100 * speedup(plan) / cards);
+    sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)%s\n", speedup(plan),
+              100 * speedup(plan) / cards,
+              plan->alone_fits ? "" : ", which has no room for it, though");
     if (speedup(plan) < 1)
-        sb_printf(out,
-                  "cards: one is faster: its step takes less time than the %s between them; larger "
-                  "batches%s\n",
-                  plan->program->cards > 1 ? "copies" : "all_reduce",
-                  plan->program->cards > 1
-                      ? " give it more work"
-                      : ", or\n       training.gradient_accumulation_steps, give it more work");
+        sb_puts(out, why_one_is_faster(plan));
 }
 
 void plan_print_text(const Plan *plan, StrBuf *out) {
@@ -275,9 +285,8 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
     print_entries(plan, out);
     print_shares(plan, out);
     sb_printf(out,
-              "step: %s x %lld and update: %.3f ms predicted, %.0f %s/s, %.2f TFLOP/s "
+              "step: micro_step x %lld and update: %.3f ms predicted, %.0f %s/s, %.2f TFLOP/s "
               "(%.1f %% of peak)\n",
-              plan->program->stage.count > 1 ? "forward and backward" : "micro_step",
               (long long)plan->program->micro_steps, plan->step.ms,
               per_second(rows_per_step(plan), plan->step.ms), plan->program->unit.plural,
               rate / 1e12, 100 * ratio(rate, peak));
@@ -297,8 +306,7 @@ static json_t *memory_json(const Plan *plan) {
     Peak peak = peak_of(plan);
     json_t *roles = json_object();
     for (int r = 0; r < ROLE_COUNT; r++)
-        if (r != ROLE_STASH || plan->role_bytes[r])
-            json_object_set_new(roles, role_name((Role)r), json_integer(plan->role_bytes[r]));
+        json_object_set_new(roles, role_name((Role)r), json_integer(plan->role_bytes[r]));
     return json_pack(
         "{s:o, s:I, s:I, s:I, s:{s:I, s:s, s:s}, s:I, s:I, s:I}", "role_bytes", roles,
         "state_bytes", (json_int_t)plan->arena_bytes[ARENA_STATE], "scratch_bytes",

@@ -1,8 +1,8 @@
 /* Streams: what runs beside what, and what waits for what.
  *
  * A collective that nothing in its entry waits for moves to the communication stream where other work
- * lies behind it, and with it all such collectives of the entry, so that they stay in one order. All
- * else is on the compute stream. A launch waits for those on other streams whose results it needs, or
+ * lies behind it, and with it all such collectives of the entry and all others of their group, so that
+ * they stay in one order. All else is on the compute stream. A launch waits for those on other streams whose results it needs, or
  * whose operands it overwrites; an entry ends when all of its streams have. */
 #include "plan/streams.h"
 
@@ -32,7 +32,15 @@ static bool is_loose(const PlanEntry *entry, int index) {
     return is_collective(&entry->launches[index]) && !is_awaited(entry, index);
 }
 
-static void choose_streams(PlanEntry *entry) {
+/* Ranks that run two collectives of one group in different orders wait for each other for ever. */
+static void move_group(const Plan *plan, PlanEntry *entry, RankGroup group) {
+    for (int i = 0; i < entry->launch_count; i++)
+        if (is_collective(&entry->launches[i]) &&
+            plan->collectives[entry->launches[i].index].group == group)
+            entry->launches[i].stream = STREAM_COMMUNICATION;
+}
+
+static void choose_streams(const Plan *plan, PlanEntry *entry) {
     bool overlaps = false, other_behind = false;
     for (int i = entry->launch_count - 1; i >= 0; i--) {
         bool loose = is_loose(entry, i);
@@ -40,8 +48,11 @@ static void choose_streams(PlanEntry *entry) {
         overlaps |= loose && other_behind;
         other_behind |= !loose;
     }
-    for (int i = 0; i < entry->launch_count && !overlaps; i++)
-        entry->launches[i].stream = STREAM_COMPUTE;
+    for (int i = 0; i < entry->launch_count; i++)
+        if (!overlaps)
+            entry->launches[i].stream = STREAM_COMPUTE;
+        else if (entry->launches[i].stream == STREAM_COMMUNICATION)
+            move_group(plan, entry, plan->collectives[entry->launches[i].index].group);
 }
 
 /* By stream: the last launch there that this one must come after; -1: none. */
@@ -83,7 +94,7 @@ void plan_streams(Plan *plan) {
             price_launches(plan, entry);
             join_buckets(plan, entry);
         }
-        choose_streams(entry);
+        choose_streams(plan, entry);
         for (int i = 0; i < entry->launch_count; i++)
             add_waits(entry, i);
         join_streams(entry);

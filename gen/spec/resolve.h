@@ -49,5 +49,7 @@ void check_resident(Arena *arena, Spec *spec);
 /* Images in a folder that has a sub-folder a class: 0 where it is none, more than `most` where there
  * are more. */
 int64_t image_folder_count(const char *root, int64_t most);
+/* The part of spec_check that concerns how a model is shared out over cards. */
+void check_tensor(Arena *arena, const Spec *spec);
 /* The hash of every resolved value that has an effect. */
 void spec_hash(Spec *spec);

@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/em
     SHARED int found[THREADS];  /* by thread: places of our token in its share of the window */
     SHARED int matches[WINDOW]; /* these places, in order */
 
-    const int own = blockIdx.x, id = ids[own], thread = threadIdx.x;
+    const int own = blockIdx.x, id = ids[own], thread = threadIdx.x;/*@leave*//*@*/
     A sums[COLUMNS] = {};
     for (int base = 0; base < TOKENS; base += WINDOW) {
         int count = 0;

@@ -1,7 +1,8 @@
-/* compare_tensors [--tolerance X] [--prefix P] A.safetensors B.safetensors
+/* compare_tensors [--tolerance X] [--global X] [--prefix P] A.safetensors B.safetensors
  *
  * Every tensor of A whose name begins with P (default: every one) against the same in B: the same
- * bytes, or, with a tolerance, apart by at most that share of the norm. Exit 0: they agree. */
+ * bytes, or, with a tolerance, apart by at most that share of the norm; or by at most the global share
+ * of the norm of all of them, for tensors that are zero but for rounding. Exit 0: they agree. */
 #include "runtime/safetensors.h"
 
 #include <getopt.h>
@@ -20,33 +21,57 @@ static StFile *open_file(const char *path) {
     return file;
 }
 
-/* What part of a's norm lies between the two; NaN where a value is. */
-static double distance(const StTensor *a, const StTensor *b) {
-    double square = 0, apart = 0;
-    for (int64_t i = 0; i < a->elements; i++) {
-        double x = st_value(a, i), y = st_value(b, i);
-        square += x * x;
-        apart += (x - y) * (x - y);
-    }
-    return apart == 0 ? 0 : sqrt(apart / square);
+static double square(const StTensor *a) {
+    double sum = 0;
+    for (int64_t i = 0; i < a->elements; i++)
+        sum += st_value(a, i) * st_value(a, i);
+    return sum;
 }
 
-static int compare(const StTensor *a, const StTensor *b, double tolerance) {
+/* The norm of what lies between the two; NaN where a value is. */
+static double distance(const StTensor *a, const StTensor *b) {
+    double apart = 0;
+    for (int64_t i = 0; i < a->elements; i++)
+        apart += (st_value(a, i) - st_value(b, i)) * (st_value(a, i) - st_value(b, i));
+    return sqrt(apart);
+}
+
+/* `least` is apart enough to be nothing. */
+static int compare(const StTensor *a, const StTensor *b, double tolerance, double least) {
     if (!b || b->bytes != a->bytes || b->dtype != a->dtype)
         return printf("%s is not in both, or not alike\n", a->name), 1;
-    if (!memcmp(a->data, b->data, a->bytes) || distance(a, b) <= tolerance)
+    if (!memcmp(a->data, b->data, a->bytes))
         return 0;
-    return printf("%s differs by %g of its norm\n", a->name, distance(a, b)), 1;
+    double apart = distance(a, b), norm = sqrt(square(a));
+    if (apart <= tolerance * norm || apart <= least)
+        return 0;
+    return printf("%s differs by %g of its norm\n", a->name, apart / norm), 1;
+}
+
+static bool is_compared(const StTensor *t, const char *prefix) {
+    return strncmp(t->name, prefix, strlen(prefix)) == 0;
+}
+
+static double norm_of_all(const StFile *file, const char *prefix) {
+    double sum = 0;
+    for (size_t i = 0; i < st_count(file); i++)
+        sum += is_compared(st_at(file, i), prefix) ? square(st_at(file, i)) : 0;
+    return sqrt(sum);
 }
 
 int main(int argc, char **argv) {
     static const struct option options[] = {
-        {"tolerance", required_argument, NULL, 't'}, {"prefix", required_argument, NULL, 'p'}, {0}};
-    double tolerance = -1;
+        {"tolerance", required_argument, NULL, 't'},
+        {"global", required_argument, NULL, 'g'},
+        {"prefix", required_argument, NULL, 'p'},
+        {0}};
+    double tolerance = -1, global = -1;
     const char *prefix = "";
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 't')
             tolerance = strtod(optarg, NULL);
+        else if (c == 'g')
+            global = strtod(optarg, NULL);
         else if (c == 'p')
             prefix = optarg;
         else
@@ -55,13 +80,14 @@ int main(int argc, char **argv) {
     if (argc - optind != 2)
         return 2;
     StFile *a = open_file(argv[optind]), *b = open_file(argv[optind + 1]);
+    double least = global < 0 ? -1 : global * norm_of_all(a, prefix);
     int compared = 0, different = 0;
     for (size_t i = 0; i < st_count(a); i++) {
         const StTensor *t = st_at(a, i);
-        if (strncmp(t->name, prefix, strlen(prefix)))
+        if (!is_compared(t, prefix))
             continue;
         compared++;
-        different += compare(t, st_find(b, t->name), tolerance);
+        different += compare(t, st_find(b, t->name), tolerance, least);
     }
     if (!compared)
         printf("nothing to compare\n");

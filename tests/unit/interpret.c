@@ -179,6 +179,8 @@ static void run_entry(Memory *m, const Plan *plan, Entry entry) {
     const Op *before = NULL;
     for (int i = 0; i < plan->entry[entry].launch_count; i++) {
         const Launch *launch = &plan->entry[entry].launches[i];
+        if (launch->kind == LAUNCH_COLLECTIVE && launch->arg_count == 1)
+            continue; /* of one rank, in place */
         if (launch->kind != LAUNCH_KERNEL || plan->kernels[launch->index].body)
             eval_launch(m, plan, launch);
         else if (launch->ops[0] != before)

@@ -285,7 +285,7 @@ static void add_batch_norm(RandomGraph *g) {
                             : operand(g, x->dtype, cols);
     Op *dots = add_op(g, OP_batch_norm_grad_sums, (Value *[]){x, stats->out[0], stats->out[1], dy}, 4, NULL, 0, (Attr){0});
     Value *in[] = {x, stats->out[0], stats->out[1], w, dots->out[0], dots->out[1], dy};
-    add_op(g, OP_batch_norm_grad, in, 7, NULL, 0, (Attr){0});
+    add_op(g, OP_batch_norm_grad, in, 7, NULL, 0, (Attr){.rows = value_rows(x)});
 }
 
 /* The rows as images of equal size. */

@@ -199,7 +199,7 @@ static void test_batch_norm_takes_three_kernels(void **state) {
     op1(&h, OP_scale, "dw", dots->out[0], NULL, channels(&h, "dw", ROLE_GRADIENT));
     op1(&h, OP_scale, "db", dots->out[1], NULL, channels(&h, "db", ROLE_GRADIENT));
     Value *in[] = {x, m, rstd, w, dots->out[0], dots->out[1], dy}, *dx = matrix(&h, "dx", ROLE_GRADIENT, 600, 64);
-    op_add_into(h.program, h.graph, OP_batch_norm_grad, "dx", in, 7, &dx, 1, (Attr){0}, (Pos){0});
+    op_add_into(h.program, h.graph, OP_batch_norm_grad, "dx", in, 7, &dx, 1, (Attr){.rows = 600}, (Pos){0});
     assert_int_equal(launches_of(&h), 3 + 1 + 3);
 }
 

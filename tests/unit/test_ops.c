@@ -242,6 +242,14 @@ static Value *build_linear_onto(Setup *s) {
     return sum;
 }
 
+/* As of several ranks, each with a part of the sum. */
+static Value *build_sum_over_ranks(Setup *s) {
+    Attr attr = {.group = GROUP_TENSOR};
+    Value *x = op1(s, OP_spread, activation(s, COLS), attr);
+    Value *y = op2(s, OP_linear, x, trained(s, 9, COLS));
+    return op1(s, OP_all_reduce, op2(s, OP_mul, y, op2(s, OP_linear, x, frozen(s, 9, COLS))), attr);
+}
+
 static Value *build_rms_norm(Setup *s) {
     Value *in[] = {activation(s, COLS), param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES)};
     return op(s, OP_rms_norm, in, 2, (Attr){.eps = 1e-2});
@@ -322,6 +330,8 @@ static const struct {
     {"gradient of relu", OP_relu, build_relu},
     {"gradient of relu6", OP_relu6, build_relu6},
     {"gradient of add_bias", OP_add_bias, build_add_bias},
+    {"gradient of spread", OP_spread, build_sum_over_ranks},
+    {"gradient of all_reduce", OP_all_reduce, build_sum_over_ranks},
     {"gradient of reshape", OP_reshape, build_reshape},
     {"gradient of depthwise_conv2d", OP_depthwise_conv2d, build_depthwise_same},
     {"gradient of depthwise_conv2d, stride 2", OP_depthwise_conv2d, build_depthwise_half},
@@ -428,9 +438,9 @@ static void assert_nothing_in_vain(const Setup *s) {
     }
 }
 
-/* A product is another op by now, and a reshape none. */
+/* A product is another op by now, and a view none. */
 static bool holds(const Setup *s, OpKind kind) {
-    if (kind == OP_reshape)
+    if (op_table[kind].traits & TRAIT_VIEW)
         return true;
     for (int i = 0; i < s->graph->op_count; i++)
         if (s->graph->ops[i]->kind == (kind == OP_linear ? OP_matmul : kind))

@@ -27,6 +27,17 @@ void rt_write_state(Rt *r, size_t offset, size_t bytes, const void *host) {
     memcpy(device_state + offset, host, bytes);
 }
 
+/* Of two ranks: what the other one has, once it has been asked for its own. */
+static unsigned char others[2][256];
+
+void comm_gather(Rt *r, const void *mine, void *all, int bytes, const char *what) {
+    (void)what;
+    assert_true(bytes <= (int)sizeof others[0]);
+    memcpy(others[r->rank], mine, (size_t)bytes);
+    for (int i = 0; i < 2; i++)
+        memcpy((unsigned char *)all + i * bytes, others[i], (size_t)bytes);
+}
+
 static int blank(void **state) {
     (void)state;
     memset(device_state, BLANK, sizeof device_state);
@@ -146,6 +157,36 @@ static void test_gradients_and_moments(void **state) {
     assert_memory_equal(back, host, sizeof host);
 }
 
+/* Each rank holds every second run of the axis; a file has all of them. */
+static void test_parts_of_ranks(void **state) {
+    enum { ROWS = 6, COLS = 4, ALL = ROWS * COLS };
+    static const RtProgram program = {.mesh = {[RT_AXIS_TENSOR] = 2}};
+    float host[ALL], back[ALL];
+    Rt two = {.program = &program, .ranks = 2};
+    for (int i = 0; i < ALL; i++)
+        host[i] = (float)i;
+    for (int axis = 0; axis < 2; axis++) {
+        RtParam p = {.name = "w", .rank = 2, .shape = {ROWS, COLS}, .dtype = RT_F32,
+                     .master_dtype = RT_F32, .weight = 64, .master = RT_NOWHERE,
+                     .row_stride = axis ? COLS / 2 + 1 : COLS, .shard = RT_TENSOR,
+                     .shard_axis = axis};
+        blank(state);
+        for (two.rank = 1; two.rank >= 0; two.rank--) {
+            param_write(&two, &p, host);
+            const float *held = (const float *)(device_state + p.weight);
+            int first = two.rank * (axis ? COLS / 2 : ROWS / 2 * COLS);
+            assert_true(held[0] == host[first] && held[p.row_stride] == host[first + COLS]);
+            param_read(&two, &p, back);
+        }
+        assert_memory_equal(back, host, sizeof host);
+        assert_true(is_blank(64 + ALL / 2 * 4 + (axis ? (ROWS - 1) * 4 : 0), STATE_BYTES));
+        two.rank = 0;
+        param_write_part(&two, &p, 1024, host);
+        param_read_part(&two, &p, 1024, back);
+        assert_memory_equal(back, host, sizeof host);
+    }
+}
+
 /* ---- files ------------------------------------------------------------------------------------ */
 
 static char dir[64];
@@ -195,6 +236,7 @@ int main(void) {
         cmocka_unit_test_setup(test_strided_rows, blank),
         cmocka_unit_test_setup(test_a_master_and_its_copy, blank),
         cmocka_unit_test_setup(test_gradients_and_moments, blank),
+        cmocka_unit_test_setup(test_parts_of_ranks, blank),
         cmocka_unit_test_setup_teardown(test_a_file_of_torch, blank, remove_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,66 @@
+/* Batch norm over all ranks' batches (torch.nn.SyncBatchNorm): what one card with all of them computes.
+ *
+ * Requires forward and backward as autodiff left them. A channel's sums over a rank's rows, those of
+ * the statistics and those that backward takes through them, become sums over all ranks' rows, by an
+ * all_reduce of both at once. The gradients of weight and bias stay the rank's own, for they are summed
+ * with all other gradients. */
+#include "pass/pass.h"
+
+typedef struct {
+    Program *program;
+    Graph *graph;
+    int64_t ranks;
+} Sync;
+
+static Value *channels(Sync *s, Value *both, int64_t first, const char *name) {
+    int64_t width = value_elements(both) / 2;
+    return value_at(s->program, both, first * width, 1, &width, name);
+}
+
+/* Appends the all_reduce of `both`; what reads its halves reads `in` and the next operand of `reader`. */
+static void add_reduce(Sync *s, Value *both, const char *name, Op *reader, int in) {
+    Program *p = s->program;
+    Value *all = value_alias(p, both, name);
+    op_add_into(p, s->graph, OP_all_reduce, name, &both, 1, &all, 1, (Attr){.group = GROUP_DATA},
+                reader->pos);
+    for (int i = 0; i < 2; i++)
+        reader->in[in + i] = channels(s, all, i, reader->in[in + i]->name);
+    reader->attr.rows *= s->ranks;
+}
+
+/* Before the statistics, whose sums lie side by side from here on. */
+static void sync_stats(Sync *s, Op *stats) {
+    const char *name = arena_printf(s->program->arena, "%s.all_ranks", stats->name);
+    add_reduce(s, value_join(s->program, stats->in[0], stats->in[1], name), name, stats, 0);
+}
+
+/* Before the gradient of x; its sums are copied, for they are gradients too. */
+static void sync_grad(Sync *s, Op *grad) {
+    enum { DOT = 4 };
+    Program *p = s->program;
+    const char *name = arena_printf(p->arena, "%s.all_ranks", grad->name);
+    Value *dot = grad->in[DOT];
+    Value *both = value_1d(p, name, ROLE_ACTIVATION, dot->dtype, 2 * value_elements(dot), grad->pos);
+    for (int i = 0; i < 2; i++) {
+        Value *copy = channels(s, both, i, grad->in[DOT + i]->name);
+        op_add_into(p, s->graph, OP_cast, name, &grad->in[DOT + i], 1, &copy, 1, (Attr){0}, grad->pos);
+    }
+    add_reduce(s, both, name, grad, DOT);
+}
+
+void pass_sync_batch_norm(Program *p, const Spec *spec) {
+    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    Sync sync = {p, graph, mesh_ranks(&p->mesh, GROUP_DATA)};
+    if (!spec->parallelism.sync_batch_norm || sync.ranks == 1)
+        return;
+    Op **ops = graph->ops;
+    int count = graph->op_count;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (ops[i]->kind == OP_batch_norm_stats)
+            sync_stats(&sync, ops[i]);
+        if (ops[i]->kind == OP_batch_norm_grad)
+            sync_grad(&sync, ops[i]);
+        graph_add(p, graph, ops[i]);
+    }
+}

@@ -1,0 +1,265 @@
+/* Tensor parallelism (Megatron-LM; Shoeybi et al., arXiv 1909.08053): ranks of a group work on the same
+ * batch and share out the columns of what lies inside of attention and MLP, and so their weights.
+ *
+ * Requires forward graphs only, after adapters. It goes by structure: where a linear's input comes, by
+ * way of nothing but ops that keep columns (or heads) apart, from linears, those are split by rows of
+ * their weights and it by columns of its own. Their input is spread: every rank has it, and its
+ * gradient is summed; its result is a part of a sum, which an all_reduce makes whole. A low-rank path
+ * goes with its linear: of the one, A stays whole and B is split by rows; of the other, A is split by
+ * columns and B stays whole. What stays whole there has a gradient that is summed before the update.
+ * The graph is the same on all ranks: only files, dropout and random initial weights go by a rank's
+ * place. */
+#include "graph/op_table.h"
+#include "pass/pass.h"
+#include "pass/tensor.h"
+
+/* What ranks have of a value: all the same; columns each; numbers each that add up to it. */
+typedef enum { WHOLE, COLUMNS, ADDENDS } Share;
+
+/* An op of a low-rank path onto columns, the first of which reads what the linear does. */
+typedef enum { NO_PATH, ON_PATH, FIRST_OF_PATH } Path;
+
+typedef struct {
+    Program *program;
+    Graph *graph;
+    int64_t ranks;
+    Pos pos;
+    Share *share;   /* by value id */
+    Value **now;    /* by value id: what readers read instead; NULL: itself */
+    bool *in_split; /* by op id: its result is split by columns */
+    Path *path;     /* by op id */
+    Value **spread; /* by value id */
+    int values;     /* with an entry in these arrays */
+} Split;
+
+/* ---- for both passes -------------------------------------------------------------------------- */
+
+void tensor_narrow(const Program *p, Value *v, int axis) {
+    int64_t ranks = mesh_ranks(&p->mesh, GROUP_TENSOR);
+    ENSURE(v->dim[axis] % ranks == 0, "%s: %lld do not go into %lld parts", v->name,
+           (long long)v->dim[axis], (long long)ranks);
+    v->dim[axis] /= ranks;
+    v->row_stride = value_cols(v);
+    v->storage->bytes = value_bytes(v);
+}
+
+void tensor_shard(Program *p, const Value *weight, int axis) {
+    Param *param = program_param(p, weight);
+    ENSURE(param && (!param->shard || param->shard_axis == axis), "%s is split two ways",
+           weight->name);
+    if (param->shard)
+        return; /* in another graph */
+    tensor_narrow(p, param->weight, axis);
+    param->shard = GROUP_TENSOR;
+    param->shard_axis = axis;
+}
+
+Value *tensor_spread(Program *p, Graph *graph, Value *x, Pos pos) {
+    const char *name = arena_printf(p->arena, "%s.spread", x->name);
+    return op_add(p, graph, OP_spread, name, &x, 1, (Attr){.group = GROUP_TENSOR}, pos)->out[0];
+}
+
+Value *tensor_sum(Program *p, Graph *graph, Value *v, Pos pos) {
+    Value *sum = value_alias(p, v, v->name);
+    const char *name = arena_printf(p->arena, "%s.all_reduce", v->name);
+    op_add_into(p, graph, OP_all_reduce, name, &v, 1, &sum, 1, (Attr){.group = GROUP_TENSOR}, pos);
+    return sum;
+}
+
+/* ---- what to split --------------------------------------------------------------------------- */
+
+/* How many of its first operands lie as its result does, if each column of the result, or each head,
+ * depends on the same of theirs alone; else 0. */
+static int split_operands(const Op *op) {
+    switch (op->kind) {
+    case OP_attention:
+        return 3;
+    case OP_rope:
+    case OP_dropout:
+    case OP_silu:
+        return 1;
+    case OP_mul:
+    case OP_swiglu:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+/* Whether v comes from linears alone. Marks the ops on the way. */
+static bool comes_from_linears(Split *s, const Value *v) {
+    const Op *op = graph_producer(s->graph, v);
+    if (!op)
+        return false;
+    if (s->in_split[op->id])
+        return true;
+    int first = 0, count = split_operands(op);
+    if (op->kind == OP_linear && op->attr.accumulate) {
+        first = 2;
+        count = 3;
+    } else if (op->kind != OP_linear && !count) {
+        return false;
+    }
+    for (int i = first; i < count; i++)
+        if (!comes_from_linears(s, op->in[i]))
+            return false;
+    return s->in_split[op->id] = true;
+}
+
+static void unmark(Split *s, const bool *before) {
+    for (int i = 0; i < s->graph->op_count; i++)
+        s->in_split[i] = before[i];
+}
+
+/* The low-rank path that ends in `up` reads what the linear does that it adds to. */
+static void mark_path(Split *s, const Op *up) {
+    const Op *base = up, *op = graph_producer(s->graph, up->in[0]);
+    while (base->attr.accumulate)
+        base = graph_producer(s->graph, base->in[2]);
+    for (; op && (op->kind == OP_linear || op->kind == OP_dropout);
+         op = graph_producer(s->graph, op->in[0])) {
+        s->path[op->id] = op->in[0] == base->in[0] ? FIRST_OF_PATH : ON_PATH;
+        if (s->path[op->id] == FIRST_OF_PATH)
+            return;
+    }
+    ENSURE(false, "%s adds to %s but comes from elsewhere", up->name, base->name);
+}
+
+static int find_splits(Split *s) {
+    const Graph *graph = s->graph;
+    Arena scratch = {0};
+    bool *before = arena_array(&scratch, (size_t)graph->op_count, sizeof *before);
+    int found = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        if (op->kind != OP_linear || op->attr.accumulate)
+            continue;
+        for (int k = 0; k < graph->op_count; k++)
+            before[k] = s->in_split[k];
+        if (comes_from_linears(s, op->in[0]))
+            found++;
+        else
+            unmark(s, before);
+    }
+    for (int i = 0; i < graph->op_count; i++)
+        if (s->in_split[i] && graph->ops[i]->kind == OP_linear && graph->ops[i]->attr.accumulate)
+            mark_path(s, graph->ops[i]);
+    arena_free(&scratch);
+    return found;
+}
+
+/* ---- splitting ------------------------------------------------------------------------------- */
+
+static void mark_partial(const Split *s, const Value *weight) {
+    Param *param = program_param(s->program, weight);
+    ENSURE(param && !param->shard, "%s is both split and whole", weight->name);
+    param->partial = GROUP_TENSOR;
+}
+
+static Share share_of(const Split *s, const Value *v) {
+    return v->id < s->values ? s->share[v->id] : WHOLE;
+}
+
+static Value *spread_of(Split *s, Value *x) {
+    if (!s->spread[x->id])
+        s->spread[x->id] = tensor_spread(s->program, s->graph, x, s->pos);
+    return s->spread[x->id];
+}
+
+static void split_linear(Split *s, Op *op) {
+    Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op->in[2]) : WHOLE;
+    if (s->in_split[op->id]) {
+        ENSURE(x == WHOLE, "%s is split twice", op->name);
+        tensor_shard(s->program, op->in[1], 0);
+        tensor_narrow(s->program, op->out[0], 1);
+        s->share[op->out[0]->id] = COLUMNS;
+        if (!op->attr.accumulate)
+            op->in[0] = spread_of(s, op->in[0]);
+    } else if (x == COLUMNS) {
+        tensor_shard(s->program, op->in[1], 1);
+        s->share[op->out[0]->id] = ADDENDS;
+    } else if (x == ADDENDS) {
+        ENSURE(onto == ADDENDS, "%s has nothing to add to", op->name);
+        mark_partial(s, op->in[1]);
+        s->share[op->out[0]->id] = ADDENDS;
+    }
+}
+
+/* Every result of an op that keeps columns apart, and what its attributes count of them. */
+static void split_columns(Split *s, Op *op) {
+    for (int i = 0; i < split_operands(op); i++)
+        ENSURE(share_of(s, op->in[i]) == COLUMNS, "%s reads %s whole", op->name, op->in[i]->name);
+    for (int i = 0; i < op->out_count; i++) {
+        tensor_narrow(s->program, op->out[i], op->out[i]->rank - 1);
+        s->share[op->out[i]->id] = COLUMNS;
+    }
+    if (op->kind == OP_attention) {
+        op->attr.heads /= s->ranks;
+        op->attr.kv_heads /= s->ranks;
+    } else if (op->kind == OP_dropout) {
+        op->attr.group = GROUP_TENSOR;
+        op->in[op->in_count++] = program_place(s->program, GROUP_TENSOR);
+    }
+}
+
+/* What is no linear reads sums; what a sum was made of it reads no more. */
+static void read_sums(Split *s, Op *op) {
+    for (int i = 0; i < op->in_count; i++) {
+        Value *v = op->in[i];
+        if (share_of(s, v) != ADDENDS)
+            continue;
+        if (!s->now[v->id])
+            s->now[v->id] = tensor_sum(s->program, s->graph, v, s->pos);
+        op->in[i] = s->now[v->id];
+    }
+}
+
+static bool reads_columns(const Split *s, const Op *op) {
+    for (int i = 0; i < op->in_count; i++)
+        if (share_of(s, op->in[i]) == COLUMNS)
+            return true;
+    return false;
+}
+
+static void split_op(Split *s, Op *op) {
+    Path path = s->path[op->id];
+    if (op->kind == OP_linear) {
+        split_linear(s, op);
+        if (path)
+            mark_partial(s, op->in[1]);
+    } else if (reads_columns(s, op)) {
+        ENSURE(split_operands(op), "%s needs all columns of what it reads", op->name);
+        split_columns(s, op);
+    } else {
+        read_sums(s, op);
+    }
+    if (path == FIRST_OF_PATH)
+        op->in[0] = spread_of(s, op->in[0]);
+}
+
+static void split_graph(Program *p, Graph *graph, int64_t ranks, Pos pos) {
+    size_t values = (size_t)p->value_count, ops = (size_t)graph->op_count;
+    Split s = {.program = p, .graph = graph, .ranks = ranks, .pos = pos, .values = p->value_count};
+    s.share = arena_array(p->arena, values, sizeof *s.share);
+    s.now = arena_array(p->arena, values, sizeof *s.now);
+    s.spread = arena_array(p->arena, values, sizeof *s.spread);
+    s.in_split = arena_array(p->arena, ops, sizeof *s.in_split);
+    s.path = arena_array(p->arena, ops, sizeof *s.path);
+    ENSURE(find_splits(&s) > 0, "%s has nothing to split", graph->name);
+    Op **old = graph->ops;
+    graph_set_ops(p, graph, NULL, 0);
+    for (size_t i = 0; i < ops; i++) {
+        split_op(&s, old[i]);
+        graph_add(p, graph, old[i]);
+    }
+}
+
+void pass_tensor(Program *p, const Spec *spec) {
+    int64_t ranks = spec->parallelism.tensor_parallel_degree;
+    Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
+    if (ranks == 1)
+        return;
+    p->mesh.size[AXIS_TENSOR] = ranks;
+    split_graph(p, &p->entry[ENTRY_MICRO_STEP], ranks, pos);
+    split_graph(p, &p->entry[ENTRY_EVALUATE], ranks, pos);
+}

@@ -1,0 +1,16 @@
+/* What the passes of tensor parallelism share. */
+#ifndef PASS_TENSOR_H
+#define PASS_TENSOR_H
+
+#include "graph/graph.h"
+
+/* Leaves a rank's part, along an axis, of a value that fills its storage. */
+void tensor_narrow(const Program *, Value *, int axis);
+/* The same of a parameter, once for all graphs that read it. */
+void tensor_shard(Program *, const Value *weight, int axis);
+/* x for readers each of which makes its part of something: their gradients are summed. */
+Value *tensor_spread(Program *, Graph *, Value *x, Pos);
+/* The sum of what ranks have, in its place. */
+Value *tensor_sum(Program *, Graph *, Value *, Pos);
+
+#endif

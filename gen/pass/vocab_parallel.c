@@ -1,0 +1,71 @@
+/* The vocabulary shared out over the ranks of tensor parallelism: each has rows of the embedding and of
+ * the head, and so the logits of its tokens.
+ *
+ * Requires what pass_tensor leaves, and the rows of the head settled. A token's vector comes from the
+ * rank that has it: the others add zeros. Of a row of logits each rank finds the largest, the sum of
+ * exponentials and the target's; the loss is made of all ranks', the same on each (see ops_loss.c). */
+#include "graph/op_table.h"
+#include "pass/pass.h"
+#include "pass/tensor.h"
+
+static Value *rank_of(Program *p) { return program_place(p, GROUP_TENSOR); }
+
+/* Rows of the table where the ids are a rank's own, zeros elsewhere; then the sum. */
+static Value *split_embedding(Program *p, Graph *graph, Op *op, Pos pos) {
+    tensor_shard(p, op->in[1], 0);
+    const char *name = arena_printf(p->arena, "%s.own_ids", op->name);
+    Value *in[] = {op->in[0], rank_of(p)};
+    Attr attr = {.rows = value_rows(op->in[1])};
+    op->in[0] = op_add(p, graph, OP_own_ids, name, in, 2, attr, pos)->out[0];
+    op->attr.group = GROUP_TENSOR;
+    graph_add(p, graph, op);
+    return tensor_sum(p, graph, op->out[0], pos);
+}
+
+static void split_head(Program *p, Graph *graph, Op *op, Pos pos) {
+    tensor_shard(p, op->in[1], 0);
+    tensor_narrow(p, op->out[0], 1);
+    op->in[0] = tensor_spread(p, graph, op->in[0], pos);
+}
+
+static void split_loss(Program *p, Op *op) {
+    op->in[op->in_count++] = rank_of(p);
+    op->attr.group = GROUP_TENSOR;
+}
+
+static void read_instead(Op *op, const Value *of, Value *to) {
+    for (int i = 0; of && i < op->in_count; i++)
+        if (op->in[i] == of)
+            op->in[i] = to;
+}
+
+static void split_graph(Program *p, Graph *graph, Pos pos) {
+    Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
+    Op *head = loss ? graph_producer(graph, loss->in[0]) : NULL;
+    int count = graph->op_count;
+    Value *part = NULL, *sum = NULL;
+    ENSURE(head && head->kind == OP_linear && !head->attr.accumulate, "%s has no head to split",
+           graph->name);
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        read_instead(ops[i], part, sum);
+        if (ops[i]->kind == OP_embedding) {
+            part = ops[i]->out[0];
+            sum = split_embedding(p, graph, ops[i], pos);
+            continue;
+        }
+        if (ops[i] == head)
+            split_head(p, graph, head, pos);
+        else if (ops[i] == loss)
+            split_loss(p, loss);
+        graph_add(p, graph, ops[i]);
+    }
+}
+
+void pass_vocab_parallel(Program *p, const Spec *spec) {
+    Pos pos = spec_pos(spec, KEY_parallelism_vocab_parallel);
+    if (mesh_ranks(&p->mesh, GROUP_TENSOR) == 1 || !spec->parallelism.vocab_parallel)
+        return;
+    split_graph(p, &p->entry[ENTRY_MICRO_STEP], pos);
+    split_graph(p, &p->entry[ENTRY_EVALUATE], pos);
+}

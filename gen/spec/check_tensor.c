@@ -1,0 +1,75 @@
+/* What parallelism.tensor_parallel_degree asks of a model. */
+#include "spec/resolve.h"
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* "2 or 4": the nearest divisors of n below and above, 1 left out. */
+static const char *nearest_degrees(Arena *arena, int64_t n, int64_t degree) {
+    int64_t below = degree < n ? degree : n, above = degree;
+    while (n % below)
+        below--;
+    while (above < n && n % above)
+        above++;
+    if (below == 1 && above >= n && n == 1)
+        return "no degree but 1 splits this model evenly";
+    if (below == 1)
+        return arena_printf(arena, "the nearest degree that splits this model evenly is %lld",
+                            (long long)above);
+    if (above >= n && below == n)
+        return arena_printf(arena, "the largest degree that splits this model evenly is %lld",
+                            (long long)n);
+    return arena_printf(arena, "the nearest degrees that split this model evenly are %lld and %lld",
+                        (long long)below, (long long)above);
+}
+
+/* `all` is what every degree divides. */
+static void check_vocabulary(Arena *arena, const Spec *spec, int64_t all) {
+    static const char remedy[] = "set parallelism.vocab_parallel = false";
+    int64_t degree = spec->parallelism.tensor_parallel_degree, words = spec->model.vocab_size;
+    if (!spec->parallelism.vocab_parallel || words % degree == 0)
+        return;
+    user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
+               all == 1 ? remedy
+                        : arena_printf(arena, "%s, or see: %s", remedy,
+                                       nearest_degrees(arena, all, degree)),
+               "model.vocab_size = %lld does not divide by tensor_parallel_degree = %lld",
+               (long long)words, (long long)degree);
+}
+
+void check_tensor(Arena *arena, const Spec *spec) {
+    int64_t degree = spec->parallelism.tensor_parallel_degree;
+    Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
+    if (degree == 1)
+        return;
+    if (spec_effective(spec, KEY_parallelism_gather_outputs))
+        user_error(pos, "set parallelism.data_parallel_mode = \"ddp\"",
+                   "cards that share out a model have a process each, and data_parallel_mode is "
+                   "\"dp\"");
+    if (!spec_effective(spec, KEY_model_num_attention_heads))
+        user_error(pos, "use parallelism.data_parallel_replicate_degree",
+                   "tensor_parallel_degree splits language models, and model.family is \"%s\"",
+                   choice_name(KEY_model_family, (int)spec->model.family));
+    const struct {
+        Key key;
+        int64_t size;
+    } split[] = {{KEY_model_num_key_value_heads, spec->model.num_key_value_heads},
+                 {KEY_model_num_attention_heads, spec->model.num_attention_heads},
+                 {KEY_model_intermediate_size, spec->model.intermediate_size}};
+    enum { SPLIT = sizeof split / sizeof *split };
+    int64_t all = 0;
+    for (int i = 0; i < SPLIT; i++)
+        all = common_divisor(split[i].size, all);
+    for (int i = 0; i < SPLIT; i++)
+        if (split[i].size % degree)
+            user_error(pos, nearest_degrees(arena, all, degree),
+                       "%s = %lld does not divide by tensor_parallel_degree = %lld",
+                       key_info[split[i].key].name, (long long)split[i].size, (long long)degree);
+    check_vocabulary(arena, spec, common_divisor(all, spec->model.vocab_size));
+}

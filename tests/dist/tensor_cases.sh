@@ -1,0 +1,77 @@
+# shellcheck shell=bash
+# Tensor parallelism against one rank; sourced by run.sh. Ranks of such a group have the same batches.
+
+tensor() { echo parallelism.tensor_parallel_degree="$1"; }
+
+# alike NAME CASE BOUND RANKS [KEY=VALUE]...: NAME_one and NAME_many, which differ in the degree and what
+# `of_many` sets.
+of_many=()
+alike() {
+    local name=$1 case=$2 bound=$3 ranks=$4 start=() which
+    shift 4
+    [ ! -d $cases/$case/model ] || start=(--init $cases/$case/model)
+    [ ! -d $cases/$case/adapter ] || start+=(--adapter $cases/$case/adapter)
+    program "${name}_one" $cases/$case/spec.toml "$@" &&
+        program "${name}_many" $cases/$case/spec.toml "$@" "$(tensor "$ranks")" \
+            ${of_many[@]+"${of_many[@]}"} || return 1
+    for which in one many; do
+        run "${name}_$which" "${name}_${which}_out" "${start[*]} --dump $work/${name}_${which}_out.dump" ||
+            return 1
+    done
+    same_training "$bound" "${name}_one_out" "${name}_many_out" &&
+        tensors --tolerance "$bound" --prefix logits "$work/${name}_one_out.dump" "$work/${name}_many_out.dump"
+}
+
+test_tensor_lora() { alike tensor_lora demo 1e-11 2 "${dropout[@]}"; }
+test_tensor_pretrain() { alike tensor_pretrain pretrain_tied 1e-11 4 precision.dtype=fp64; }
+test_tensor_plain() {
+    local of_many=(parallelism.vocab_parallel=false)
+    alike tensor_plain demo 1e-11 2 precision.dtype=fp64 compile.bordered=false training.steps=4
+}
+test_tensor_accumulate() { alike tensor_accumulate accumulate 1e-11 2 precision.dtype=fp64 compile.head_chunk_tokens=24; }
+test_tensor_recompute() {
+    alike tensor_recompute demo 1e-11 2 "${dropout[@]}" activation_checkpoint.mode=full
+}
+test_tensor_fp32() { alike tensor_fp32 pretrain_tied 1e-4 2 training.steps=4; }
+test_tensor_bf16() { alike tensor_bf16 demo 5e-2 2 precision.dtype=bf16 training.steps=4; }
+
+# Two ranks with batches of their own, each of them two that share out the model.
+test_tensor_and_data() {
+    lora tensor_data "$(tensor 2)" "$(ranks 2)" &&
+        lora wide2 training.per_device_train_batch_size=4 &&
+        same_training 1e-11 wide2_out tensor_data_out
+}
+
+test_tensor_two_runs() {
+    run tensor_lora_many tensor_again "${lora_start[*]}" &&
+        SIM_ORDER=random:3 SIM_QUEUE=lazy run tensor_lora_many tensor_lazy "${lora_start[*]}" &&
+        same_results tensor_lora_many_out tensor_again && same_results tensor_again tensor_lazy
+}
+
+# A checkpoint is that of one card, and so goes on with any number of them.
+test_tensor_resume() {
+    local from to
+    for from in one many; do
+        to=$([ $from = one ] && echo many || echo one)
+        run tensor_lora_$from tensor_resumed_$from "${lora_start[*]} --steps 3" &&
+            run tensor_lora_$to tensor_resumed_$from "--resume" &&
+            near 1e-11 "$work/tensor_lora_one_out/loss.csv" "$work/tensor_resumed_$from/loss.csv" ||
+            return 1
+    done
+    tensors --tolerance 1e-11 "$work"/tensor_resumed_{one,many}/adapter/adapter_model.safetensors
+}
+
+# First weights that no file gives are those of one card.
+test_tensor_from_scratch() {
+    local which degree=1
+    for which in one many; do
+        program scratch_$which tests/golden/pretrain.toml precision.dtype=fp64 "$(tensor $degree)" \
+            training.steps=3 training.gradient_accumulation_steps=1 && run scratch_$which scratch_${which}_out "" || return 1
+        degree=2
+    done
+    tensors --tolerance 1e-11 "$work"/scratch_{one,many}_out/model/model.safetensors
+}
+
+# Behind --all; two_runs and resume go on with what tensor_lora has built.
+tensor_tests='tensor_plain tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_and_data
+tensor_two_runs tensor_resume tensor_from_scratch'

@@ -1,0 +1,1035 @@
+/* The 34 kernels of tensor.
+ *
+ * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
+ * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
+ * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
+#include "runtime/kernel.cuh"
+
+/* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
+ * that padding adds nothing to any dot product. PLACE_STEP and D_STEP lay the tile out either way. */
+template <int PLACES, int WIDTH, int PLACE_STEP, int D_STEP, class A, class T>
+static __device__ __forceinline__ void attention_load(A *tile, const T *tokens, int64_t stride,
+                                                      int places, int head_dim) {
+    for (int e = threadIdx.x; e < PLACES * WIDTH; e += blockDim.x) {
+        const int place = e / WIDTH, d = e % WIDTH;
+        const bool inside = place < places && d < head_dim;
+        tile[place * PLACE_STEP + d * D_STEP] =
+            inside ? convert<A>(tokens[place * stride + d]) : A(0);
+    }
+}
+
+/* dots[j] += own . tile[:, j] over CHUNK columns; both lie column by column. */
+template <int CHUNK, int OWN_STEP, int PITCH, int N, class A>
+static __device__ __forceinline__ void attention_dots(A (&dots)[N], const A *own, const A *tile) {
+#pragma unroll 4
+    for (int d = 0; d < CHUNK; d++) {
+        const A x = own[d * OWN_STEP];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            dots[j] = fma(x, tile[d * PITCH + j], dots[j]);
+    }
+}
+
+/* This thread's N weights to its own column of `kept` [N][THREADS]: by way of shared memory, so that the
+ * loop over them need not be unrolled whole, as registers would demand. */
+template <int THREADS, int N, class A>
+static __device__ __forceinline__ void attention_keep(A *kept, const A (&weights)[N]) {
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        kept[j * THREADS + threadIdx.x] = weights[j];
+}
+
+/* sums += weights . tile, one row of the tile (CHUNK columns of WIDTH) a weight. */
+template <int N, int THREADS, int WIDTH, int CHUNK, class A>
+static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], const A *kept,
+                                                          const A *tile) {
+#pragma unroll 4
+    for (int j = 0; j < N; j++) {
+        const A weight = kept[j * THREADS + threadIdx.x];
+#pragma unroll
+        for (int d = 0; d < CHUNK; d++)
+            sums[d] = fma(weight, tile[j * WIDTH + d], sums[d]);
+    }
+}
+
+/* Where a row is split over PARTS threads, each brings its share of N dot products and all get the sums,
+ * added in the order of the parts. The caller's next barrier frees `swap` [PARTS][N][ROWS]. */
+template <int PARTS, int ROWS, int N, class A>
+static __device__ __forceinline__ void attention_combine(A (&dots)[N], A *swap, int part, int row) {
+    if constexpr (PARTS > 1) {
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            swap[(part * N + j) * ROWS + row] = dots[j];
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            dots[j] = swap[j * ROWS + row];
+            for (int other = 1; other < PARTS; other++)
+                dots[j] += swap[(other * N + j) * ROWS + row];
+        }
+    }
+}
+
+/* The CHUNK columns that start at `column`, times scale; columns past head_dim are padding. */
+template <int CHUNK, class T, class A>
+static __device__ __forceinline__ void attention_store(T *row, const A (&values)[CHUNK], A scale,
+                                                       int column, int head_dim) {
+#pragma unroll
+    for (int d = 0; d < CHUNK; d++)
+        if (column + d < head_dim)
+            row[column + d] = convert<T>(values[d] * scale);
+}
+
+/* rope_table over [16, 4]
+ * 768 bytes, 192 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) rope_table_16x4(
+    const float *__restrict__ inv_freq, float *__restrict__ cos_values,
+    float *__restrict__ sin_values) {
+    const int i = threadIdx.x * 4;
+    if (i >= 64)
+        return;
+    const int row = i / 4, col = i % 4;
+    const float t = static_cast<float>(row);
+    const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
+    Vec<float, 4> cos_values_v;
+    Vec<float, 4> sin_values_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t_2 = t * inv_freq_v[j];
+        cos_values_v[j] = cosf(t_2);
+        sin_values_v[j] = sinf(t_2);
+    }
+    store_vec(cos_values + i, cos_values_v);
+    store_vec(sin_values + i, sin_values_v);
+}
+
+/* cast over [8, 32]
+ * from adapter.r; 2048 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) cast_8x32_of_48(
+    const float *__restrict__ weight, float *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
+    Vec<float, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = weight_v[j];
+    }
+    store_vec(border + row * 48 + col, border_v);
+}
+
+/* scale over [16, 8]
+ * from adapter.r; 1024 bytes, 128 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) scale_16x8_of_48(
+    const float *__restrict__ weight, float *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 8, col = i % 8;
+    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
+    Vec<float, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = weight_v[j] * 2.0f;
+    }
+    store_vec(border + row * 48 + col, border_v);
+}
+
+/* scale over [8, 8]
+ * from adapter.r; 512 bytes, 64 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) scale_8x8_of_48(
+    const float *__restrict__ weight, float *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    if (i >= 64)
+        return;
+    const int row = i / 8, col = i % 8;
+    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
+    Vec<float, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = weight_v[j] * 2.0f;
+    }
+    store_vec(border + row * 48 + col, border_v);
+}
+
+/* cast over [8, 24]
+ * from adapter.r; 1536 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) cast_8x24_of_32(
+    const float *__restrict__ weight, float *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    if (i >= 192)
+        return;
+    const int row = i / 24, col = i % 24;
+    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
+    Vec<float, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = weight_v[j];
+    }
+    store_vec(border + row * 32 + col, border_v);
+}
+
+/* scale over [32, 8]
+ * from adapter.r; 2048 bytes, 256 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) scale_32x8_of_32(
+    const float *__restrict__ weight, float *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 8, col = i % 8;
+    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
+    Vec<float, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = weight_v[j] * 2.0f;
+    }
+    store_vec(border + row * 32 + col, border_v);
+}
+
+/* own_ids, embedding over [32, 32]
+ * 10240 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) own_ids_embedding_32x32(
+    const int *__restrict__ place, const int *__restrict__ input_ids,
+    const float *__restrict__ weight, float *__restrict__ embed_tokens) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int place_row = place[0];
+    const int input_ids_row = input_ids[row];
+    const int t = input_ids_row - place_row * 32;
+    const int own_ids = t >= 0 && t < 32 ? t : -1;
+    const bool t_2 = own_ids >= 0;
+    const int t_3 = max(own_ids, 0);
+    const Vec<float, 4> weight_v = load_vec<4>(weight + t_3 * 32 + col);
+    Vec<float, 4> embed_tokens_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        embed_tokens_v[j] = t_2 ? weight_v[j] : 0.0f;
+    }
+    store_vec(embed_tokens + i, embed_tokens_v);
+}
+
+/* rms_norm, dropout over [32, 32]
+ * 36864 bytes, 11264 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
+    const float *__restrict__ embed_tokens, const float *__restrict__ weight,
+    const int64_t *__restrict__ seed, const int *__restrict__ step,
+    const int *__restrict__ first_row, float *__restrict__ input_layernorm,
+    float *__restrict__ lora_dropout, float *__restrict__ lora_dropout_2, uint32_t stream,
+    uint32_t stream_2) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const int64_t seed_row = seed[0];
+    const int step_row = step[0];
+    const int first_row_row = first_row[0];
+    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * static_cast<int64_t>(32);
+    float sum = 0;
+    const float embed_tokens_v = embed_tokens[row * 32 + col];
+    sum += embed_tokens_v * embed_tokens_v;
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float weight_v = weight[col];
+    const float input_layernorm_j = embed_tokens_v * rstd * weight_v;
+    input_layernorm[row * 48 + col] = input_layernorm_j;
+    const int64_t t = row_start + static_cast<int64_t>(col);
+    lora_dropout[row * 32 + col] =
+        0.1f < philox_uniform(seed_row, step_row, stream, t) ? input_layernorm_j * 1.11111111f :
+        0.0f;
+    lora_dropout_2[row * 32 + col] =
+        0.1f < philox_uniform(seed_row, step_row, stream_2, t) ? input_layernorm_j * 1.11111111f :
+        0.0f;
+}
+
+/* rope over [32, 16]
+ * 10752 bytes, 2048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) rope_32x16(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ self_attn_q_proj,
+    float *__restrict__ self_attn_q_rope) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 16, col = i % 16;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 4 + col % 4);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 4 + col % 4);
+    const Vec<float, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 24 + col);
+    const Vec<float, 4> self_attn_q_proj_v_2 = load_vec<4>(self_attn_q_proj + row * 24 + (col ^ 4));
+    Vec<float, 4> self_attn_q_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = self_attn_q_proj_v[j] * cos_values_v[j];
+        const float t_2 = self_attn_q_proj_v_2[j] * sin_values_v[j];
+        self_attn_q_rope_v[j] = (col + j) % 8 < 4 ? t - t_2 : t + t_2;
+    }
+    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
+}
+
+/* rope over [32, 8]
+ * 5376 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) rope_32x8(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ self_attn_k_proj,
+    float *__restrict__ self_attn_k_rope) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 8, col = i % 8;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 4 + col % 4);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 4 + col % 4);
+    const Vec<float, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
+    const Vec<float, 4> self_attn_k_proj_v_2 = load_vec<4>(self_attn_k_proj + row * 8 + (col ^ 4));
+    Vec<float, 4> self_attn_k_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = self_attn_k_proj_v[j] * cos_values_v[j];
+        const float t_2 = self_attn_k_proj_v_2[j] * sin_values_v[j];
+        self_attn_k_rope_v[j] = (col + j) % 8 < 4 ? t - t_2 : t + t_2;
+    }
+    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+}
+
+/* attention (forward of attention_fma.cu)
+ * from model.num_attention_heads; 9728 bytes, 17408 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64)
+attention_forward_16x2x8(
+    const float *__restrict__ q, const float *__restrict__ k,
+    const float *__restrict__ v, const int *__restrict__ positions,
+    float *__restrict__ o, float *__restrict__ lse) {
+    using A = float;
+    constexpr int SEQ = 16, HEAD_DIM = 8;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int64_t Q_STRIDE = 16, K_STRIDE = 8;
+    constexpr int64_t V_STRIDE = 24, O_STRIDE = 16;
+    constexpr A SCALE = A(0.35355339059327373);
+    constexpr int ROWS = 64, KEYS = 32;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int THREADS = ROWS * PARTS;
+    constexpr int PITCH = KEYS + 16 / sizeof(A); /* fewer bank conflicts, rows still 16-byte aligned */
+    constexpr A MASKED = A(-2e30), LOWEST = A(-1e30); /* exp(MASKED - LOWEST) is exactly 0 */
+
+    DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
+    A *k_tile = q_tile + WIDTH * ROWS;        /* [WIDTH][PITCH] */
+    A *v_tile = k_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
+    A *kept = v_tile + KEYS * WIDTH;          /* [KEYS][THREADS] */
+    A *swap = kept + KEYS * THREADS;          /* [PARTS][KEYS][ROWS] where PARTS > 1 */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
+    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
+                                         Q_STRIDE, SEQ - first, HEAD_DIM);
+
+    A peak = LOWEST, sum = 0, out[CHUNK] = {};
+    const int earliest = first - positions[token + first];
+    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+        __syncthreads();
+        attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+                                              K_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, WIDTH, 1>(v_tile, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+                                              V_STRIDE, SEQ - base, HEAD_DIM);
+        __syncthreads();
+        A p[KEYS] = {};
+        attention_dots<CHUNK, ROWS, PITCH>(p, q_tile + part * CHUNK * ROWS + row,
+                                           k_tile + part * CHUNK * PITCH);
+        attention_combine<PARTS, ROWS>(p, swap, part, row);
+
+        A top = peak;
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const bool seen = base + j >= start && base + j <= query;
+            p[j] = seen ? p[j] * SCALE : MASKED;
+            top = MaxOf::of(top, p[j]);
+        }
+        const A shrink = exp(peak - top);
+        peak = top;
+        sum *= shrink;
+#pragma unroll
+        for (int d = 0; d < CHUNK; d++)
+            out[d] *= shrink;
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            p[j] = exp(p[j] - top);
+            sum += p[j];
+        }
+        attention_keep<THREADS>(kept, p);
+        attention_add_rows<KEYS, THREADS, WIDTH>(out, kept, v_tile + part * CHUNK);
+    }
+    if (query < SEQ) {
+        attention_store(o + (token + query) * O_STRIDE + head * HEAD_DIM, out, A(1) / sum,
+                        part * CHUNK, HEAD_DIM);
+        if (part == 0)
+            lse[(token + query) * HEADS + head] = peak + log(sum);
+    }
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 20608 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
+    const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
+    const float *__restrict__ weight, float *__restrict__ attn_residual,
+    float *__restrict__ post_attention_layernorm_rstd,
+    float *__restrict__ post_attention_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float embed_tokens_v = embed_tokens[row * 32 + col];
+    const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
+    attn_residual[row * 32 + col] = attn_residual_j;
+    sum += attn_residual_j * attn_residual_j;
+    sum = warp_sum(sum);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    if (lane == 0)
+        post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
+    const float weight_v = weight[col];
+    const float t = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
+    post_attention_layernorm[row * 32 + col] = t * weight_v;
+}
+
+/* swiglu, dropout over [32, 24]
+ * from model.intermediate_size; 16128 bytes, 3840 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
+    const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
+    const int64_t *__restrict__ seed, const int *__restrict__ step,
+    const int *__restrict__ first_row, const int *__restrict__ place, float *__restrict__ mlp_act,
+    float *__restrict__ lora_dropout, uint32_t stream) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 24, col = i % 24;
+    const int64_t seed_row = seed[0];
+    const int step_row = step[0];
+    const int first_row_row = first_row[0];
+    const int64_t t = static_cast<int64_t>(first_row_row + row) * static_cast<int64_t>(48);
+    const int place_row = place[0];
+    const int64_t row_start = t + static_cast<int64_t>(place_row * 24);
+    const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
+    const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
+    Vec<float, 4> mlp_act_v;
+    Vec<float, 4> lora_dropout_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float mlp_act_j =
+            gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
+        mlp_act_v[j] = mlp_act_j;
+        const float uniform =
+            philox_uniform(seed_row, step_row, stream, row_start + static_cast<int64_t>(col + j));
+        lora_dropout_v[j] = 0.1f < uniform ? mlp_act_j * 1.11111111f : 0.0f;
+    }
+    store_vec(mlp_act + row * 32 + col, mlp_act_v);
+    store_vec(lora_dropout + i, lora_dropout_v);
+}
+
+/* cross_entropy_part over [32, 32]
+ * from training.task; 12544 bytes, 5120 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_part_32x32(
+    const float *__restrict__ lm_head, const int *__restrict__ labels,
+    const int *__restrict__ place, float *__restrict__ rows_part_lse,
+    float *__restrict__ rows_part_target) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const int labels_row = labels[row];
+    const int place_row = place[0];
+    const int t = labels_row - place_row * 32;
+    SumOfExps<float> exps;
+    float target = 0;
+    const float lm_head_v = lm_head[row * 32 + col];
+    exps.add(lm_head_v);
+    target += col == t ? lm_head_v : 0.0f;
+    const float lse = warp_lse(exps);
+    target = warp_sum(target);
+    if (lane == 0)
+        rows_part_lse[row] = lse;
+    if (lane == 0)
+        rows_part_target[row] = target;
+}
+
+/* cross_entropy_join, cross_entropy_grad over [32, 32]
+ * from training.task; 16512 bytes, 7168 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entropy_grad_32x32(
+    const int *__restrict__ labels, const float *__restrict__ loss_weight,
+    const float *__restrict__ part_lse_all, const float *__restrict__ part_target_all,
+    const float *__restrict__ lm_head, const float *__restrict__ loss_grad,
+    const int *__restrict__ place, float *__restrict__ loss_rows,
+    float *__restrict__ lm_head_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    const float part_lse_all_row = part_lse_all[row];
+    const float part_target_all_row = part_target_all[row];
+    const int t = row + 32;
+    const float part_lse_all_row_2 = part_lse_all[t];
+    const int t_2 = row + 32;
+    const float part_target_all_row_2 = part_target_all[t_2];
+    const float t_3 = fmaxf(part_lse_all_row, part_lse_all_row_2);
+    const float t_4 = logf(expf(part_lse_all_row - t_3) + expf(part_lse_all_row_2 - t_3));
+    const float loss_rows_lse = t_3 + t_4;
+    const float t_5 =
+        (loss_rows_lse - (part_target_all_row + part_target_all_row_2)) * loss_weight_row;
+    if (col == 0)
+        loss_rows[row] = labels_row >= 0 ? t_5 : 0.0f;
+    const float loss_grad_row = loss_grad[0];
+    const float scale = loss_weight_row * loss_grad_row;
+    const int place_row = place[0];
+    const int t_6 = labels_row - place_row * 32;
+    const bool has_target = labels_row >= 0;
+    const Vec<float, 4> lm_head_v = load_vec<4>(lm_head + i);
+    Vec<float, 4> lm_head_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float softmax = expf(lm_head_v[j] - loss_rows_lse);
+        lm_head_grad_v[j] = has_target ? (col + j == t_6 ? softmax - 1.0f : softmax) * scale : 0.0f;
+    }
+    store_vec(lm_head_grad + i, lm_head_grad_v);
+}
+
+/* sum over [1, 32]
+ * from training.task; 132 bytes, 32 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) sum_32(
+    const float *__restrict__ loss_rows, float *__restrict__ loss) {
+    const int col = threadIdx.x;
+    float sum = 0;
+    const float loss_rows_v = loss_rows[col];
+    sum += loss_rows_v;
+    sum = block_sum<32>(sum);
+    if (threadIdx.x == 0)
+        loss[0] = sum;
+}
+
+/* add
+ * from training.task; 12 bytes, 1 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) add(
+    float *__restrict__ step_loss, const float *__restrict__ loss) {
+    const float step_loss_row = step_loss[0];
+    const float loss_row = loss[0];
+    step_loss[0] = step_loss_row + loss_row;
+}
+
+/* rms_norm_grad over [32, 32]
+ * 20480 bytes, 10240 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
+    const float *__restrict__ mlp_residual, const float *__restrict__ weight,
+    const float *__restrict__ model_norm_rstd, const float *__restrict__ model_norm_grad,
+    float *__restrict__ mlp_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float model_norm_rstd_row = model_norm_rstd[row];
+    float sum = 0;
+    const float mlp_residual_v = mlp_residual[row * 32 + col];
+    const float weight_v = weight[col];
+    const float model_norm_grad_v = model_norm_grad[row * 32 + col];
+    sum += model_norm_grad_v * weight_v * (mlp_residual_v * model_norm_rstd_row);
+    sum = warp_sum(sum);
+    const float mean = sum * 0.03125f;
+    const float off_xhat =
+        model_norm_grad_v * weight_v - mlp_residual_v * model_norm_rstd_row * mean;
+    mlp_residual_grad[row * 32 + col] = model_norm_rstd_row * off_xhat;
+}
+
+/* dropout over [32, 24]
+ * from adapter.lora_dropout; 9984 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
+    const float *__restrict__ lora_dropout_grad, const int64_t *__restrict__ seed,
+    const int *__restrict__ step, const int *__restrict__ first_row,
+    const int *__restrict__ place, float *__restrict__ mlp_act_grad, uint32_t stream) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 24, col = i % 24;
+    const int64_t seed_row = seed[0];
+    const int step_row = step[0];
+    const int first_row_row = first_row[0];
+    const int64_t t = static_cast<int64_t>(first_row_row + row) * static_cast<int64_t>(48);
+    const int place_row = place[0];
+    const int64_t row_start = t + static_cast<int64_t>(place_row * 24);
+    const Vec<float, 4> lora_dropout_grad_v = load_vec<4>(lora_dropout_grad + i);
+    Vec<float, 4> mlp_act_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float uniform =
+            philox_uniform(seed_row, step_row, stream, row_start + static_cast<int64_t>(col + j));
+        mlp_act_grad_v[j] = 0.1f < uniform ? lora_dropout_grad_v[j] * 1.11111111f : 0.0f;
+    }
+    store_vec(mlp_act_grad + i, mlp_act_grad_v);
+}
+
+/* swiglu_grad over [32, 24]
+ * from model.intermediate_size; 15360 bytes, 6912 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x24(
+    const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
+    const float *__restrict__ mlp_act_grad, float *__restrict__ act_grad_gate,
+    float *__restrict__ act_grad_up) {
+    const int i = threadIdx.x * 4;
+    const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
+    const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
+    const Vec<float, 4> mlp_act_grad_v = load_vec<4>(mlp_act_grad + i);
+    Vec<float, 4> act_grad_gate_v;
+    Vec<float, 4> act_grad_up_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float sigmoid = 1.0f / (1.0f + expf(-gate_proj_v[j]));
+        act_grad_gate_v[j] =
+            mlp_act_grad_v[j] * up_proj_v[j] *
+            (sigmoid * (1.0f + gate_proj_v[j] * (1.0f - sigmoid)));
+        act_grad_up_v[j] = mlp_act_grad_v[j] * (gate_proj_v[j] * sigmoid);
+    }
+    store_vec(act_grad_gate + i, act_grad_gate_v);
+    store_vec(act_grad_up + i, act_grad_up_v);
+}
+
+/* rms_norm_grad, add over [32, 32]
+ * 24576 bytes, 11264 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
+    const float *__restrict__ attn_residual, const float *__restrict__ weight,
+    const float *__restrict__ post_attention_layernorm_rstd,
+    const float *__restrict__ post_attention_layernorm_grad,
+    const float *__restrict__ mlp_residual_grad, float *__restrict__ attn_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
+    float sum = 0;
+    const float attn_residual_v = attn_residual[row * 32 + col];
+    const float weight_v = weight[col];
+    const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
+    sum +=
+        post_attention_layernorm_grad_v * weight_v *
+        (attn_residual_v * post_attention_layernorm_rstd_row);
+    sum = warp_sum(sum);
+    const float mean = sum * 0.03125f;
+    const float mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
+    const float off_xhat =
+        post_attention_layernorm_grad_v * weight_v -
+        attn_residual_v * post_attention_layernorm_rstd_row * mean;
+    attn_residual_grad[row * 32 + col] =
+        mlp_residual_grad_v + post_attention_layernorm_rstd_row * off_xhat;
+}
+
+/* attention_grad (backward_q of attention_fma.cu)
+ * from model.num_attention_heads; 16128 bytes, 26112 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64)
+attention_backward_q_16x2x8(
+    const float *__restrict__ q, const float *__restrict__ k,
+    const float *__restrict__ v, const int *__restrict__ positions,
+    const float *__restrict__ o, const float *__restrict__ lse,
+    const float *__restrict__ d_o, float *__restrict__ delta,
+    float *__restrict__ dq) {
+    using A = float;
+    constexpr int SEQ = 16, HEAD_DIM = 8;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int64_t Q_STRIDE = 16, K_STRIDE = 8;
+    constexpr int64_t V_STRIDE = 24, O_STRIDE = 16;
+    constexpr int64_t DO_STRIDE = 16, DQ_STRIDE = 16;
+    constexpr A SCALE = A(0.35355339059327373);
+    constexpr int ROWS = 64, KEYS = 32;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int THREADS = ROWS * PARTS;
+    constexpr int PITCH = KEYS + 16 / sizeof(A);
+
+    DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
+    A *do_tile = q_tile + WIDTH * ROWS;       /* [WIDTH][ROWS] */
+    A *k_tile = do_tile + WIDTH * ROWS;       /* [WIDTH][PITCH] */
+    A *v_tile = k_tile + WIDTH * PITCH;       /* [WIDTH][PITCH] */
+    A *k_rows = v_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
+    A *kept = k_rows + KEYS * WIDTH;          /* [KEYS][THREADS] */
+    A *swap = kept + KEYS * THREADS;          /* [2][PARTS][KEYS][ROWS] where PARTS > 1 */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
+    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    const A row_lse = query < SEQ ? lse[(token + query) * HEADS + head] : A(0);
+    attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
+                                         Q_STRIDE, SEQ - first, HEAD_DIM);
+    attention_load<ROWS, WIDTH, 1, ROWS>(do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM,
+                                         DO_STRIDE, SEQ - first, HEAD_DIM);
+    __syncthreads();
+
+    A row_delta[1] = {};
+    const int columns = query < SEQ ? HEAD_DIM - part * CHUNK : 0; /* of this thread's part */
+    for (int d = 0; d < CHUNK && d < columns; d++) {
+        const int column = part * CHUNK + d;
+        const A out = convert<A>(o[(token + query) * O_STRIDE + head * HEAD_DIM + column]);
+        row_delta[0] = fma(do_tile[column * ROWS + row], out, row_delta[0]);
+    }
+    attention_combine<PARTS, ROWS>(row_delta, swap, part, row);
+
+    A sums[CHUNK] = {};
+    const int earliest = first - positions[token + first];
+    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+        const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
+        const auto *v_base = v + (token + base) * V_STRIDE + kv_head * HEAD_DIM;
+        __syncthreads();
+        attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k_base, K_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, 1, PITCH>(v_tile, v_base, V_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, WIDTH, 1>(k_rows, k_base, K_STRIDE, SEQ - base, HEAD_DIM);
+        __syncthreads();
+        A s[KEYS] = {}, ds[KEYS] = {};
+        attention_dots<CHUNK, ROWS, PITCH>(s, q_tile + part * CHUNK * ROWS + row,
+                                           k_tile + part * CHUNK * PITCH);
+        attention_dots<CHUNK, ROWS, PITCH>(ds, do_tile + part * CHUNK * ROWS + row,
+                                           v_tile + part * CHUNK * PITCH);
+        attention_combine<PARTS, ROWS>(s, swap, part, row);
+        attention_combine<PARTS, ROWS>(ds, swap + PARTS * KEYS * ROWS, part, row);
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const bool seen = base + j >= start && base + j <= query;
+            ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
+        }
+        attention_keep<THREADS>(kept, ds);
+        attention_add_rows<KEYS, THREADS, WIDTH>(sums, kept, k_rows + part * CHUNK);
+    }
+    if (query < SEQ) {
+        attention_store(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, sums, SCALE, part * CHUNK,
+                        HEAD_DIM);
+        if (part == 0)
+            delta[(token + query) * HEADS + head] = row_delta[0];
+    }
+}
+
+/* attention_grad (backward_kv of attention_fma.cu)
+ * from model.num_attention_heads; 14080 bytes, 34816 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64)
+attention_backward_kv_16x2x8(
+    const float *__restrict__ q, const float *__restrict__ k,
+    const float *__restrict__ v, const int *__restrict__ positions,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const float *__restrict__ d_o, float *__restrict__ dk,
+    float *__restrict__ dv) {
+    using A = float;
+    constexpr int SEQ = 16, HEAD_DIM = 8;
+    constexpr int HEADS = 2, KV_HEADS = 1, GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = 16, K_STRIDE = 8;
+    constexpr int64_t V_STRIDE = 24, DO_STRIDE = 16;
+    constexpr int64_t DK_STRIDE = 8, DV_STRIDE = 8;
+    constexpr A SCALE = A(0.35355339059327373);
+    constexpr int ROWS = 64, QUERIES = 32;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int THREADS = ROWS * PARTS;
+    constexpr int PITCH = QUERIES + 16 / sizeof(A);
+
+    DYNAMIC_SHARED(A, k_tile);                /* [WIDTH][ROWS] */
+    A *v_tile = k_tile + WIDTH * ROWS;        /* [WIDTH][ROWS] */
+    A *q_tile = v_tile + WIDTH * ROWS;        /* [WIDTH][PITCH] */
+    A *do_tile = q_tile + WIDTH * PITCH;      /* [WIDTH][PITCH] */
+    A *q_rows = do_tile + WIDTH * PITCH;      /* [QUERIES][WIDTH] */
+    A *do_rows = q_rows + QUERIES * WIDTH;    /* [QUERIES][WIDTH] */
+    A *kept = do_rows + QUERIES * WIDTH;      /* [QUERIES][THREADS] */
+    A *lses = kept + QUERIES * THREADS;       /* [QUERIES] */
+    A *deltas = lses + QUERIES;               /* [QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + QUERIES); /* [QUERIES], room for A */
+    A *swap = deltas + 2 * QUERIES;           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
+
+    const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
+    attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
+                                         K_STRIDE, SEQ - first, HEAD_DIM);
+    attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
+                                         V_STRIDE, SEQ - first, HEAD_DIM);
+
+    A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
+    for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
+        for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
+            if (base - positions[token + base] >= first + ROWS)
+                break; /* here begins a sample after all keys of this block */
+            const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
+            const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
+            __syncthreads();
+            attention_load<QUERIES, WIDTH, 1, PITCH>(q_tile, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, 1, PITCH>(do_tile, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, WIDTH, 1>(q_rows, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, WIDTH, 1>(do_rows, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            for (int i = threadIdx.x; i < QUERIES; i += blockDim.x) {
+                const int query = base + i;
+                const bool inside = query < SEQ; /* else no key is late enough to be seen */
+                const int64_t at = (token + query) * HEADS + head;
+                lses[i] = inside ? lse[at] : A(0);
+                deltas[i] = inside ? delta[at] : A(0);
+                starts[i] = inside ? query - positions[token + query] : SEQ;
+            }
+            __syncthreads();
+            A p[QUERIES] = {}, ds[QUERIES] = {};
+            attention_dots<CHUNK, ROWS, PITCH>(p, k_tile + part * CHUNK * ROWS + row,
+                                               q_tile + part * CHUNK * PITCH);
+            attention_dots<CHUNK, ROWS, PITCH>(ds, v_tile + part * CHUNK * ROWS + row,
+                                               do_tile + part * CHUNK * PITCH);
+            attention_combine<PARTS, ROWS>(p, swap, part, row);
+            attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
+#pragma unroll
+            for (int i = 0; i < QUERIES; i++) {
+                const bool seen = key >= starts[i] && key <= base + i;
+                p[i] = seen ? exp(p[i] * SCALE - lses[i]) : A(0);
+                ds[i] = p[i] * (ds[i] - deltas[i]);
+            }
+            attention_keep<THREADS>(kept, p);
+            attention_add_rows<QUERIES, THREADS, WIDTH>(dv_sums, kept, do_rows + part * CHUNK);
+            attention_keep<THREADS>(kept, ds);
+            attention_add_rows<QUERIES, THREADS, WIDTH>(dk_sums, kept, q_rows + part * CHUNK);
+        }
+    if (key < SEQ) {
+        attention_store(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, dk_sums, SCALE,
+                        part * CHUNK, HEAD_DIM);
+        attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
+                        HEAD_DIM);
+    }
+}
+
+/* rope_grad over [32, 16]
+ * 10752 bytes, 2048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_q,
+    float *__restrict__ self_attn_q_proj_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 16, col = i % 16;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 4 + col % 4);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 4 + col % 4);
+    const Vec<float, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
+    const Vec<float, 4> self_attn_grad_q_v_2 = load_vec<4>(self_attn_grad_q + row * 16 + (col ^ 4));
+    Vec<float, 4> self_attn_q_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = self_attn_grad_q_v[j] * cos_values_v[j];
+        const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = (col + j) % 8 < 4 ? t + t_2 : t - t_2;
+    }
+    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
+}
+
+/* sum_squares over [3, 1024]
+ * 16384 bytes, 6144 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) sum_squares_3x1024(
+    const float *__restrict__ sharded, float *__restrict__ columns) {
+    const int worker = blockIdx.x;
+    const int first = worker * 3, end = first + 3;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    const int col = (blockIdx.y * 32 + lane) * 4;
+    Vec<float, 4> total = {};
+    for (int row = first + part; row < end; row += 8) {
+        const Vec<float, 4> sharded_v = load_vec<4>(sharded + row * 1024 + col);
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            total[j] += sharded_v[j] * sharded_v[j];
+        }
+    }
+    SHARED Vec<float, 4> sums[256];
+    total = sum_of_parts<8, 32>(sums, total);
+    if (part > 0)
+        return;
+    store_vec(columns + worker * 1024 + col, convert_vec<float>(total));
+}
+
+/* sum over [1, 1024]
+ * 4100 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) sum_1024(
+    const float *__restrict__ columns, float *__restrict__ squared) {
+    const int col = threadIdx.x * 4;
+    float sum = 0;
+    const Vec<float, 4> columns_v = load_vec<4>(columns + col);
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        sum += columns_v[j];
+    }
+    sum = block_sum<256>(sum);
+    if (threadIdx.x == 0)
+        squared[0] = sum;
+}
+
+/* sum, add, clip_factor over [1, 1024]
+ * 7176 bytes, 2304 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
+    const float *__restrict__ columns, const float *__restrict__ sharded_sum,
+    const int *__restrict__ step, const int *__restrict__ bad_step, float *__restrict__ grad_norm,
+    float *__restrict__ clip_factor) {
+    const int col = threadIdx.x * 4;
+    const float sharded_sum_row = sharded_sum[0];
+    const int step_row = step[0];
+    const int bad_step_row = bad_step[0];
+    float squared = 0;
+    const Vec<float, 4> columns_v = load_vec<4>(columns + col);
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        squared += columns_v[j];
+    }
+    squared = block_sum<256>(squared);
+    const float grad_norm_row = sqrtf(sharded_sum_row + squared);
+    if (threadIdx.x == 0)
+        grad_norm[step_row] = grad_norm_row;
+    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    if (threadIdx.x == 0)
+        clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
+}
+
+/* adamw over [rows, 1024]
+ * 34816 bytes, 16128 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
+    float *__restrict__ trained, const float *__restrict__ gradient, float *__restrict__ exp_avg,
+    float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
+    const int *__restrict__ step, const int *__restrict__ applied, const float *__restrict__ lr,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    int64_t rows) {
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
+    if (i >= rows * 1024)
+        return;
+    const float clip_factor_row = clip_factor[0];
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const float lr_row = lr[static_cast<int64_t>(step_row)];
+    const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
+    const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
+    const float t = 1.0f - lr_row * 0.01f;
+    const float rate = lr_row / bias_correction1_row;
+    const bool applies = 0.0f < clip_factor_row;
+    const Vec<float, 4> trained_v = load_vec<4>(trained + i);
+    const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
+    const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
+    const Vec<float, 4> exp_avg_sq_v = load_vec<4>(exp_avg_sq + i);
+    Vec<float, 4> new_trained_v;
+    Vec<float, 4> new_exp_avg_v;
+    Vec<float, 4> new_exp_avg_sq_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float clipped = gradient_v[j] * clip_factor_row;
+        const float t_2 = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
+        const float t_3 = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float t_4 =
+            trained_v[j] * t - rate * (t_2 / (sqrtf(t_3) / bias_correction2_row + 1e-08f));
+        new_trained_v[j] = applies ? t_4 : trained_v[j];
+        new_exp_avg_v[j] = applies ? t_2 : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? t_3 : exp_avg_sq_v[j];
+    }
+    store_vec(trained + i, new_trained_v);
+    store_vec(exp_avg + i, new_exp_avg_v);
+    store_vec(exp_avg_sq + i, new_exp_avg_sq_v);
+}
+
+/* advance_step
+ * 40 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) advance_step(
+    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
+    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
+    const float clip_factor_row = clip_factor[0];
+    const bool applies = 0.0f < clip_factor_row;
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const int bad_step_row = bad_step[0];
+    const float step_loss_row = step_loss[0];
+    loss[step_row] = step_loss_row;
+    step[0] = step_row + 1;
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    step_loss[0] = 0.0f;
+}
+
+/* rms_norm over [32, 32]
+ * 12416 bytes, 7168 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
+    const float *__restrict__ embed_tokens, const float *__restrict__ weight,
+    float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float embed_tokens_v = embed_tokens[row * 32 + col];
+    sum += embed_tokens_v * embed_tokens_v;
+    sum = warp_sum(sum);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    if (lane == 0)
+        input_layernorm_rstd[row] = input_layernorm_rstd_row;
+    const float weight_v = weight[col];
+    input_layernorm[row * 48 + col] = embed_tokens_v * input_layernorm_rstd_row * weight_v;
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 20480 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
+    const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
+    const float *__restrict__ weight, float *__restrict__ attn_residual,
+    float *__restrict__ post_attention_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float embed_tokens_v = embed_tokens[row * 32 + col];
+    const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
+    attn_residual[row * 32 + col] = attn_residual_j;
+    sum += attn_residual_j * attn_residual_j;
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float weight_v = weight[col];
+    post_attention_layernorm[row * 32 + col] =
+        (embed_tokens_v + self_attn_o_proj_v) * rstd * weight_v;
+}
+
+/* swiglu over [32, 24]
+ * from model.intermediate_size; 9216 bytes, 2304 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) swiglu_32x24_of_32(
+    const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
+    float *__restrict__ mlp_act) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 24, col = i % 24;
+    const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
+    const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
+    Vec<float, 4> mlp_act_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        mlp_act_v[j] = gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
+    }
+    store_vec(mlp_act + row * 32 + col, mlp_act_v);
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 16384 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
+    const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
+    const float *__restrict__ weight, float *__restrict__ model_norm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const float attn_residual_v = attn_residual[row * 32 + col];
+    const float down_proj_v = down_proj[row * 32 + col];
+    const float mlp_residual = attn_residual_v + down_proj_v;
+    sum += mlp_residual * mlp_residual;
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float weight_v = weight[col];
+    model_norm[row * 32 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
+}
+
+/* cross_entropy_join over [1, 32]
+ * from training.task; 928 bytes, 352 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
+    const int *__restrict__ labels, const float *__restrict__ loss_weight,
+    const float *__restrict__ part_lse_all, const float *__restrict__ part_target_all,
+    float *__restrict__ loss_rows, float *__restrict__ loss_rows_lse) {
+    const int i = threadIdx.x * 4;
+    if (i >= 32)
+        return;
+    const float loss_weight_row = loss_weight[0];
+    const Vec<int, 4> labels_v = load_vec<4>(labels + i);
+    Vec<float, 4> loss_rows_v;
+    Vec<float, 4> loss_rows_lse_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float part_lse_all_j = part_lse_all[i + j];
+        const float part_target_all_j = part_target_all[i + j];
+        const float part_lse_all_j_2 = part_lse_all[i + j + 32];
+        const float part_target_all_j_2 = part_target_all[i + j + 32];
+        const float t = fmaxf(part_lse_all_j, part_lse_all_j_2);
+        const float loss_rows_lse_j =
+            t + logf(expf(part_lse_all_j - t) + expf(part_lse_all_j_2 - t));
+        const float t_2 =
+            (loss_rows_lse_j - (part_target_all_j + part_target_all_j_2)) * loss_weight_row;
+        loss_rows_v[j] = labels_v[j] >= 0 ? t_2 : 0.0f;
+        loss_rows_lse_v[j] = loss_rows_lse_j;
+    }
+    store_vec(loss_rows + i, loss_rows_v);
+    store_vec(loss_rows_lse + i, loss_rows_lse_v);
+}

@@ -1,0 +1,242 @@
+/* Tensor parallelism as a rewrite: what is split, along what, where ranks add up, and that what looks
+ * at structure afterwards finds as much as on one card. Numbers are compared by tests/dist. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fileio.h"
+#include "model/model.h"
+#include "pass/pass.h"
+#include "pass/train_state.h"
+
+enum { LAYERS = 2, VOCABULARY = 64, HIDDEN = 32, HEADS = 4, KV_HEADS = 2, HEAD = HIDDEN / HEADS, INNER = 48 };
+
+static const char base[] = "[model]\nvocab_size = 64\nhidden_size = 32\nintermediate_size = 48\n"
+                           "num_hidden_layers = 2\nnum_attention_heads = 4\n"
+                           "num_key_value_heads = 2\nmax_position_embeddings = 32\n"
+                           "[training]\ntask = \"sft\"\nseq_len = 16\nsteps = 2\n"
+                           "[data]\nformat = \"synthetic\"\n"
+                           "[parallelism]\ntensor_parallel_degree = 2\n";
+
+static Arena arena;
+
+static int teardown(void **state) {
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static const char lora[] = "adapter.type=\"lora\"", all_linear[] = "adapter.target_modules=[\"all-linear\"]",
+                  dropout[] = "adapter.lora_dropout=0.1", alone[] = "parallelism.tensor_parallel_degree=1";
+
+/* After all passes up to and with the one named; NULL: before any. */
+static Program *made(const char *last, const char *const *sets, int count) {
+    char path[] = "/tmp/test_tensor_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_null(file_write(path, base, sizeof base - 1, NULL));
+    Spec *spec = spec_read(&arena, path, sets, count);
+    unlink(path);
+    Program *p = model_build(&arena, spec);
+    for (int i = 0; last && i < pass_count; i++) {
+        pass_list[i].run(p, spec);
+        program_verify(p, pass_list[i].leaves, pass_list[i].name);
+        if (!strcmp(pass_list[i].name, last))
+            break;
+    }
+    return p;
+}
+
+static int count_of(const Program *p, Entry entry, OpKind kind) {
+    int count = 0;
+    for (int i = 0; i < p->entry[entry].op_count; i++)
+        count += p->entry[entry].ops[i]->kind == kind;
+    return count;
+}
+
+static const Param *param(const Program *p, const char *end) {
+    for (int i = 0; i < p->param_count; i++) {
+        size_t whole = strlen(p->params[i].file_name), part = strlen(end);
+        if (whole >= part && !strcmp(p->params[i].file_name + whole - part, end))
+            return &p->params[i];
+    }
+    fail_msg("no parameter %s", end);
+    return NULL;
+}
+
+static void is_split(const Program *p, const char *end, int axis, int64_t rows, int64_t cols) {
+    const Param *found = param(p, end);
+    assert_int_equal(found->shard, GROUP_TENSOR);
+    assert_int_equal(found->shard_axis, axis);
+    assert_int_equal(found->partial, 0);
+    assert_int_equal(found->weight->dim[0], rows);
+    assert_int_equal(found->weight->dim[1], cols);
+    assert_int_equal(found->weight->storage->bytes, value_bytes(found->weight));
+}
+
+static void is_whole(const Program *p, const char *end, RankGroup partial) {
+    assert_int_equal(param(p, end)->shard, 0);
+    assert_int_equal(param(p, end)->partial, partial);
+}
+
+static void test_linears_are_split(void **state) {
+    (void)state;
+    Program *p = made("tensor", NULL, 0);
+    is_split(p, "layers.1.self_attn.q_proj.weight", 0, HIDDEN / 2, HIDDEN);
+    is_split(p, "layers.1.self_attn.k_proj.weight", 0, KV_HEADS * HEAD / 2, HIDDEN);
+    is_split(p, "layers.1.self_attn.v_proj.weight", 0, KV_HEADS * HEAD / 2, HIDDEN);
+    is_split(p, "layers.1.self_attn.o_proj.weight", 1, HIDDEN, HIDDEN / 2);
+    is_split(p, "layers.1.mlp.gate_proj.weight", 0, INNER / 2, HIDDEN);
+    is_split(p, "layers.1.mlp.up_proj.weight", 0, INNER / 2, HIDDEN);
+    is_split(p, "layers.1.mlp.down_proj.weight", 1, HIDDEN, INNER / 2);
+    is_whole(p, "layers.1.input_layernorm.weight", 0);
+    is_whole(p, "model.norm.weight", 0);
+}
+
+static void test_the_vocabulary_is_split(void **state) {
+    (void)state;
+    const char *const sets[] = {"parallelism.vocab_parallel=false"};
+    Program *p = made("vocab_parallel", NULL, 0), *whole = made("vocab_parallel", sets, 1);
+    is_split(p, "embed_tokens.weight", 0, VOCABULARY / 2, HIDDEN);
+    is_split(p, "lm_head.weight", 0, VOCABULARY / 2, HIDDEN);
+    is_whole(whole, "embed_tokens.weight", 0);
+    is_whole(whole, "lm_head.weight", 0);
+    p = made("lower", NULL, 0);
+    for (int e = ENTRY_MICRO_STEP; e <= ENTRY_EVALUATE; e++) {
+        if (!graph_find(&p->entry[e], OP_attention))
+            continue;
+        assert_int_equal(count_of(p, (Entry)e, OP_cross_entropy), 0);
+        assert_int_equal(count_of(p, (Entry)e, OP_all_gather), 2);
+        const Op *part = graph_find(&p->entry[e], OP_cross_entropy_part);
+        assert_int_equal(value_cols(part->in[0]), VOCABULARY / 2);
+    }
+}
+
+static void test_heads_are_shared_out(void **state) {
+    (void)state;
+    Program *p = made("tensor", NULL, 0);
+    for (int e = ENTRY_MICRO_STEP; e < ENTRY_COUNT; e++) {
+        const Op *op = graph_find(&p->entry[e], OP_attention);
+        if (!op)
+            continue;
+        assert_int_equal(op->attr.heads, HEADS / 2);
+        assert_int_equal(op->attr.kv_heads, KV_HEADS / 2);
+        assert_int_equal(value_cols(op->out[0]), HIDDEN / 2);
+        assert_int_equal(value_cols(op->out[1]), HEADS / 2);
+    }
+}
+
+/* Attention and MLP of a layer: one sum forward, one backward, whatever reads their input. Embedding
+ * and head: one forward, one backward. */
+static void sums_are_few(const char *const *sets, int count, int backward) {
+    Program *p = made("autodiff", sets, count);
+    const int forward = 2 * LAYERS + 1;
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_spread), forward);
+    assert_int_equal(count_of(p, ENTRY_EVALUATE, OP_spread), forward);
+    assert_int_equal(count_of(p, ENTRY_EVALUATE, OP_all_reduce), forward);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_reduce), forward + backward);
+}
+
+static void test_sums_are_few(void **state) {
+    (void)state;
+    sums_are_few(NULL, 0, 2 * LAYERS + 1);
+    /* Ahead of the first adapters nothing trains. */
+    sums_are_few((const char *const[]){lora, all_linear}, 2, 2 * LAYERS);
+    sums_are_few((const char *const[]){lora, all_linear, dropout}, 3, 2 * LAYERS);
+}
+
+static void test_adapters_go_with_their_linears(void **state) {
+    (void)state;
+    const char *const sets[] = {lora, all_linear, "adapter.r=4", dropout};
+    Program *p = made("tensor", sets, 4);
+    is_split(p, "layers.0.self_attn.q_proj.lora_B.weight", 0, HIDDEN / 2, 4);
+    is_split(p, "layers.0.mlp.up_proj.lora_B.weight", 0, INNER / 2, 4);
+    is_split(p, "layers.0.self_attn.o_proj.lora_A.weight", 1, 4, HIDDEN / 2);
+    is_split(p, "layers.0.mlp.down_proj.lora_A.weight", 1, 4, INNER / 2);
+    is_whole(p, "layers.0.self_attn.q_proj.lora_A.weight", GROUP_TENSOR);
+    is_whole(p, "layers.0.mlp.up_proj.lora_A.weight", GROUP_TENSOR);
+    is_whole(p, "layers.0.self_attn.o_proj.lora_B.weight", GROUP_TENSOR);
+    is_whole(p, "layers.0.mlp.down_proj.lora_B.weight", GROUP_TENSOR);
+}
+
+/* Of what all ranks have the same numbers are left out, of columns each rank's own. */
+static void test_dropout_knows_its_columns(void **state) {
+    (void)state;
+    const char *const sets[] = {lora, all_linear, dropout};
+    Program *p = made("tensor", sets, 3);
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    int own = 0, same = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        if (op->kind != OP_dropout)
+            continue;
+        bool is_own = strstr(op->name, "o_proj") || strstr(op->name, "down_proj");
+        assert_int_equal(op->attr.group, is_own ? GROUP_TENSOR : 0);
+        assert_int_equal(op->in_count, is_own ? 5 : 4);
+        own += is_own;
+        same += !is_own;
+    }
+    assert_int_equal(own, 2 * LAYERS);
+    assert_int_equal(same, 5 * LAYERS);
+    assert_int_equal(p->place_count, 1);
+}
+
+static int64_t rows_of(int64_t elements) { return (elements + TRAIN_COLS - 1) / TRAIN_COLS; }
+
+/* What is summed lies together, and what ranks have of their own. */
+static void test_the_run_is_in_order(void **state) {
+    (void)state;
+    const char *const sets[] = {lora, all_linear, "adapter.r=4"};
+    Program *p = made("train_state", sets, 3);
+    const TrainState *s = &p->train;
+    int64_t shard = 0, partial = 0;
+    for (int i = 0; i < p->param_count; i++) {
+        const Param *of = &p->params[i];
+        if (!value_trains(of->weight))
+            continue;
+        int64_t row = of->gradient->offset / TRAIN_COLS;
+        assert_true(of->shard ? row < s->shard_rows : row >= s->shard_rows);
+        shard += of->shard ? rows_of(value_elements(of->weight)) : 0;
+        partial += of->partial ? rows_of(value_elements(of->weight)) : 0;
+    }
+    assert_int_equal(s->shard_rows, shard);
+    assert_int_equal(s->partial_rows, partial);
+    assert_int_equal(value_rows(s->gradient), shard + partial);
+    assert_int_equal(s->shard, GROUP_TENSOR);
+    assert_int_equal(s->partial, GROUP_TENSOR);
+}
+
+/* Bordered linears are as many products as on one card, forward and backward. */
+static void test_borders_are_found(void **state) {
+    (void)state;
+    const char *const sets[] = {lora, all_linear, alone};
+    Program *many = made("lower", sets, 2), *one = made("lower", sets, 3);
+    assert_int_equal(count_of(many, ENTRY_MICRO_STEP, OP_matmul),
+                     count_of(one, ENTRY_MICRO_STEP, OP_matmul));
+    assert_int_equal(count_of(many, ENTRY_EVALUATE, OP_matmul),
+                     count_of(one, ENTRY_EVALUATE, OP_matmul));
+    assert_int_equal(count_of(one, ENTRY_MICRO_STEP, OP_all_reduce), 0);
+    assert_int_equal(count_of(many, ENTRY_MICRO_STEP, OP_spread), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_linears_are_split, teardown),
+        cmocka_unit_test_teardown(test_the_vocabulary_is_split, teardown),
+        cmocka_unit_test_teardown(test_heads_are_shared_out, teardown),
+        cmocka_unit_test_teardown(test_sums_are_few, teardown),
+        cmocka_unit_test_teardown(test_adapters_go_with_their_linears, teardown),
+        cmocka_unit_test_teardown(test_dropout_knows_its_columns, teardown),
+        cmocka_unit_test_teardown(test_the_run_is_in_order, teardown),
+        cmocka_unit_test_teardown(test_borders_are_found, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
