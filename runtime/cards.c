@@ -123,8 +123,8 @@ void rt_peer_copy(Rt *rt, RtPurpose purpose, int number, RtPtr to, RtPtr from, s
     if (rt->dry)
         return;
     const Rt *other = rt->cards->card[number];
-    CU(MemcpyPeerAsync, to, rt->context, other->arenas[RT_STATE] + (from - rt->arenas[RT_STATE]),
-       other->context, bytes, rt->streams[rt->stream]);
+    RtPtr there = other->arenas[RT_STATE] + (from - rt->arenas[RT_STATE]);
+    CU(MemcpyDtoDAsync, to, there, bytes, rt->streams[rt->stream]); /* an address says whose it is */
     rt_launched(rt);
 }
 

@@ -32,7 +32,8 @@ static struct {
 } cupti;
 
 static const CUpti_ActivityKind activities[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2 /* from card to card */, CUPTI_ACTIVITY_KIND_MEMSET,
     CUPTI_ACTIVITY_KIND_DRIVER};
 
 struct Profile {
@@ -84,6 +85,7 @@ static void add_kernel(Profile *p, const CUpti_ActivityKernel9 *k) {
                .name = intern(p, k->name),
                .start = k->start,
                .end = k->end,
+               .device = k->deviceId,
                .stream = k->streamId,
                .correlation = k->correlationId,
                .grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
@@ -105,6 +107,7 @@ static void add_copy(Profile *p, const CUpti_ActivityMemcpy5 *c) {
                .name = intern(p, names[kind]),
                .start = c->start,
                .end = c->end,
+               .device = c->deviceId,
                .stream = c->streamId,
                .correlation = c->correlationId,
                .bytes = c->bytes,
@@ -114,12 +117,27 @@ static void add_copy(Profile *p, const CUpti_ActivityMemcpy5 *c) {
            });
 }
 
+static void add_peer_copy(Profile *p, const CUpti_ActivityMemcpyPtoP4 *c) {
+    add(p, (ProfileRecord){
+               .kind = PROFILE_COPY,
+               .name = intern(p, "[CUDA memcpy Peer-to-Peer]"),
+               .start = c->start,
+               .end = c->end,
+               .device = c->deviceId,
+               .stream = c->streamId,
+               .correlation = c->correlationId,
+               .bytes = c->bytes,
+               .copy = RT_D2D,
+           });
+}
+
 static void add_memset(Profile *p, const CUpti_ActivityMemset4 *m) {
     add(p, (ProfileRecord){
                .kind = PROFILE_MEMSET,
                .name = intern(p, "[CUDA memset]"),
                .start = m->start,
                .end = m->end,
+               .device = m->deviceId,
                .stream = m->streamId,
                .correlation = m->correlationId,
                .bytes = m->bytes,
@@ -148,6 +166,9 @@ static void add_activity(Profile *p, const CUpti_Activity *activity) {
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
         add_copy(p, (const CUpti_ActivityMemcpy5 *)activity);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        add_peer_copy(p, (const CUpti_ActivityMemcpyPtoP4 *)activity);
         break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
         add_memset(p, (const CUpti_ActivityMemset4 *)activity);

@@ -21,6 +21,7 @@ typedef struct {
     ProfileKind kind;
     const char *name; /* kernel, API call or "[CUDA memcpy Host-to-Device]"; owned by the profile */
     uint64_t start, end; /* ns on CUPTI's clock */
+    uint32_t device;     /* by CUDA's number, of kernels, copies and memsets */
     uint32_t stream;     /* of kernels, copies and memsets; thread id of API calls */
     uint32_t correlation;
     uint64_t bytes;                                      /* copies and memsets */

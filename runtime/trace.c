@@ -14,10 +14,17 @@
 
 /* ---- timeline -------------------------------------------------------------------------------- */
 
-/* Each rank has two process rows: the host's calls and the device's work. */
+/* Each rank has two process rows: the host's calls and the device's work; a process that drives several
+ * cards one more for each of them. */
 static int host_process(int rank) { return 2 * rank + 1; }
 
 static int device_process(int rank) { return 2 * rank + 2; }
+
+static int process_of(const Rt *rt, const ProfileRecord *r) {
+    if (r->kind == PROFILE_API)
+        return host_process(rt->rank);
+    return device_process(rt->card_count > 1 ? (int)r->device : rt->rank);
+}
 
 /* The trace event format counts in microseconds; three decimals keep every nanosecond. */
 static void print_us(FILE *out, const char *key, uint64_t ns) {
@@ -54,11 +61,10 @@ static void print_arguments(FILE *out, const ProfileRecord *r) {
     fputs("}", out);
 }
 
-static void print_event(FILE *out, int rank, const ProfileRecord *r, uint64_t origin) {
+static void print_event(FILE *out, const Rt *rt, const ProfileRecord *r, uint64_t origin) {
     static const char *const categories[] = {"kernel", "copy", "memset", "api"};
     fprintf(out, "{\"ph\": \"X\", \"pid\": %d, \"tid\": %u, \"cat\": \"%s\", \"name\": ",
-            r->kind == PROFILE_API ? host_process(rank) : device_process(rank), r->stream,
-            categories[r->kind]);
+            process_of(rt, r), r->stream, categories[r->kind]);
     print_string(out, r->name);
     fputs(", ", out);
     print_us(out, "ts", r->start - origin);
@@ -87,9 +93,15 @@ static void print_events(FILE *out, const Rt *rt) {
     print_process(out, rt, host_process(rt->rank), "host: driver calls by thread");
     fputs(",\n", out);
     print_process(out, rt, device_process(rt->rank), rt->device.name);
+    for (int card = 1; card < rt->card_count; card++) {
+        char name[300];
+        snprintf(name, sizeof name, "%s, card %d", rt->device.name, card);
+        fputs(",\n", out);
+        print_process(out, rt, device_process(card), name);
+    }
     for (int64_t i = 0; i < profile_count(rt->profile); i++) {
         fputs(",\n", out);
-        print_event(out, rt->rank, profile_record(rt->profile, i), origin);
+        print_event(out, rt, profile_record(rt->profile, i), origin);
     }
 }
 

@@ -5,25 +5,31 @@ enum { SIGNAL_S = 120 };
 
 /* What is asked for, enough for the point with the most cards. */
 typedef struct {
-    int ranks, nodes, per_node;
+    int ranks, cards, nodes, per_node, gpus_per_node;
+    bool shared; /* a task of some point drives several cards */
     int64_t threads; /* a task */
     bool numa_bind;
 } Request;
 
 static int ranks_of(const Plan *plan) { return (int)mesh_ranks(&plan->program->mesh, GROUP_WORLD); }
 
+static int cards_of(const Plan *plan) { return ranks_of(plan) * (int)plan->program->cards; }
+
 static Request request_of(const JobPoint *points, int count) {
-    Request r = {.ranks = 1, .numa_bind = true};
+    Request r = {.ranks = 1, .cards = 1, .numa_bind = true};
     for (int i = 0; i < count; i++) {
         const Plan *plan = points[i].plan;
         r.ranks = ranks_of(plan) > r.ranks ? ranks_of(plan) : r.ranks;
+        r.cards = cards_of(plan) > r.cards ? cards_of(plan) : r.cards;
+        r.shared = r.shared || plan->program->cards > 1;
         if (plan->spec->data.num_workers + 1 > r.threads)
             r.threads = plan->spec->data.num_workers + 1;
         r.numa_bind = r.numa_bind && plan->spec->data.numa_bind;
     }
     int node = device_node_cards(points[0].plan->device);
-    r.nodes = (int)ceil_div(r.ranks, node);
+    r.nodes = (int)ceil_div(r.cards, node);
     r.per_node = (int)ceil_div(r.ranks, r.nodes);
+    r.gpus_per_node = (int)ceil_div(r.cards, r.nodes);
     return r;
 }
 
@@ -39,7 +45,8 @@ static void put_head(const char *folder, const JobPoint *points, int count, cons
     const Spec *spec = points[0].plan->spec;
     bool array = points[0].name[0];
     sb_puts(out, "#!/bin/bash\n");
-    sb_printf(out, "# %s: cards %d, nodes %d, a task a card.%s\n", spec->name, r->ranks, r->nodes,
+    sb_printf(out, "# %s: cards %d, nodes %d, %s.%s\n", spec->name, r->cards, r->nodes,
+              r->shared ? "a task for all cards of a process" : "a task a card",
               array ? " A job of the array is a point of the study." : "");
     sb_printf(out, "# To be started where the paths of its spec are right:\n#\n"
                    "#     sbatch %s/job.sbatch\n#\n", folder);
@@ -49,7 +56,7 @@ static void put_head(const char *folder, const JobPoint *points, int count, cons
     put_word(out, "time", spec->job.time);
     sb_printf(out, "#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n#SBATCH --ntasks-per-node=%d\n", r->nodes,
               r->ranks, r->per_node);
-    sb_printf(out, "#SBATCH --gpus-per-node=%d\n#SBATCH --cpus-per-task=%lld\n", r->per_node,
+    sb_printf(out, "#SBATCH --gpus-per-node=%d\n#SBATCH --cpus-per-task=%lld\n", r->gpus_per_node,
               (long long)r->threads);
     if (array)
         sb_printf(out, "#SBATCH --array=0-%d\n", count - 1);

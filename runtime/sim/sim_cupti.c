@@ -151,6 +151,8 @@ static size_t record_bytes(CUpti_ActivityKind kind) {
         return sizeof(KernelRecord);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
         return sizeof(CopyRecord);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return sizeof(CUpti_ActivityMemcpyPtoP4);
     case CUPTI_ACTIVITY_KIND_MEMSET:
         return sizeof(SetRecord);
     case CUPTI_ACTIVITY_KIND_DRIVER:
@@ -232,6 +234,35 @@ static void add_copy(const SimRecord *r) {
     append(&c, sizeof c);
 }
 
+static void add_peer_copy(const SimRecord *r) {
+    CUpti_ActivityMemcpyPtoP4 c;
+    memset(&c, 0, sizeof c);
+    c.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+    c.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+    c.srcKind = c.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    c.bytes = r->bytes;
+    c.start = r->start;
+    c.end = r->end;
+    c.deviceId = (uint32_t)r->device;
+    c.contextId = 1;
+    c.streamId = r->stream;
+    c.srcDeviceId = (uint32_t)r->from_device;
+    c.dstDeviceId = (uint32_t)r->to_device;
+    c.correlationId = r->correlation;
+    append(&c, sizeof c);
+}
+
+/* Copies between devices have a kind of their own. */
+static void add_any_copy(const SimRecord *r) {
+    const bool peer = r->copy == COPY_D2D && r->from_device != r->to_device;
+    if (!cupti.enabled[peer ? CUPTI_ACTIVITY_KIND_MEMCPY2 : CUPTI_ACTIVITY_KIND_MEMCPY])
+        return;
+    if (peer)
+        add_peer_copy(r);
+    else
+        add_copy(r);
+}
+
 static void add_set(const SimRecord *r) {
     SetRecord s;
     memset(&s, 0, sizeof s);
@@ -293,8 +324,7 @@ static void on_record(const SimRecord *r) {
         add_kernel(r);
         break;
     case TRACE_COPY:
-        if (cupti.enabled[CUPTI_ACTIVITY_KIND_MEMCPY])
-            add_copy(r);
+        add_any_copy(r);
         break;
     case TRACE_SET:
         if (cupti.enabled[CUPTI_ACTIVITY_KIND_MEMSET])

@@ -135,6 +135,8 @@ static void run_copy(const Op *op, SimRecord *record) {
     record->bytes = op->copy.bytes;
     record->copy = op->copy.kind;
     record->pinned = op->copy.pinned;
+    record->from_device = memory_device(from);
+    record->to_device = memory_device(op->copy.to);
 }
 
 static void run_set(const Op *op, SimRecord *record) {

@@ -26,7 +26,6 @@ ranks() { echo parallelism.data_parallel_replicate_degree="$1"; }
 buckets=parallelism.bucket_size_mb=0.001
 bucketed() { printf '%s\n' "$(ranks "$1")" $buckets; }
 skipped() { sed -n 's/.*"skipped_steps": *\([0-9]*\).*/\1/p' "$work/$1/report.json"; }
-cards() { printf '%s\n' "$(ranks "$1")" 'parallelism.data_parallel_mode="dp"'; }
 
 # All of the state, optimizer and counters included, and the losses.
 same_results() {
@@ -218,122 +217,6 @@ test_resume_with_other_ranks() {
     done
 }
 
-# One process with three cards, and two micro-steps on each: of the rows one replica's have no target.
-test_cards() {
-    unequal_targets
-    layout_of=cards pair cards demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" \
-        adapter.lora_dropout=0.1 training.steps=10 &&
-        same_training 1e-11 cards_one_out cards_many_out
-}
-
-# As two ranks do: statistics of the batch are each replica's, running ones the first card's.
-test_cards_batch_norm() {
-    local out
-    set -- mobilenet precision.dtype=fp64 training.steps=3 data.eval_batches=100
-    for out in ranks cards; do
-        mapfile -t layout < <($out 2)
-        program norm_by_$out $cases/$1/spec.toml "${@:2}" "${layout[@]}" &&
-            run norm_by_$out norm_by_${out}_out "--init $cases/$1/model --dump $work/norm_by_${out}_out.dump" ||
-            return 1
-    done
-    same_training 1e-11 norm_by_ranks_out norm_by_cards_out &&
-        tensors --tolerance 1e-11 "$(newest norm_by_ranks_out)/state.safetensors" \
-            "$(newest norm_by_cards_out)/state.safetensors"
-}
-
-# Without graphs, fusion and early copies, in other orders, and once more: the same bits.
-test_cards_any_order() {
-    lora cards2 $(cards 2) && run cards2 cards_again "${lora_start[*]}" &&
-        same_results cards2_out cards_again &&
-        SIM_ORDER=reverse SIM_QUEUE=lazy run cards2 cards_lazy "${lora_start[*]}" &&
-        same_results cards_again cards_lazy &&
-        SIM_ORDER=random:3 SIM_QUEUE=lazy:5 run cards2 cards_seeded "${lora_start[*]}" &&
-        same_results cards_again cards_seeded &&
-        SIM_QUEUE=eager run cards2 cards_eager "${lora_start[*]}" &&
-        same_results cards_again cards_eager &&
-        program cards_plain $cases/demo/spec.toml "${dropout[@]}" $(cards 2) compile.fusion=false \
-            compile.cuda_graph=false compile.overlap=false data.pin_memory=false &&
-        run cards_plain cards_plain_out "${lora_start[*]}" && same_results cards_again cards_plain_out
-}
-
-test_cards_images() {
-    layout_of=cards pair cards_images cnn 4 1 precision.dtype=fp64 training.label_smoothing=0.1 \
-        training.steps=5 && same_training 1e-11 cards_images_one_out cards_images_many_out &&
-        program cards_gather $cases/cnn/spec.toml precision.dtype=fp64 training.label_smoothing=0.1 \
-            training.steps=5 $(cards 4) parallelism.gather_outputs=true &&
-        run cards_gather cards_gather_out "--init $cases/cnn/model" &&
-        same_results cards_images_many_out cards_gather_out
-}
-
-test_cards_bf16() {
-    layout_of=cards pair cards_bf16 demo 2 2 precision.dtype=bf16 training.steps=4 &&
-        same_training 1e-4 cards_bf16_one_out cards_bf16_many_out &&
-        layout_of=cards pair cards_fp16 demo 2 1 precision.dtype=fp16 precision.init_scale=3e7 training.steps=8 &&
-        awk -v a="$(skipped cards_fp16_one_out)" -v b="$(skipped cards_fp16_many_out)" \
-            'BEGIN { exit !(a >= 1 && a < 8 && a == b) }'
-}
-
-# Checkpoints of one card, of cards and of ranks go on with each other.
-test_cards_resume() {
-    layout_of=cards pair cards_resume demo 2 1 "${dropout[@]}" &&
-        program cards_resume_ranks $cases/demo/spec.toml "${dropout[@]}" "$(ranks 2)" || return 1
-    local from to
-    for from in one many ranks; do
-        to=$([ $from = many ] && echo one || echo many)
-        run cards_resume_$from cards_resumed_$from "${lora_start[*]} --steps 3" &&
-            run cards_resume_$to cards_resumed_$from "--resume" &&
-            ! grep -q 'its batches have changed' "$work/cards_resumed_$from.log" &&
-            near 1e-11 "$work/cards_resume_one_out/loss.csv" "$work/cards_resumed_$from/loss.csv" || return 1
-    done
-}
-
-# A token that the second card alone sees has no number for an embedding.
-test_cards_not_finite() {
-    local model=$work/cards_bad file=$work/cards_bad/model.safetensors head at
-    awk 'BEGIN {
-        for (row = 0; row < 12; row++) {
-            ids = row == 3 ? 100 : 1
-            for (i = 1; i < 20; i++) ids = ids ", " (row * 7 + i * 5) % 90
-            print "{\"input_ids\": [" ids "]}"
-        }
-    }' >"$work/cards_bad.jsonl"
-    cp -r $cases/demo/model "$model"
-    head=$(od -An -tu8 -N8 "$file" | tr -d ' ')
-    at=$(head -c $((8 + head)) "$file" | grep -o '"model.embed_tokens.weight":{[^}]*}' |
-        sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
-    printf '\0\0\300\177' | dd of="$file" bs=1 seek=$((8 + head + at + 100 * 32 * 4)) conv=notrunc status=none
-    program cards_bad_run $cases/demo/spec.toml $(cards 2) data.train="$work/cards_bad.jsonl" data.packing=false &&
-        ! run cards_bad_run cards_bad_out "--init $model" &&
-        grep -q 'error: step 1 is not finite: first on card 1, model\.embed_tokens' "$work/cards_bad_out.log"
-}
-
-# Refused before anything is there: as several processes, with too few cards, with too few rows.
-test_cards_refused() {
-    local dir=$work/cards_many
-    ! OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 "$dir/run" --out "$work/refused" >"$work/refused.log" 2>&1 &&
-        grep -q 'error: this program drives its 3 cards from one process and was started as 2: start it without mpirun' "$work/refused.log" &&
-        ! SIM_DEVICES=2 "$dir/run" --out "$work/refused" >"$work/refused.log" 2>&1 &&
-        grep -q 'error: this program drives 3 cards and this machine shows it 2 GPUs' "$work/refused.log" &&
-        [ ! -e "$work/refused" ] && head -n 2 $cases/demo/data.jsonl >"$work/few_cards.jsonl" &&
-        program few_cards $cases/demo/spec.toml $(cards 3) data.train="$work/few_cards.jsonl" &&
-        ! run few_cards few_cards_out "${lora_start[*]}" &&
-        grep -q 'error: .*3 cards cannot share 2 training rows; lower .* to 2 or less' "$work/few_cards_out.log"
-}
-
-# What the plan counts is what ran: copies of each purpose, and all of them.
-of_kind() { # of_kind KIND FIELD FILE
-    sed -n "/\"$1\": {/,/}/s/.*\"$2\": *\([0-9]*\).*/\1/p" "$3"
-}
-test_cards_are_counted() {
-    local plan=$work/cards_many/plan.json report=$work/cards_many_out/report.json steps=9 kind field
-    for kind in broadcast gather reduce; do
-        for field in count bytes; do
-            [ $((steps * $(of_kind $kind $field "$plan"))) = "$(of_kind $kind $field "$report")" ] &&
-                [ "$(of_kind $kind $field "$plan")" -gt 0 ] || return 1
-        done
-    done
-}
-
 # All ranks meet a number that is none in the same step, and go back to it together.
 test_not_finite() {
     local file=$work/bad/adapter_model.safetensors
@@ -394,14 +277,15 @@ test_collectives_are_counted() {
         END { exit !(planned > 0 && bytes == 6 * planned) }' "$work/stepwise/report.json"
 }
 
+. tests/dist/cards_cases.sh
 . tests/dist/tensor_cases.sh
 
 tests='three four summed_after_backward late_streams unequal_targets images loss_scale batch_norm two_runs
 any_order without_graph_and_fusion cards cards_refused cards_are_counted cards_not_finite
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study
 collectives_are_counted tensor_lora tensor_pretrain'
-[ "${1-}" != --all ] || set -- $tests sync_batch_norm two eight packed bf16 cards_batch_norm cards_any_order \
-    cards_images cards_bf16 cards_resume $tensor_tests
+[ "${1-}" != --all ] || set -- $tests sync_batch_norm two eight packed bf16 \
+    $cards_tests $tensor_tests
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||
