@@ -317,7 +317,7 @@ static void profiled_run(void) {
     assert_non_null(rt.profile);
     assert_int_equal(enabled, 0);
     profile_begin(rt.profile);
-    assert_int_equal(enabled, 4);
+    assert_int_equal(enabled, 5);
     profile_end(rt.profile, 2);
     assert_int_equal(enabled, 0);
 }
