@@ -15,6 +15,7 @@ static void add_exchanged(RtExchanged *sum, const RtExchanged *more, int kinds) 
     for (int kind = 0; kind < kinds; kind++) {
         sum[kind].count += more[kind].count;
         sum[kind].bytes += more[kind].bytes;
+        sum[kind].bus_bytes += more[kind].bus_bytes;
     }
 }
 

@@ -168,9 +168,14 @@ static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr
                   int64_t count, RtDtype dtype) {
     const int64_t bytes = count * (int64_t)rt_dtype_bytes(dtype);
     const bool parts = kind == RT_ALL_GATHER || kind == RT_REDUCE_SCATTER;
-    rt->work.collectives[kind].count++;
-    rt->work.collectives[kind].bytes +=
-        bytes * (parts ? mesh_group_ranks(rt->program, group) : 1);
+    const int ranks = mesh_group_ranks(rt->program, group);
+    const int64_t all = bytes * (parts ? ranks : 1);
+    const double shared = (double)(ranks - 1) / ranks;
+    RtExchanged *sum = &rt->work.collectives[kind];
+    sum->count++;
+    sum->bytes += all;
+    sum->bus_bytes +=
+        (double)all * (kind == RT_BROADCAST ? 1 : kind == RT_ALL_REDUCE ? 2 * shared : shared);
     if (rt->dry)
         return false;
     *c = (Collective){collective_name(kind),

@@ -128,6 +128,7 @@ static void add_peer_copy(Profile *p, const CUpti_ActivityMemcpyPtoP4 *c) {
                .correlation = c->correlationId,
                .bytes = c->bytes,
                .copy = RT_D2D,
+               .peer = true,
            });
 }
 

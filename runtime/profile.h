@@ -26,7 +26,7 @@ typedef struct {
     uint32_t correlation;
     uint64_t bytes;                                      /* copies and memsets */
     RtCopyKind copy;                                     /* of a copy */
-    bool pinned;                                         /* of a copy */
+    bool pinned, peer; /* of a copy; peer: from one device to another, D2D too */
     uint32_t grid[3], block[3], registers, shared_bytes; /* of a kernel */
 } ProfileRecord;
 

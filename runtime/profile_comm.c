@@ -1,4 +1,5 @@
-/* A collective costs what no other work hides: the union of NCCL's kernels over time, less the part of
+/* Communication costs what no other work hides: the union of NCCL's kernels and of copies between
+ * devices over time, less the part of
  * it in which other work ran. Waiting for the last rank is a part of the kernels' time. */
 #include "runtime/profile_comm.h"
 
@@ -7,15 +8,11 @@
 #include <string.h>
 
 /* "AllReduce" stands before "Reduce", which it contains. */
-const CommKind comm_kinds[COMM_KINDS] = {
-    {"AllReduce", "all_reduce", 2, false},         {"AllGather", "all_gather", 1, false},
-    {"ReduceScatter", "reduce_scatter", 1, false}, {"Broadcast", "broadcast", 1, true},
-    {"Reduce", "reduce", 1, true},                 {"Send", "send_recv", 1, true},
-};
-
-double comm_bus_factor(const CommKind *kind, int ranks) {
-    return kind->times * (kind->whole ? 1 : (double)(ranks - 1) / ranks);
-}
+static const char *const words[COMM_SEND_RECV] = {[RT_ALL_REDUCE] = "AllReduce",
+                                                  [RT_ALL_GATHER] = "AllGather",
+                                                  [RT_REDUCE_SCATTER] = "ReduceScatter",
+                                                  [RT_BROADCAST] = "Broadcast",
+                                                  [COMM_REDUCE] = "Reduce"};
 
 /* -1: none of NCCL's. Its kernels are called ncclDevKernel_AllReduce_Sum_f32_RING_LL and the like; what
  * has no other kind's word sends or receives. */
@@ -23,15 +20,15 @@ static int kind_of(const ProfileRecord *r) {
     if (r->kind != PROFILE_KERNEL || strncmp(r->name, "nccl", 4) != 0)
         return -1;
     int kind = 0;
-    while (kind < COMM_KINDS && !strstr(r->name, comm_kinds[kind].word))
+    while (kind < COMM_SEND_RECV && !(words[kind] && strstr(r->name, words[kind])))
         kind++;
-    return kind < COMM_KINDS ? kind : COMM_KINDS - 1;
+    return kind;
 }
 
-static bool is_comm(const ProfileRecord *r) { return kind_of(r) >= 0; }
+static bool is_comm(const ProfileRecord *r) { return kind_of(r) >= 0 || r->peer; }
 
 static bool is_work(const ProfileRecord *r) {
-    bool inner = r->kind == PROFILE_COPY && r->copy == RT_D2D;
+    bool inner = r->kind == PROFILE_COPY && r->copy == RT_D2D && !r->peer;
     return (r->kind == PROFILE_KERNEL && !is_comm(r)) || r->kind == PROFILE_MEMSET || inner;
 }
 

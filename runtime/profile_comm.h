@@ -4,22 +4,12 @@
 
 #include "runtime/profile.h"
 
-/* Collectives by what NCCL's kernels are called: the word in a kernel's name, the key of the report,
- * and, as nccl-tests has it, what its algorithm rate is multiplied with to give the links' rate: so
- * many times (n - 1) / n among n ranks, or 1 where `whole`. */
-typedef struct {
-    const char *word, *name;
-    double times;
-    bool whole;
-} CommKind;
-enum { COMM_KINDS = 6 };
-extern const CommKind comm_kinds[COMM_KINDS];
-
-double comm_bus_factor(const CommKind *kind, int ranks);
+/* Collectives by the word in the name of NCCL's kernels for them; first those that are RtCollectives. */
+typedef enum { COMM_REDUCE = RT_COLLECTIVES, COMM_SEND_RECV, COMM_KINDS } CommKind;
 
 /* Of the whole window, in ms. */
 typedef struct {
-    double comm;       /* some collective ran */
+    double comm;       /* some collective ran, or a copy from one device to another */
     double overlapped; /* … and other work beside it */
     double work;       /* other work ran: kernels, memsets, copies within the device */
 } CommTimes;

@@ -2,6 +2,7 @@
 #include "runtime/report_ranks.h"
 
 #include "runtime/comm.h"
+#include "runtime/mesh.h"
 #include "runtime/report_figures.h"
 
 #include <math.h>
@@ -116,11 +117,11 @@ static Over over_ranks(const Rt *rt, size_t offset) {
 static double excess(Over over) { return over.mean > 0 ? over.most / over.mean - 1 : NAN; }
 
 /* GB/s, of what steps like the window's exchange; each call as long as on the last rank to come. */
-static double bus_gbs(const Rt *rt, int kind, double bytes) {
+static double bus_gbs(const Rt *rt, int kind) {
     const RtMeasured *m = &rt->measured;
-    double window = bytes / (double)m->steps * (double)profile_steps(rt->profile);
+    double bytes = m->collectives[kind].bus_bytes / (double)m->steps;
     double ms = rt->by_rank->kind_least[kind];
-    return ms > 0 ? 1e-6 * comm_bus_factor(&comm_kinds[kind], rt->ranks) * window / ms : NAN;
+    return ms > 0 ? 1e-6 * bytes * (double)profile_steps(rt->profile) / ms : NAN;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -128,13 +129,12 @@ static double bus_gbs(const Rt *rt, int kind, double bytes) {
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
 static void set_kinds(json_t *collectives, const Rt *rt) {
-    for (int k = 0; k < COMM_KINDS; k++) {
-        json_t *kind = json_object_get(collectives, comm_kinds[k].name);
-        double bytes = json_number_value(json_object_get(kind, "bytes"));
+    for (int k = 0; k < RT_COLLECTIVES; k++) {
+        json_t *kind = json_object_get(collectives, collective_name((RtCollective)k));
         if (!kind)
             continue;
         json_object_set_new(kind, "ms", number(rt->by_rank->kind_ms[k]));
-        json_object_set_new(kind, "bus_gbs", number(bus_gbs(rt, k, bytes)));
+        json_object_set_new(kind, "bus_gbs", number(bus_gbs(rt, k)));
     }
 }
 
@@ -148,8 +148,10 @@ static json_t *rank_json(const RankFigures *r, int rank) {
                      number(r->process_peak_bytes));
 }
 
+static bool is_alone(const Rt *rt) { return rt->ranks == 1 && rt->card_count < 2; }
+
 void ranks_json(json_t *report, const Rt *rt) {
-    if (rt->ranks == 1)
+    if (is_alone(rt))
         return;
     json_t *list = json_array();
     for (int r = 0; r < rt->ranks; r++)
@@ -205,7 +207,7 @@ static void print_rank(FILE *out, const RankFigures *rank, int number, bool prof
 
 void ranks_print(FILE *out, const Rt *rt) {
     bool profiled = profile_steps(rt->profile) > 0;
-    if (rt->ranks == 1)
+    if (is_alone(rt))
         return;
     fprintf(out, "\n%d ranks; their means:\n", rt->ranks);
     print_means(out, rt, profiled);

@@ -74,9 +74,11 @@ typedef enum {
 } RtCollective;
 
 /* What went through collectives of a kind. The bytes are what nccl-tests calls a collective's size:
- * those of all ranks' parts where ranks have parts. */
+ * those of all ranks' parts where ranks have parts; bus_bytes what it counts on a link: 2 (n - 1) / n
+ * of them for an all_reduce of n ranks, (n - 1) / n where ranks have parts, all for a broadcast. */
 typedef struct {
     int64_t count, bytes;
+    double bus_bytes;
 } RtExchanged;
 
 enum { RT_MAX_METRICS = 4 };

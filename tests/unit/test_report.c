@@ -274,7 +274,7 @@ static int setup(void **state) {
                                .launch_ms = 0.25,
                                .copies = {{.count = 21, .bytes = 448, .pinned = 21}},
                                .syncs = 1,
-                               .collectives = {[RT_ALL_REDUCE] = {14, 3500}},
+                               .collectives = {[RT_ALL_REDUCE] = {14, 3500, 3500}},
                                .data_wait_ms = 14,
                                .copy_ms = 0.5,
                                .compute_ms = 2.75,
