@@ -34,6 +34,7 @@ gpu        tests/gpu/run.sh
 lint       tests/lint/run.sh
 golden     tests/golden/run.sh
 error      tests/error/run.sh
++hosts     tests/hosts/run.sh
 +slurm     tests/slurm/run.sh
 +asan      tests/asan/run.sh
 TABLE
