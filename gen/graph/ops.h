@@ -124,8 +124,8 @@ OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_fl
 
 /* collectives */
 OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops, plan_all_reduce)
-OP(all_gather, SK | COLLECTIVE, shape_all_gather, no_gradient, no_steps, no_flops, plan_all_gather)
-OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, no_gradient, no_steps, no_flops, plan_reduce_scatter)
+OP(all_gather, SK | COLLECTIVE, shape_all_gather, grad_all_gather, no_steps, no_flops, plan_all_gather)
+OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, grad_reduce_scatter, no_steps, no_flops, plan_reduce_scatter)
 OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops, plan_broadcast)
 OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_peer_copy)
 OP(spread, S | VIEW, shape_spread, grad_spread, no_steps, no_flops, no_launch)

@@ -8,7 +8,8 @@
  *                 part of attr.purpose
  * spread          (x) -> x, which all ranks have: its gradient is the sum of theirs
  *
- * The gradient of a sum that each rank goes on with is the same on all, and each addend's. */
+ * The gradient of a sum that each rank goes on with is the same on all, and each addend's. Of what is
+ * gathered each rank has a part of the gradient's sum. */
 #include "graph/op_table.h"
 
 static void shape_in_place(Op *op) {
@@ -71,4 +72,14 @@ void shape_peer_copy(Program *p, Op *op) {
 const char *purpose_name(Purpose purpose) {
     static const char *const names[] = {"broadcast", "gather", "reduce"};
     return names[purpose];
+}
+
+void grad_all_gather(Backward *b, const Op *op) {
+    Value *dy = backward_of(b, op->out[0]);
+    backward_emit(b, op, op->in[0], OP_reduce_scatter, &dy, 1, (Attr){.group = op->attr.group});
+}
+
+void grad_reduce_scatter(Backward *b, const Op *op) {
+    Value *dy = backward_of(b, op->out[0]);
+    backward_emit(b, op, op->in[0], OP_all_gather, &dy, 1, (Attr){.group = op->attr.group});
 }

@@ -100,6 +100,8 @@ Program *program_new(Arena *arena) {
     Program *p = arena_alloc(arena, sizeof *p);
     p->arena = arena;
     p->unit = (Unit){"tokens", "tok", "tokens_per_s"};
+    for (int i = 0; i < AXIS_COUNT; i++)
+        p->mesh.size[i] = 1;
     for (int i = 0; i < ENTRY_COUNT; i++)
         p->entry[i].name = names[i];
     return p;

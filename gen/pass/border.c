@@ -1,4 +1,5 @@
 /* Finding the structure that bordering looks for, and the parts of a border. */
+#include "graph/op_table.h"
 #include "pass/bordered.h"
 
 #include <string.h>
@@ -10,6 +11,18 @@ static Op *reader_of(const Graph *graph, const Value *v, int operand) {
             return op;
     }
     return NULL;
+}
+
+static bool is_exchanged(const Op *op, const Storage *storage) {
+    return op_is(op, TRAIT_COLLECTIVE) &&
+           (op->in[0]->storage == storage || op->out[0]->storage == storage);
+}
+
+bool border_can_stride(const Graph *graph, const Value *v) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (is_exchanged(graph->ops[i], v->storage))
+            return false;
+    return value_can_move(v);
 }
 
 /* A site ends in a linear that accumulates onto a plain linear of a frozen weight. */

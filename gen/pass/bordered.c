@@ -62,14 +62,16 @@ static const Border *find_like(const Border *borders, int count, const char *nam
 
 /* Everything that the forward products touch must be free to move; the weights already have where
  * another graph shares the border. */
-static bool can_border(const Border *b, const Border *like) {
-    if (!value_can_move(b->x) || b->x->role != ROLE_ACTIVATION)
+static bool can_border(const Graph *graph, const Border *b, const Border *like) {
+    if (!border_can_stride(graph, b->x) || b->x->role != ROLE_ACTIVATION)
         return false;
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         if (!like && !value_can_move(s->base->in[1]))
             return false;
         if (!value_can_move(s->up->in[0]) || !value_can_move(s->base->out[0]))
+            return false;
+        if (b->count > 1 && !border_can_stride(graph, s->base->out[0]))
             return false;
         if (s->base->observe || s->up->observe)
             return false;
@@ -86,7 +88,7 @@ void pass_bordered(Program *p, const Spec *spec) {
     int count = border_find(p, train, borders, train->op_count);
     int count_again = border_find(p, evaluate, again, evaluate->op_count);
     for (int i = 0; i < count; i++) {
-        if (!can_border(&borders[i], NULL) || !border_in_order(train, &borders[i]))
+        if (!can_border(train, &borders[i], NULL) || !border_in_order(train, &borders[i]))
             continue;
         border_place(p, &borders[i], NULL);
         border_place_forward(p, &borders[i]);
@@ -96,7 +98,7 @@ void pass_bordered(Program *p, const Spec *spec) {
     border_backward(p, train, borders, count);
     for (int i = 0; i < count_again; i++) {
         const Border *like = find_like(borders, count, again[i].name);
-        if (!like || !can_border(&again[i], like) || !border_in_order(evaluate, &again[i]))
+        if (!like || !can_border(evaluate, &again[i], like) || !border_in_order(evaluate, &again[i]))
             continue;
         border_place(p, &again[i], like);
         border_place_forward(p, &again[i]);

@@ -71,10 +71,10 @@ static bool find_writers(const Graph *graph, const Border *b, Backpath *path) {
     return true;
 }
 
-static bool values_can_move(const Border *b, const Backpath *path) {
+static bool values_can_move(const Graph *graph, const Border *b, const Backpath *path) {
     for (int i = 0; i < b->count; i++) {
         const Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
-        if (!value_can_move(dy) || !value_can_move(v) || dy->role != ROLE_ACTIVATION)
+        if (!border_can_stride(graph, dy) || !value_can_move(v) || dy->role != ROLE_ACTIVATION)
             return false;
         for (int k = 0; k < i; k++)
             if (path->site[k].v->in[0]->storage == dy->storage)
@@ -130,7 +130,7 @@ void border_place_backward(Program *p, const Graph *graph, Border *b) {
     Backpath path = {0};
     if (!find_returns(graph, b, &path) || !find_writers(graph, b, &path))
         return;
-    if (!values_can_move(b, &path) || !in_order(graph, b, &path))
+    if (!values_can_move(graph, b, &path) || !in_order(graph, b, &path))
         return;
     path.dy_v = place(p, b, &path);
     b->backpath = arena_alloc(p->arena, sizeof path);

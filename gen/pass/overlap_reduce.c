@@ -66,6 +66,8 @@ void pass_overlap_reduce(Program *p, const Spec *spec) {
     const Op *whole = update->op_count ? update->ops[0] : NULL;
     if (!spec->parallelism.overlap_grad_reduce || !whole || whole->kind != OP_all_reduce)
         return;
+    if (!(whole->attr.group & GROUP_DATA))
+        return; /* of ranks that exchange all through micro_step: their order is that stream's */
     for (int64_t from = 0, to; from < value_elements(whole->in[0]); from = to) {
         to = module_end(p, whole->in[0], from);
         add_piece(p, whole, from, to);

@@ -22,6 +22,7 @@ void pass_lora(Program *, const Spec *);
 void pass_tensor(Program *, const Spec *);
 void pass_skip_rows(Program *, const Spec *);
 void pass_vocab_parallel(Program *, const Spec *);
+void pass_sequence_parallel(Program *, const Spec *);
 void pass_train_state(Program *, const Spec *);
 void pass_autodiff(Program *, const Spec *);
 void pass_optimizer(Program *, const Spec *);

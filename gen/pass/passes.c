@@ -11,6 +11,7 @@ const Pass pass_list[] = {
     /* The loss alone decides which rows of the head are of use. */
     {"skip_rows", pass_skip_rows, STAGE_SEMANTIC},
     {"vocab_parallel", pass_vocab_parallel, STAGE_SEMANTIC},
+    {"sequence_parallel", pass_sequence_parallel, STAGE_SEMANTIC},
     /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
     {"train_state", pass_train_state, STAGE_SEMANTIC},
     {"autodiff", pass_autodiff, STAGE_SEMANTIC},

@@ -18,14 +18,14 @@ static const char *nearest_degrees(Arena *arena, int64_t n, int64_t degree) {
     while (above < n && n % above)
         above++;
     if (below == 1 && above >= n && n == 1)
-        return "no degree but 1 splits this model evenly";
+        return "no degree but 1 splits it evenly";
     if (below == 1)
-        return arena_printf(arena, "the nearest degree that splits this model evenly is %lld",
+        return arena_printf(arena, "the nearest degree that splits it evenly is %lld",
                             (long long)above);
     if (above >= n && below == n)
-        return arena_printf(arena, "the largest degree that splits this model evenly is %lld",
+        return arena_printf(arena, "the largest degree that splits it evenly is %lld",
                             (long long)n);
-    return arena_printf(arena, "the nearest degrees that split this model evenly are %lld and %lld",
+    return arena_printf(arena, "the nearest degrees that split it evenly are %lld and %lld",
                         (long long)below, (long long)above);
 }
 
@@ -41,6 +41,21 @@ static void check_vocabulary(Arena *arena, const Spec *spec, int64_t all) {
                                        nearest_degrees(arena, all, degree)),
                "model.vocab_size = %lld does not divide by tensor_parallel_degree = %lld",
                (long long)words, (long long)degree);
+}
+
+static void check_rows_of_ranks(Arena *arena, const Spec *spec) {
+    int64_t degree = spec->parallelism.tensor_parallel_degree;
+    int64_t rows = spec->training.seq_len * spec->training.per_device_train_batch_size;
+    Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
+    if (!spec->parallelism.sequence_parallel)
+        return;
+    if (!spec->parallelism.vocab_parallel)
+        user_error(pos, "set parallelism.vocab_parallel = true, or sequence_parallel = false",
+                   "sequence_parallel needs the vocabulary shared out too");
+    if (rows % degree)
+        user_error(pos, nearest_degrees(arena, rows, degree),
+                   "a micro-batch of %lld tokens does not divide by tensor_parallel_degree = %lld",
+                   (long long)rows, (long long)degree);
 }
 
 void check_tensor(Arena *arena, const Spec *spec) {
@@ -72,4 +87,5 @@ void check_tensor(Arena *arena, const Spec *spec) {
                        "%s = %lld does not divide by tensor_parallel_degree = %lld",
                        key_info[split[i].key].name, (long long)split[i].size, (long long)degree);
     check_vocabulary(arena, spec, common_divisor(all, spec->model.vocab_size));
+    check_rows_of_ranks(arena, spec);
 }

@@ -298,6 +298,8 @@
       "Cards that share out the heads of attention and the width of MLP, with the same batches.")  \
     K(parallelism, vocab_parallel, BOOL, "true", "", TENSOR_PARALLEL,                              \
       "Share out the vocabulary too: embedding, head and logits.")                                 \
+    K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL,                          \
+      "Share out the rows between attention and MLP: norms and what is kept for them.")            \
     K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES,                         \
       "Seconds in which a step must end; after them a rank that waits for another gives up.")
 

@@ -35,9 +35,22 @@ test_tensor_recompute() {
 test_tensor_fp32() { alike tensor_fp32 pretrain_tied 1e-4 2 training.steps=4; }
 test_tensor_bf16() { alike tensor_bf16 demo 5e-2 2 precision.dtype=bf16 training.steps=4; }
 
+rows() { # rows NAME CASE BOUND RANKS [KEY=VALUE]...: with the rows between layers shared out too
+    local of_many=(parallelism.sequence_parallel=true)
+    alike "$@"
+}
+test_tensor_rows() { rows tensor_rows demo 1e-11 2 "${dropout[@]}" data.max_target_tokens=126; }
+test_tensor_rows_pretrain() {
+    rows tensor_rows_pretrain pretrain_tied 1e-11 4 precision.dtype=fp64 training.steps=4
+}
+test_tensor_rows_bf16() {
+    rows tensor_rows_bf16 demo 5e-2 2 precision.dtype=bf16 training.steps=4 \
+        activation_checkpoint.mode=full
+}
+
 # Two ranks with batches of their own, each of them two that share out the model.
 test_tensor_and_data() {
-    lora tensor_data "$(tensor 2)" "$(ranks 2)" &&
+    lora tensor_data "$(tensor 2)" "$(ranks 2)" $buckets parallelism.sequence_parallel=true &&
         lora wide2 training.per_device_train_batch_size=4 &&
         same_training 1e-11 wide2_out tensor_data_out
 }
@@ -73,5 +86,6 @@ test_tensor_from_scratch() {
 }
 
 # Behind --all; two_runs and resume go on with what tensor_lora has built.
-tensor_tests='tensor_plain tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_and_data
+tensor_tests='tensor_plain tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows
+tensor_rows_pretrain tensor_rows_bf16 tensor_and_data
 tensor_two_runs tensor_resume tensor_from_scratch'

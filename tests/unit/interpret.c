@@ -174,13 +174,22 @@ static void run_template(Memory *m, const Op *op) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* Of one rank: it has all there is. */
+static void exchange_alone(Memory *m, const Launch *launch) {
+    const Value *to = launch->arg[0], *from = launch->arg[launch->arg_count - 1];
+    for (int64_t i = 0; i < value_elements(to); i++)
+        memory_set(m, to, i, memory_get(m, from, i));
+}
+
 /* An op with several kernels is carried out at the first of them. */
 static void run_entry(Memory *m, const Plan *plan, Entry entry) {
     const Op *before = NULL;
     for (int i = 0; i < plan->entry[entry].launch_count; i++) {
         const Launch *launch = &plan->entry[entry].launches[i];
-        if (launch->kind == LAUNCH_COLLECTIVE && launch->arg_count == 1)
-            continue; /* of one rank, in place */
+        if (launch->kind == LAUNCH_COLLECTIVE) {
+            exchange_alone(m, launch);
+            continue;
+        }
         if (launch->kind != LAUNCH_KERNEL || plan->kernels[launch->index].body)
             eval_launch(m, plan, launch);
         else if (launch->ops[0] != before)

@@ -250,6 +250,15 @@ static Value *build_sum_over_ranks(Setup *s) {
     return op1(s, OP_all_reduce, op2(s, OP_mul, y, op2(s, OP_linear, x, frozen(s, 9, COLS))), attr);
 }
 
+/* Rows that ranks gather, and of a sum the rows of each. */
+static Value *build_rows_of_ranks(Setup *s) {
+    Attr attr = {.group = GROUP_TENSOR};
+    Value *x = op1(s, OP_all_gather, activation(s, COLS), attr);
+    Value *y = op2(s, OP_linear, x, trained(s, 9, COLS));
+    return op1(s, OP_reduce_scatter, op2(s, OP_mul, y, op2(s, OP_linear, x, frozen(s, 9, COLS))),
+               attr);
+}
+
 static Value *build_rms_norm(Setup *s) {
     Value *in[] = {activation(s, COLS), param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES)};
     return op(s, OP_rms_norm, in, 2, (Attr){.eps = 1e-2});
@@ -332,6 +341,8 @@ static const struct {
     {"gradient of add_bias", OP_add_bias, build_add_bias},
     {"gradient of spread", OP_spread, build_sum_over_ranks},
     {"gradient of all_reduce", OP_all_reduce, build_sum_over_ranks},
+    {"gradient of all_gather", OP_all_gather, build_rows_of_ranks},
+    {"gradient of reduce_scatter", OP_reduce_scatter, build_rows_of_ranks},
     {"gradient of reshape", OP_reshape, build_reshape},
     {"gradient of depthwise_conv2d", OP_depthwise_conv2d, build_depthwise_same},
     {"gradient of depthwise_conv2d, stride 2", OP_depthwise_conv2d, build_depthwise_half},

@@ -189,6 +189,26 @@ static void test_dropout_knows_its_columns(void **state) {
     assert_int_equal(p->place_count, 1);
 }
 
+/* Between attention and MLP a rank has its rows alone, and a norm's gradient is of them. */
+static void test_rows_are_split(void **state) {
+    (void)state;
+    const char *const sets[] = {"parallelism.sequence_parallel=true", lora, all_linear};
+    Program *p = made("sequence_parallel", sets, 1);
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_reduce), 0);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_spread), 0);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_reduce_scatter), 2 * LAYERS + 1);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_gather), 2 * LAYERS + 1);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_cast), 0);
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->kind == OP_rms_norm)
+            assert_int_equal(value_rows(graph->ops[i]->out[0]), p->tokens / 2);
+    is_whole(p, "layers.0.input_layernorm.weight", GROUP_TENSOR);
+    is_whole(p, "model.norm.weight", GROUP_TENSOR);
+    /* One copy each for q, k, v and for gate, up: what is gathered is dense, what is bordered is not. */
+    assert_int_equal(count_of(made("sequence_parallel", sets, 3), ENTRY_MICRO_STEP, OP_cast), 2 * LAYERS);
+}
+
 static int64_t rows_of(int64_t elements) { return (elements + TRAIN_COLS - 1) / TRAIN_COLS; }
 
 /* What is summed lies together, and what ranks have of their own. */
@@ -235,6 +255,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_sums_are_few, teardown),
         cmocka_unit_test_teardown(test_adapters_go_with_their_linears, teardown),
         cmocka_unit_test_teardown(test_dropout_knows_its_columns, teardown),
+        cmocka_unit_test_teardown(test_rows_are_split, teardown),
         cmocka_unit_test_teardown(test_the_run_is_in_order, teardown),
         cmocka_unit_test_teardown(test_borders_are_found, teardown),
     };

@@ -59,8 +59,7 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD GRADIENT /* f32 [8, 24], model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [8, 8], model.layers.0.self_attn.v_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 8192ul) /* f32 [16, 8], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-#define GRADIENT_SHARED (GRADIENT + 12288ul) /* f32 [3, 1024], gradient.shared */
-#define GRADIENT_BUCKET_0 (GRADIENT + 12288ul) /* f32 [3072], gradient.bucket.0 */
+#define GRADIENT_PARTIAL (GRADIENT + 12288ul) /* f32 [3, 1024], gradient.partial */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [32, 8], model.layers.0.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [8, 32], model.layers.0.self_attn.v_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [8, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
@@ -181,8 +180,8 @@ enum {
     PARAMS = 18,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 8,
-    MICRO_STEP_OUTPUTS = 65,
-    UPDATE_OUTPUTS = 20,
+    MICRO_STEP_OUTPUTS = 64,
+    UPDATE_OUTPUTS = 21,
     EVALUATE_OUTPUTS = 31,
 };
 

@@ -1,0 +1,146 @@
+/* Sequence parallelism (Korthikanti et al., arXiv 2205.05198): between attention and MLP, where tensor
+ * parallel ranks would all do the same, each has rows of its own.
+ *
+ * Requires what the passes of tensor parallelism leave, the vocabulary's included, and no gradients yet.
+ * A sum that all ranks were to have becomes a reduce_scatter, from which each has its rows; what goes
+ * from row to row alone (norms, residual sums) stays with them; a spread becomes an all_gather. Their
+ * gradients are each other, and as many bytes pass as before. A norm's weight sees a rank's rows alone,
+ * so its gradient is summed before the update. */
+#include "graph/op_table.h"
+#include "pass/pass.h"
+#include "pass/tensor.h"
+
+/* What a rank has of a value: all of it; its rows; all, gathered, which needs no other spread. */
+typedef enum { WHOLE, ROWS, GATHERED } Holding;
+
+typedef struct {
+    Program *program;
+    Graph *graph;
+    Pos pos;
+    Holding *holding; /* by value id */
+    Value **now;      /* by value id: what readers read instead; NULL: itself */
+    Value **gathered; /* by value id */
+    bool *adapted;    /* by value id: a linear with a low-rank path reads it */
+    int room;
+} Rows;
+
+static void set(Rows *r, const Value *v, Holding holding) {
+    ENSURE(v->id < r->room, "%s is one value too many", v->name);
+    r->holding[v->id] = holding;
+}
+
+/* What is gathered is dense; where a border is to lay it out, it is copied. */
+static Value *copy_of(Rows *r, Value *v) {
+    Program *p = r->program;
+    Value *copy = value_2d(p, v->name, ROLE_ACTIVATION, v->dtype, value_rows(v), value_cols(v), r->pos);
+    op_add_into(p, r->graph, OP_cast, arena_printf(p->arena, "%s.copy", v->name), &v, 1, &copy, 1,
+                (Attr){0}, r->pos);
+    return copy;
+}
+
+static Value *gather(Rows *r, Value *x, bool adapted) {
+    Attr attr = {.group = GROUP_TENSOR};
+    if (r->gathered[x->id])
+        return r->gathered[x->id];
+    Value *all = op_add(r->program, r->graph, OP_all_gather, x->name, &x, 1, attr, r->pos)->out[0];
+    all = adapted ? copy_of(r, all) : all;
+    set(r, all, GATHERED);
+    return r->gathered[x->id] = all;
+}
+
+static void scatter(Rows *r, const Op *op) {
+    Value *in = op->in[0];
+    Value *own = op_add(r->program, r->graph, OP_reduce_scatter, op->name, &in, 1, op->attr, r->pos)
+                     ->out[0];
+    set(r, own, ROWS);
+    r->now[op->out[0]->id] = own;
+}
+
+static void spread(Rows *r, Op *op) {
+    Holding x = r->holding[op->in[0]->id];
+    if (x == WHOLE) {
+        graph_add(r->program, r->graph, op);
+        return;
+    }
+    Value *out = op->out[0];
+    if (x == ROWS)
+        tensor_narrow(r->program, out, 0); /* another name of x, though nothing reads it */
+    r->now[out->id] = x == ROWS ? gather(r, op->in[0], r->adapted[out->id]) : op->in[0];
+}
+
+/* The rank's rows of what an op makes of each row. */
+static void split_rows(Rows *r, Op *op) {
+    bool norm = op->kind == OP_rms_norm;
+    for (int i = 0; i < (norm ? 1 : op->in_count); i++)
+        ENSURE(r->holding[op->in[i]->id] == ROWS, "%s reads all of %s", op->name, op->in[i]->name);
+    for (int i = 0; i < op->out_count; i++) {
+        tensor_narrow(r->program, op->out[i], 0);
+        set(r, op->out[i], ROWS);
+    }
+    if (norm)
+        program_param(r->program, op->in[1])->partial = GROUP_TENSOR;
+}
+
+static bool reads_rows(const Rows *r, const Op *op) {
+    for (int i = 0; i < op->in_count; i++)
+        if (r->holding[op->in[i]->id] == ROWS)
+            return true;
+    return false;
+}
+
+static void split_op(Rows *r, Op *op) {
+    for (int i = 0; i < op->in_count; i++)
+        if (r->now[op->in[i]->id])
+            op->in[i] = r->now[op->in[i]->id];
+    if (op->kind == OP_all_reduce && op->attr.group == GROUP_TENSOR) {
+        scatter(r, op);
+        return;
+    }
+    if (op->kind == OP_spread) {
+        spread(r, op);
+        return;
+    }
+    if (op->kind == OP_gather_rows && reads_rows(r, op)) {
+        op->in[0] = gather(r, op->in[0], false);
+        set(r, op->out[0], GATHERED);
+    } else if (reads_rows(r, op)) {
+        ENSURE(op->kind == OP_add || op->kind == OP_rms_norm, "%s needs all rows", op->name);
+        split_rows(r, op);
+    }
+    graph_add(r->program, r->graph, op);
+}
+
+static void find_adapted(Rows *r, const Graph *graph) {
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        if (op->kind != OP_linear || !op->attr.accumulate)
+            continue;
+        while (op->attr.accumulate)
+            op = graph_producer(graph, op->in[2]);
+        r->adapted[op->in[0]->id] = true;
+    }
+}
+
+static void split_graph(Program *p, Graph *graph, const Spec *spec) {
+    enum { MOST_NEW = 2 }; /* values that stand for an op's */
+    int count = graph->op_count;
+    Rows r = {.program = p, .graph = graph, .pos = spec_pos(spec, KEY_parallelism_sequence_parallel)};
+    r.room = p->value_count + MOST_NEW * count;
+    r.holding = arena_array(p->arena, (size_t)r.room, sizeof *r.holding);
+    r.now = arena_array(p->arena, (size_t)r.room, sizeof *r.now);
+    r.gathered = arena_array(p->arena, (size_t)r.room, sizeof *r.gathered);
+    r.adapted = arena_array(p->arena, (size_t)r.room, sizeof *r.adapted);
+    if (spec->compile.bordered)
+        find_adapted(&r, graph);
+    Op **ops = graph->ops;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++)
+        split_op(&r, ops[i]);
+}
+
+void pass_sequence_parallel(Program *p, const Spec *spec) {
+    if (mesh_ranks(&p->mesh, GROUP_TENSOR) == 1 || !spec->parallelism.sequence_parallel)
+        return;
+    split_graph(p, &p->entry[ENTRY_MICRO_STEP], spec);
+    split_graph(p, &p->entry[ENTRY_EVALUATE], spec);
+}
