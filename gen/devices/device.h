@@ -63,11 +63,17 @@ double device_fused_ms(const Device *, Rate, double flops, double bytes);
 
 /* Cards of a node, between which collectives are as fast as the file says. */
 int device_node_cards(const Device *);
-/* Time in which `cards` cards of a node sum `bytes` that each of them holds. */
-double device_all_reduce_ms(const Device *, int cards, double bytes);
+/* Cards that do something together, and how many of them lie in one node. */
+typedef struct {
+    int cards, in_node;
+} Party;
+/* Every `stride`th card of a row of them. */
+Party device_party(const Device *, int cards, int stride);
+/* Time in which they sum `bytes` that each of them holds. */
+double device_all_reduce_ms(const Device *, Party, double bytes);
 /* Of any kind, `bytes` of all cards' parts. An all_reduce is a reduce_scatter and an all_gather, each half
  * of it; a broadcast passes through every card once, too. */
-double device_collective_ms(const Device *, CollectiveKind, int cards, double bytes);
+double device_collective_ms(const Device *, CollectiveKind, Party, double bytes);
 /* Time of a copy from one card of a node to another. */
 double device_peer_copy_ms(const Device *, double bytes);
 

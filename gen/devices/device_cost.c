@@ -43,38 +43,42 @@ double device_fused_ms(const Device *device, Rate rate, double flops, double byt
 
 int device_node_cards(const Device *device) { return device->bus_rate.count + 1; }
 
+Party device_party(const Device *device, int cards, int stride) {
+    int near = device_node_cards(device) / stride;
+    near = near < 1 ? 1 : near;
+    return (Party){cards, cards < near ? cards : near};
+}
+
 /* A ring through several nodes enters and leaves each of them by all of its cards' ports. */
-static double bus_rate(const Device *device, int cards) {
-    int node = device_node_cards(device), at = (cards < node ? cards : node) - 2;
-    double links = device->bus_rate.values[at];
-    return cards > node ? fmin(links, node * device->network_rate) : links;
+static double bus_rate(const Device *device, Party p) {
+    double ports = p.cards > p.in_node ? p.in_node * device->network_rate : INFINITY;
+    return p.in_node > 1 ? fmin(ports, device->bus_rate.values[p.in_node - 2]) : ports;
 }
 
 /* What the links take: each card sends and receives 2 (n - 1) / n of the bytes. */
-static double links_ms(const Device *device, int cards, double bytes) {
-    return ms_of(2 * bytes * (cards - 1) / cards, bus_rate(device, cards));
+static double links_ms(const Device *device, Party p, double bytes) {
+    return ms_of(2 * bytes * (p.cards - 1) / p.cards, bus_rate(device, p));
 }
 
 /* Up a tree of nodes and down again. */
-static double network_ms(const Device *device, int cards) {
-    return 2 * ceil(log2(ceil((double)cards / device_node_cards(device)))) * device->network_ms;
+static double network_ms(const Device *device, Party p) {
+    return 2 * ceil(log2(ceil((double)p.cards / p.in_node))) * device->network_ms;
 }
 
 /* What is left of a measured time: starting, and steps that wait for each other. */
 static double overhead_ms(const Device *device, int i) {
     double bytes = device->all_reduce_bytes.values[i];
-    double rest =
-        device->all_reduce_ms.values[i] - links_ms(device, device_node_cards(device), bytes);
-    return fmax(rest, 0);
+    Party node = device_party(device, device_node_cards(device), 1);
+    return fmax(device->all_reduce_ms.values[i] - links_ms(device, node, bytes), 0);
 }
 
 /* Between two measured sizes the overhead lies between theirs. */
-double device_all_reduce_ms(const Device *device, int cards, double bytes) {
+double device_all_reduce_ms(const Device *device, Party party, double bytes) {
     const NumberList *sizes = &device->all_reduce_bytes;
     int above = 0;
     while (above < sizes->count && sizes->values[above] < bytes)
         above++;
-    double links = links_ms(device, cards, bytes) + network_ms(device, cards);
+    double links = links_ms(device, party, bytes) + network_ms(device, party);
     if (above == 0 || above == sizes->count)
         return links + overhead_ms(device, above ? above - 1 : 0);
     double low = sizes->values[above - 1], share = (bytes - low) / (sizes->values[above] - low);
@@ -82,8 +86,9 @@ double device_all_reduce_ms(const Device *device, int cards, double bytes) {
            share * overhead_ms(device, above);
 }
 
-double device_collective_ms(const Device *device, CollectiveKind kind, int cards, double bytes) {
-    double ms = device_all_reduce_ms(device, cards, bytes);
+double device_collective_ms(const Device *device, CollectiveKind kind, Party party,
+                            double bytes) {
+    double ms = device_all_reduce_ms(device, party, bytes);
     return kind == COLLECTIVE_ALL_REDUCE ? ms : ms / 2;
 }
 

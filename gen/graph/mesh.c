@@ -7,6 +7,14 @@ int64_t mesh_ranks(const Mesh *mesh, RankGroup group) {
     return ranks;
 }
 
+int64_t mesh_stride(const Mesh *mesh, RankGroup group) {
+    int64_t stride = 1;
+    group = mesh_group(mesh, group);
+    for (int axis = AXIS_COUNT - 1; axis >= 0 && !(group >> axis & 1); axis--)
+        stride *= mesh->size[axis];
+    return stride;
+}
+
 RankGroup mesh_group(const Mesh *mesh, RankGroup group) {
     for (int axis = 0; axis < AXIS_COUNT; axis++)
         if (mesh->size[axis] == 1)

@@ -76,9 +76,9 @@ static Pieces take_pieces(Plan *plan, PlanEntry *entry, Arena *arena) {
 
 static double piece_bytes(const Piece *piece) { return (double)value_bytes(piece->launch.arg[0]); }
 
-static int piece_ranks(const Pieces *p, int index) {
+static Party piece_party(const Pieces *p, int index) {
     const Collective *c = &p->plan->collectives[p->pieces[index].launch.index];
-    return (int)mesh_ranks(&p->plan->program->mesh, c->group);
+    return collective_party(p->plan, c);
 }
 
 /* How many pieces from `first` on are one bucket of `size` bytes. */
@@ -104,7 +104,7 @@ static double cost_of_size(const Pieces *p, double size) {
             bytes += piece_bytes(&p->pieces[i]);
             ready = fmax(ready, p->pieces[i].ready_ms);
         }
-        end = fmax(end, ready) + device_all_reduce_ms(device, piece_ranks(p, first), bytes);
+        end = fmax(end, ready) + device_all_reduce_ms(device, piece_party(p, first), bytes);
         cost += device->kernel_gap_ms;
     }
     return cost + fmax(end - p->end_ms, 0);

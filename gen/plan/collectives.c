@@ -56,10 +56,15 @@ double collective_bytes(const Plan *plan, const Launch *launch) {
     return ranks * (double)c->count * dtype_bytes(c->dtype);
 }
 
+Party collective_party(const Plan *plan, const Collective *c) {
+    const Mesh *mesh = &plan->program->mesh;
+    return device_party(plan->device, (int)mesh_ranks(mesh, c->group),
+                        (int)mesh_stride(mesh, c->group));
+}
+
 double collective_ms(const Plan *plan, const Launch *launch) {
     const Collective *c = &plan->collectives[launch->index];
-    return device_collective_ms(plan->device, c->kind,
-                                (int)mesh_ranks(&plan->program->mesh, c->group),
+    return device_collective_ms(plan->device, c->kind, collective_party(plan, c),
                                 collective_bytes(plan, launch));
 }
 

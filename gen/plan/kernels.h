@@ -34,6 +34,7 @@ int plan_collective(Plan *, Collective);
 /* What nccl-tests calls the size of a launch's collective, and its time. */
 double collective_bytes(const Plan *, const Launch *);
 double collective_ms(const Plan *, const Launch *);
+Party collective_party(const Plan *, const Collective *); /* who takes part */
 /* Canonical text of what the kernel's body does. */
 const char *body_signature(Arena *, const Kernel *);
 /* "add, rms_norm": each kind of op once; and the name of a kernel of such ops, "add_rms_norm". */

@@ -135,17 +135,17 @@ static void test_all_reduce(void **state) {
     int node = device_node_cards(d);
     assert_int_equal(node, 8);
     for (int i = 0; i < d->all_reduce_bytes.count; i++) {
-        double ms = device_all_reduce_ms(d, node, d->all_reduce_bytes.values[i]);
+        double ms = device_all_reduce_ms(d, device_party(d, node, 1), d->all_reduce_bytes.values[i]);
         assert_float_equal(ms, d->all_reduce_ms.values[i], 1e-9);
     }
     const double mib = 1048576;
-    double between = device_all_reduce_ms(d, node, 2.5 * mib);
-    assert_true(between > device_all_reduce_ms(d, node, mib));
-    assert_true(between < device_all_reduce_ms(d, node, 4 * mib));
-    assert_true(device_all_reduce_ms(d, 2, 1024 * mib) < device_all_reduce_ms(d, 4, 1024 * mib));
-    double tiny = device_all_reduce_ms(d, node, 4);
+    double between = device_all_reduce_ms(d, device_party(d, node, 1), 2.5 * mib);
+    assert_true(between > device_all_reduce_ms(d, device_party(d, node, 1), mib));
+    assert_true(between < device_all_reduce_ms(d, device_party(d, node, 1), 4 * mib));
+    assert_true(device_all_reduce_ms(d, device_party(d, 2, 1), 1024 * mib) < device_all_reduce_ms(d, device_party(d, 4, 1), 1024 * mib));
+    double tiny = device_all_reduce_ms(d, device_party(d, node, 1), 4);
     assert_true(tiny > 0.03 && tiny < d->all_reduce_ms.values[0]);
-    double twice = device_all_reduce_ms(d, node, 2048 * mib), once = d->all_reduce_ms.values[7];
+    double twice = device_all_reduce_ms(d, device_party(d, node, 1), 2048 * mib), once = d->all_reduce_ms.values[7];
     assert_true(twice > 1.9 * once && twice < 2 * once);
 }
 
@@ -154,14 +154,18 @@ static void test_network(void **state) {
     (void)state;
     Device d = *device_read(&arena, "h100-sxm", (Pos){0});
     const double gib = 1073741824;
-    double one = device_all_reduce_ms(&d, 8, gib), two = device_all_reduce_ms(&d, 16, gib);
+    double one = device_all_reduce_ms(&d, device_party(&d, 8, 1), gib), two = device_all_reduce_ms(&d, device_party(&d, 16, 1), gib);
     double wire = 1e3 * 2 * gib * 15 / 16 / (8 * d.network_rate);
     assert_true(two > one && two > wire && two < 1.1 * wire);
-    double few = device_all_reduce_ms(&d, 16, 4), more = device_all_reduce_ms(&d, 32, 4);
-    assert_float_equal(few - device_all_reduce_ms(&d, 8, 4), 2 * d.network_ms, 1e-7);
+    double few = device_all_reduce_ms(&d, device_party(&d, 16, 1), 4), more = device_all_reduce_ms(&d, device_party(&d, 32, 1), 4);
+    assert_float_equal(few - device_all_reduce_ms(&d, device_party(&d, 8, 1), 4), 2 * d.network_ms, 1e-7);
     assert_float_equal(more - few, 2 * d.network_ms, 1e-7);
+    /* One card of each of eight nodes: its one port for all of it. */
+    double apart = device_all_reduce_ms(&d, device_party(&d, 8, 8), gib), port = 1e3 * 2 * gib * 7 / 8 / d.network_rate;
+    assert_true(apart > port && apart < 1.1 * port);
+    assert_int_equal(device_party(&d, 8, 2).in_node, 4);
     d.network_rate *= 100;
-    double wide = device_all_reduce_ms(&d, 16, gib);
+    double wide = device_all_reduce_ms(&d, device_party(&d, 16, 1), gib);
     assert_true(wide < two && wide < 1.1 * one);
     assert_refused("card_gbs", NULL, "lacks network.card_gbs");
 }
