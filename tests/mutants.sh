@@ -154,9 +154,9 @@ mutant targets_of_one_card runtime/data.c \
 mutant replicas_do_not_wait runtime/cards.c \
     'CU(StreamWaitEvent, compute(card), cards->ready, 0);' '' tests/dist/run.sh cards_any_order
 mutant collects_too_early runtime/cards.c \
-    'CU(StreamWaitEvent, compute(rt), cards->at[i].done, 0);' '' tests/dist/run.sh cards
+    'CU(StreamWaitEvent, compute(rt), cards->at[i].done, 0);' ';' tests/dist/run.sh cards
 mutant buffers_change_while_copied runtime/cards.c \
-    'CU(StreamWaitEvent, compute(rt), cards->at[i].replicated, 0);' '' \
+    'CU(StreamWaitEvent, compute(rt), cards->at[i].replicated, 0);' ';' \
     tests/dist/run.sh cards_batch_norm
 mutant gradients_of_replicas_left_out gen/pass/dp.c \
     'sum = add_to(d, sum, parts[c]);' '(void)add_to;' tests/dist/run.sh cards

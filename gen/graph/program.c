@@ -102,6 +102,7 @@ Program *program_new(Arena *arena) {
     p->unit = (Unit){"tokens", "tok", "tokens_per_s"};
     for (int i = 0; i < AXIS_COUNT; i++)
         p->mesh.size[i] = 1;
+    p->cards = 1;
     for (int i = 0; i < ENTRY_COUNT; i++)
         p->entry[i].name = names[i];
     return p;

@@ -282,6 +282,24 @@ static void test_read_of_what_nobody_wrote(void **state) {
     assert_fault(plan, "nobody");
 }
 
+/* Of several cards the others have what micro_step works with, wherever it is made, and nothing else. */
+static void test_state_of_other_cards(void **state) {
+    (void)state;
+    Plan *plan = new_plan();
+    plan->program->cards = 2;
+    Value *m = matrix(plan, "m", ROLE_COUNTER, 16), *w = matrix(plan, "w", ROLE_WEIGHT, 16);
+    Value *a = matrix(plan, "a", ROLE_ACTIVATION, 16), *g = matrix(plan, "g", ROLE_GRADIENT, 16);
+    add(plan, w, w, a);
+    add(plan, a, w, g);
+    add_on(plan, ENTRY_UPDATE, 0, g, w, value_alias(plan->program, m, "new.m"));
+    plan_memory(plan);
+    assert_right(plan);
+    assert_int_equal(plan->replica_bytes, plan_place(plan, m).offset);
+    assert_true(plan_place(plan, g).offset + value_bytes(g) <= plan->replica_bytes);
+    plan->replica_bytes = plan_place(plan, g).offset;
+    assert_fault(plan, "uses g, which the first card alone has");
+}
+
 /* One value made on each of two streams, and a third launch that needs both. */
 static void test_missing_event(void **state) {
     (void)state;
@@ -429,6 +447,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_read_after_overwrite_of_state, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_launch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_read_of_what_nobody_wrote, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_state_of_other_cards, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_event, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_event_of_reuse, setup, teardown),
         cmocka_unit_test_setup_teardown(test_partial_overlap_of_own_operand, setup, teardown),
