@@ -69,13 +69,16 @@ static Plan *plan_program(Program *program, const Spec *spec, const Device *devi
 }
 
 static Plan *plan_without(const Plan *plan, Recomputation *recompute, int dropped) {
+    join_entries(plan->program);
     recompute_drop(recompute, dropped);
+    pass_split_entries(plan->program, plan->spec);
     return plan_program(plan->program, plan->spec, plan->device);
 }
 
 /* Plans again with fewer activations kept, as few as must be, until it fits; with as few as can be
  * kept where it never does. */
 static Plan *plan_with_recompute(const Plan *plan) {
+    join_entries(plan->program);
     Recomputation *recompute = recompute_new(plan->program);
     recompute_rank(recompute, plan->device);
     int too_few = 0, enough = recompute_choices(recompute);
@@ -89,27 +92,34 @@ static Plan *plan_with_recompute(const Plan *plan) {
     return plan_without(plan, recompute, enough);
 }
 
-static Plan *plan_spec(Arena *arena, const Spec *spec, const Device *device, const char *pass,
-                       StrBuf *dump) {
+/* A program, or a stage of it where there are several. */
+typedef struct {
+    int index, count;
+} StageOf;
+
+static Plan *plan_spec(Arena *arena, const Spec *spec, const Device *device, StageOf stage,
+                       const char *pass, StrBuf *dump) {
     Program *program = model_build(arena, spec);
+    program->stage.index = stage.index;
+    program->stage.count = stage.count;
     passes_run(program, spec, pass, dump);
     return plan_program(program, spec, device);
 }
 
 /* With the data set on the device where the plan fits with it as it is: to compute activations
  * again for its sake would cost more than to send batches. */
-static Plan *plan_settled(Arena *arena, const Spec *spec, const Device *device, const char *pass,
-                          StrBuf *dump) {
+static Plan *plan_settled(Arena *arena, const Spec *spec, const Device *device, StageOf stage,
+                          const char *pass, StrBuf *dump) {
     if (spec->data.device_resident != RESIDENT_AUTO)
-        return plan_spec(arena, spec, device, pass, dump);
+        return plan_spec(arena, spec, device, stage, pass, dump);
     const Spec *keeps = spec_settle_resident(arena, spec, true, "the plan fits with them");
-    Plan *plan = plan_spec(arena, keeps, device, pass, dump);
+    Plan *plan = plan_spec(arena, keeps, device, stage, pass, dump);
     if (plan_fits(plan))
         return plan;
     sb_free(dump);
     const Spec *sends = spec_settle_resident(
         arena, spec, false, "the plan does not fit with the whole set on the device");
-    return plan_spec(arena, sends, device, pass, dump);
+    return plan_spec(arena, sends, device, stage, pass, dump);
 }
 
 static const Device *device_of(Arena *arena, const Spec *spec) {
@@ -146,26 +156,52 @@ static void compare_with_one_card(Arena *arena, Plan *plan) {
     Spec *spec = arena_alloc(arena, sizeof *spec);
     *spec = *plan->spec;
     spec->parallelism.tensor_parallel_degree = spec->parallelism.data_parallel_replicate_degree = 1;
-    const Plan *alone = plan_recomputing(plan_spec(arena, spec, plan->device, NULL, NULL));
+    const Plan *alone = plan_recomputing(plan_spec(arena, spec, plan->device, (StageOf){0, 1}, NULL, NULL));
     plan->alone_ms = alone->step.ms;
     plan->alone_fits = plan_fits(alone);
 }
 
-static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec) {
+static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec, StageOf stage) {
     StrBuf dump = {0};
     const Device *device = device_of(arena, spec);
     require_node(arena, spec, device);
-    Plan *plan = plan_recomputing(plan_settled(arena, spec, device, cli->dump, &dump));
+    Plan *plan = plan_recomputing(plan_settled(arena, spec, device, stage, cli->dump, &dump));
     compare_with_one_card(arena, plan);
     if (cli->dump)
         print_and_free(&dump);
     return plan;
 }
 
-static void print_plan(const Plan *plan) {
+/* All stages of an experiment; mostly there is one. */
+typedef struct {
+    Plan **stages;
+    int count;
+} Plans;
+
+static Plans make_plans(Arena *arena, const Cli *cli, const Spec *spec) {
+    int count = (int)spec->parallelism.pipeline_parallel_degree;
+    Plans plans = {arena_array(arena, (size_t)count, sizeof(Plan *)), count};
+    for (int s = 0; s < count; s++)
+        plans.stages[s] = make_plan(arena, cli, spec, (StageOf){s, count});
+    if (count > 1)
+        plan_stages(plans.stages, count);
+    return plans;
+}
+
+static void print_plan(Plans plans) {
     StrBuf text = {0};
-    plan_print_text(plan, &text);
+    if (plans.count > 1)
+        pipeline_print_text((const Plan *const *)plans.stages, plans.count, &text);
+    else
+        plan_print_text(plans.stages[0], &text);
     print_and_free(&text);
+}
+
+static const Plan *first_unfit(Plans plans) {
+    for (int s = 0; s < plans.count; s++)
+        if (!plan_fits(plans.stages[s]))
+            return plans.stages[s];
+    return NULL;
 }
 
 static void print_point(const SweepPoint *point, bool apart) {
@@ -182,20 +218,22 @@ static void say_point_unfit(const Plan *plan, const SweepPoint *point) {
 }
 
 /* One experiment; true when it fits its device. One point that does not fit ends no study. */
-static bool compile(const Cli *cli, const SweepPoint *point, const Plan *plan, const char *folder,
+static bool compile(const Cli *cli, const SweepPoint *point, Plans plans, const char *folder,
                     bool swept) {
+    const Plan *unfit = first_unfit(plans);
     if (cli->dump)
         return true;
     if (cli->plan || !swept) /* a study has many: plan.txt beside each program */
-        print_plan(plan);
+        print_plan(plans);
     if (cli->plan)
-        return plan_fits(plan);
-    if (swept && !plan_fits(plan)) {
-        say_point_unfit(plan, point);
+        return !unfit;
+    if (swept && unfit) {
+        say_point_unfit(unfit, point);
         return false;
     }
-    plan_require_fit(plan);
-    write_program(plan, folder, cli->force);
+    if (unfit)
+        plan_require_fit(unfit);
+    write_program((const Plan *const *)plans.stages, plans.count, folder, cli->force);
     return true;
 }
 
@@ -229,10 +267,10 @@ static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
         if (sweep->swept && (cli->plan || cli->dump))
             print_point(point, i > 0);
         const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
-        const Plan *plan = make_plan(arena, cli, point->spec);
-        fits[i] = compile(cli, point, plan, to, sweep->swept);
+        Plans plans = make_plans(arena, cli, point->spec);
+        fits[i] = compile(cli, point, plans, to, sweep->swept);
         if (fits[i])
-            jobs[fitting++] = (JobPoint){point->name, plan};
+            jobs[fitting++] = (JobPoint){point->name, plans.stages[0]};
     }
     if (cli->plan || cli->dump)
         return fitting == sweep->count;
@@ -257,7 +295,7 @@ static void scale(Arena *arena, const Cli *cli) {
         const Spec *spec = sweep->points[count].spec;
         if (leaves_node(spec, device_of(arena, spec)))
             break;
-        plans[count] = make_plan(arena, cli, spec);
+        plans[count] = make_plans(arena, cli, spec).stages[0];
     }
     scaling_print(arena, plans, count, cli->format);
 }

@@ -4,6 +4,7 @@
  * its batch is run again, launch by launch, with every output looked at. */
 #include "runtime/cards.h"
 #include "runtime/params.h"
+#include "runtime/pipeline.h"
 
 #include <stdio.h>
 
@@ -43,6 +44,17 @@ static bool run_checked(Rt *rt, RtPhase phase, int slot, void *context) {
     return false;
 }
 
+/* Whichever rank finds it first ends all of them. */
+static bool replay_stage(Rt *rt, int64_t step, Found *found) {
+    rt->step = step;
+    RtWork work = {0};
+    int first = inputs_send_step(rt);
+    bool bad = pipeline_schedule(rt, first, &work, found->text, sizeof found->text) ||
+               run_checked(rt, RT_PHASE_STEP, first, found);
+    inputs_release_step(rt, first);
+    return bad;
+}
+
 static bool replay(Rt *rt, int64_t step, Found *found) {
     int64_t micro_steps = rt->program->training.micro_steps;
     for (int64_t m = 0; m < micro_steps; m++)
@@ -57,7 +69,7 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
     rewind_to(rt, step);
     if (rt->program->training.micro_steps > 1)
         clear_gradients(rt);
-    if (replay(rt, step, &found))
+    if (rt->program->pipeline ? replay_stage(rt, step, &found) : replay(rt, step, &found))
         rt_fail("step %lld is not finite: first %s; no update was applied from it on. Lower "
                 "optimizer.lr or look at the data of that step; earlier checkpoints are good",
                 (long long)step + 1, found.text);

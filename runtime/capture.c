@@ -2,22 +2,15 @@
  * call. Where the program asks for no graphs, the same functions enqueue launch by launch. */
 #include "runtime/comm.h"
 #include "runtime/driver.h"
+#include "runtime/pipeline.h"
 #include "runtime/rt.h"
 
 #include <stdlib.h>
 
 struct RtGraphs {
-    CUgraphExec execs[RT_PHASES][RT_SLOTS]; /* NULL: not captured */
+    CUgraphExec *execs[RT_PHASES]; /* [slot_count]; NULL: not captured */
     RtWork work[RT_PHASES];
 };
-
-static void add_exchanged(RtExchanged *sum, const RtExchanged *more, int kinds) {
-    for (int kind = 0; kind < kinds; kind++) {
-        sum[kind].count += more[kind].count;
-        sum[kind].bytes += more[kind].bytes;
-        sum[kind].bus_bytes += more[kind].bus_bytes;
-    }
-}
 
 int phase_entries(const RtProgram *program, RtPhase phase,
                   const RtEntry *entries[RT_PHASE_ENTRIES]) {
@@ -27,6 +20,7 @@ int phase_entries(const RtProgram *program, RtPhase phase,
         [RT_PHASE_LAST_MICRO_STEP] = &program->micro_step,
         [RT_PHASE_COLLECT] = &program->collect,
         [RT_PHASE_LAST_COLLECT] = &program->collect,
+        [RT_PHASE_STEP] = &program->update,
         [RT_PHASE_EVALUATE] = &program->evaluate,
     };
     bool last = phase == RT_PHASE_LAST_MICRO_STEP || phase == RT_PHASE_LAST_COLLECT;
@@ -35,22 +29,17 @@ int phase_entries(const RtProgram *program, RtPhase phase,
     return last ? 2 : 1;
 }
 
-static void add_work(RtWork *sum, RtWork more) {
-    sum->launches += more.launches;
-    sum->memsets += more.memsets;
-    sum->copies += more.copies;
-    sum->copy_bytes += more.copy_bytes;
-    add_exchanged(sum->collectives, more.collectives, RT_COLLECTIVES);
-    add_exchanged(sum->peer, more.peer, RT_PURPOSES);
-}
-
 static RtWork enqueue(Rt *rt, RtPhase phase, int slot) {
     const RtEntry *entries[RT_PHASE_ENTRIES];
-    int count = phase_entries(rt->program, phase, entries);
     RtWork work = {0};
+    if (phase == RT_PHASE_EVALUATE && rt->program->pipeline)
+        return pipeline_evaluate(rt, slot);
+    if (phase == RT_PHASE_STEP)
+        pipeline_schedule(rt, slot, &work, NULL, 0);
+    int count = phase_entries(rt->program, phase, entries);
     rt->ends_step = phase == RT_PHASE_LAST_MICRO_STEP;
     for (int i = 0; i < count; i++)
-        add_work(&work, rt_enqueue(rt, entries[i], slot));
+        work_add(&work, rt_enqueue(rt, entries[i], slot));
     return work;
 }
 
@@ -69,20 +58,22 @@ static void capture(Rt *rt, RtPhase phase, int slot) {
 /* Input slots for which a phase differs; 0: this card never runs it. */
 static int slots_of(const Rt *rt, RtPhase phase) {
     bool first = rt->card == 0, together = rt->card_count > 1;
-    bool several = rt->program->training.micro_steps > 1;
+    bool several = rt->program->training.micro_steps > 1, stage = rt->program->pipeline;
     switch (phase) {
     case RT_PHASE_REPLICATE:
         return !first;
     case RT_PHASE_MICRO_STEP:
-        return several || together ? RT_SLOTS : 0;
+        return !stage && (several || together) ? RT_SLOTS : 0;
     case RT_PHASE_LAST_MICRO_STEP:
-        return together ? 0 : RT_SLOTS;
+        return stage || together ? 0 : RT_SLOTS;
+    case RT_PHASE_STEP:
+        return stage ? rt->slot_count : 0;
     case RT_PHASE_COLLECT:
         return first && together && several;
     case RT_PHASE_LAST_COLLECT:
         return first && together;
     case RT_PHASE_EVALUATE:
-        return first && rt->program->evaluate.enqueue ? RT_SLOTS : 0;
+        return first && rt->program->evaluate.enqueue ? rt->slot_count : 0;
     case RT_PHASES:
         break;
     }
@@ -91,18 +82,22 @@ static int slots_of(const Rt *rt, RtPhase phase) {
 
 void graphs_open(Rt *rt) {
     rt->graphs = rt_alloc(sizeof *rt->graphs);
-    if (!rt->program->training.cuda_graph)
-        return;
-    for (int phase = 0; phase < RT_PHASES; phase++)
-        for (int slot = 0; slot < slots_of(rt, (RtPhase)phase); slot++)
-            capture(rt, (RtPhase)phase, slot);
+    for (int phase = 0; phase < RT_PHASES; phase++) {
+        int every = phase == RT_PHASE_STEP ? (int)rt->program->training.micro_steps : 1;
+        rt->graphs->execs[phase] = rt_alloc((size_t)rt->slot_count * sizeof(CUgraphExec));
+        for (int slot = 0; slot < slots_of(rt, (RtPhase)phase); slot += every)
+            if (rt->program->training.cuda_graph)
+                capture(rt, (RtPhase)phase, slot);
+    }
 }
 
 void graphs_close(Rt *rt) {
-    for (int phase = 0; phase < RT_PHASES; phase++)
-        for (int slot = 0; slot < RT_SLOTS; slot++)
+    for (int phase = 0; phase < RT_PHASES; phase++) {
+        for (int slot = 0; slot < rt->slot_count; slot++)
             if (rt->graphs->execs[phase][slot])
                 CU(GraphExecDestroy, rt->graphs->execs[phase][slot]);
+        free(rt->graphs->execs[phase]);
+    }
     free(rt->graphs);
     rt->graphs = NULL;
 }
@@ -117,8 +112,8 @@ static void count(RtMeasured *m, const RtWork *work) {
         copies->count += work->peer[i].count;
         copies->bytes += work->peer[i].bytes;
     }
-    add_exchanged(m->collectives, work->collectives, RT_COLLECTIVES);
-    add_exchanged(m->peer, work->peer, RT_PURPOSES);
+    exchanged_add(m->collectives, work->collectives, RT_COLLECTIVES);
+    exchanged_add(m->peer, work->peer, RT_PURPOSES);
 }
 
 /* What does not differ between slots is captured for the first alone. */

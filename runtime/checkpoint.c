@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/checkpoint_meta.h"
-#include "runtime/outfile.h"
+#include "runtime/gather.h"
 
 enum { ERROR_SIZE = RT_MAX_PATH + 512 };
 
@@ -161,19 +161,25 @@ static void prune(const char *root, int64_t keep) {
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
+/* Of other ranks' tensors, too. */
+static bool write_state(Rt *rt, const char *path, char *error) {
+    Tensors tensors = tensors_of_run(rt, rt->step);
+    bool others = tensors_gather(rt, &tensors.items, &tensors.count);
+    bool ok = others || tensors_write(rt, path, tensors.items, tensors.count, error, ERROR_SIZE);
+    tensors_free(&tensors);
+    return ok;
+}
+
 static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error) {
     char state[RT_MAX_PATH], crc[9], strings[2][24];
     join_path(state, dir, CHECKPOINT_STATE);
-    Tensors tensors = tensors_of_run(rt, rt->step);
-    bool ok = tensors_write(rt, state, tensors.items, tensors.count, error, ERROR_SIZE);
-    tensors_free(&tensors);
-    if (!ok)
+    if (!write_state(rt, state, error))
         return false;
     CheckpointMeta meta;
     meta_of_run(rt, &meta, strings);
     meta.sequence = sequence;
     meta.state_crc32 = crc;
-    ok = file_crc32(state, crc, &meta.state_bytes, error, ERROR_SIZE) &&
+    bool ok = file_crc32(state, crc, &meta.state_bytes, error, ERROR_SIZE) &&
          meta_write(&meta, dir, error, ERROR_SIZE);
     meta_free(&meta);
     folder_sync(dir);
@@ -197,11 +203,9 @@ static bool put_in_place(const char *temporary, const char *path, const char *as
 
 /* What is not the first rank's to write. */
 static void share_parts(Rt *rt) {
-    char strings[2][24];
     CheckpointMeta meta;
-    Tensors tensors = tensors_of_run(rt, rt->step);
-    tensors_share(rt, tensors.items, tensors.count);
-    tensors_free(&tensors);
+    char strings[2][24];
+    write_state(rt, NULL, NULL);
     meta_of_run(rt, &meta, strings);
     meta_free(&meta);
 }

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "runtime/checksum.h"
+#include "runtime/comm.h"
 #include "runtime/data.h"
+#include "runtime/gather.h"
 #include "runtime/outfile.h"
 #include "runtime/params.h"
 
@@ -48,8 +50,8 @@ static void *whole_row(Rt *rt, const RtParam *param, void *mine, size_t *bytes) 
 
 /* The first row stands for the whole parameter: enough to tell another model, and never gigabytes.
  */
-static uint32_t frozen_crc32(Rt *rt) {
-    uint32_t crc = 0;
+static OutTensor *first_rows(Rt *rt, int *count) {
+    OutTensor *rows = rt_alloc((size_t)(rt->program->param_count + 1) * sizeof *rows);
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
         if (param->trained || param->buffer)
@@ -59,10 +61,40 @@ static uint32_t frozen_crc32(Rt *rt) {
         rt_read_state(rt, param->weight, bytes, row);
         if (param->shard)
             row = whole_row(rt, param, row, &bytes);
-        crc = crc32_add(crc, param->name, strlen(param->name));
-        crc = crc32_add(crc, row, bytes);
+        rows[(*count)++] = (OutTensor){.name = (char *)param->name,
+                                       .host = row,
+                                       .dtype = RT_U8,
+                                       .rank = 1,
+                                       .shape = {(int64_t)bytes}};
+    }
+    return rows;
+}
+
+static uint32_t crc32_of_rows(Rt *rt, const OutTensor *rows, int count) {
+    uint32_t crc = 0;
+    for (int i = 0; i < count; i++) {
+        void *row = tensor_values(rt, &rows[i]);
+        if (!rows[i].twice) {
+            crc = crc32_add(crc, rows[i].name, strlen(rows[i].name));
+            crc = crc32_add(crc, row, out_tensor_bytes(&rows[i]));
+        }
         free(row);
     }
+    return crc;
+}
+
+/* The same on all ranks, whoever has the weights. */
+static uint32_t frozen_crc32(Rt *rt) {
+    uint32_t crc = 0;
+    int count = 0;
+    OutTensor *rows = first_rows(rt, &count);
+    if (!rt->program->pipeline || !tensors_gather(rt, &rows, &count))
+        crc = crc32_of_rows(rt, rows, count);
+    if (rt->program->pipeline)
+        comm_broadcast(rt, &crc, sizeof crc, "the checksum of frozen weights");
+    for (int i = 0; i < count; i++)
+        free(rows[i].host);
+    free(rows);
     return crc;
 }
 

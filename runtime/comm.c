@@ -147,7 +147,9 @@ static _Noreturn void leave_together(Rt *rt) {
     _exit(1);
 }
 
-void comm_agree(Rt *rt, const char *what, const char *text, const char *remedy) {
+/* The same within each group. */
+static void agree_in(Rt *rt, RtGroup group, const char *what, const char *text,
+                     const char *remedy) {
     char mine[TEXT_SIZE] = "";
     if (!rt->comm)
         return;
@@ -155,14 +157,19 @@ void comm_agree(Rt *rt, const char *what, const char *text, const char *remedy) 
     char(*all)[TEXT_SIZE] = rt_alloc((size_t)rt->ranks * sizeof *all);
     comm_gather(rt, mine, all, TEXT_SIZE, what);
     for (int i = 1; i < rt->ranks; i++) {
-        if (strcmp(all[i], all[0]) == 0)
+        int first = mesh_first(rt->program, group, i);
+        if (strcmp(all[i], all[first]) == 0)
             continue;
         if (rt->rank == 0)
-            rt_say_error("ranks differ in %s: rank 0 has %s, rank %d has %s; %s", what, all[0], i,
-                         all[i], remedy);
+            rt_say_error("ranks differ in %s: rank %d has %s, rank %d has %s; %s", what, first,
+                         all[first], i, all[i], remedy);
         leave_together(rt);
     }
     free(all);
+}
+
+void comm_agree(Rt *rt, const char *what, const char *text, const char *remedy) {
+    agree_in(rt, RT_WORLD, what, text, remedy);
 }
 
 /* Names, shapes and places of all tensors. */
@@ -178,6 +185,19 @@ static uint32_t tensors_crc32(const RtProgram *program) {
     return crc;
 }
 
+/* Each stage is a program of its own, and has its place among the ranks. */
+static void agree_on_stages(Rt *rt) {
+    const RtPipeline *p = rt->program->pipeline;
+    int64_t misplaced = p && p->stage != mesh_place(rt->program, RT_PIPELINE, rt->rank);
+    if (misplaced)
+        rt_say_error("this rank runs stage %d of the pipeline, and its place is that of stage %d; "
+                     "start them with make run",
+                     p->stage, mesh_place(rt->program, RT_PIPELINE, rt->rank));
+    comm_sum_i64(rt, &misplaced, 1, "the order of stages");
+    if (misplaced)
+        leave_together(rt);
+}
+
 static void agree_on_program(Rt *rt) {
     static const char build[] = "start all ranks from the same build of the same experiment";
     static const char line[] = "start all ranks with the same command line";
@@ -185,7 +205,8 @@ static void agree_on_program(Rt *rt) {
     comm_agree(rt, "the experiment's spec", rt->program->spec_sha256, build);
     comm_agree(rt, "the program's generator", rt->program->generator, build);
     snprintf(text, sizeof text, "checksum %08x", (unsigned)tensors_crc32(rt->program));
-    comm_agree(rt, "the table of tensors", text, build);
+    agree_on_stages(rt);
+    agree_in(rt, RT_WORLD & ~RT_PIPELINE, "the table of tensors", text, build);
     snprintf(text, sizeof text, "%lld", (long long)rt->options.steps);
     comm_agree(rt, "--steps", text, line);
     snprintf(text, sizeof text, "%lld", (long long)rt->options.seed);

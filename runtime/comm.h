@@ -46,6 +46,17 @@ int comm_first_signal(Rt *rt);
 
 void nccl_open(Rt *rt);
 void nccl_close(Rt *rt);
+/* To or from the rank with place `peer` in a group. */
+typedef struct {
+    RtPtr at;
+    int64_t count;
+    RtDtype dtype;
+    int peer;
+    bool send;
+} Message;
+
+/* Enqueues messages that begin together: all are done before what is enqueued next. */
+void nccl_exchange(Rt *rt, RtGroup group, const Message *messages, int count);
 /* What went wrong on the communicator since; NULL: nothing. From any thread. */
 const char *nccl_async_error(void);
 

@@ -18,7 +18,7 @@
     X(GetUniqueId)        \
     X(CommInitRankConfig) \
     X(CommGetAsyncError) X(CommDestroy) X(GetErrorString) X(GetLastError) X(AllReduce) X(AllGather) \
-    X(ReduceScatter) X(Broadcast)
+    X(ReduceScatter) X(Broadcast) X(GroupStart) X(GroupEnd) X(Send) X(Recv)
 
 static struct {
 #define X(name) __typeof__(&nccl##name) name;
@@ -112,7 +112,7 @@ void nccl_open(Rt *rt) {
     bool wanted[RT_WORLD + 1] = {false};
     load_symbols();
     check_version();
-    wanted[mesh_group(program, RT_DATA)] = true;
+    wanted[mesh_group(program, RT_DATA)] = wanted[mesh_group(program, RT_DATA | RT_PIPELINE)] = true;
     for (int i = 0; i < program->group_count; i++)
         wanted[mesh_group(program, program->groups[i])] = true;
     for (RtGroup group = 1; group <= RT_WORLD; group++)
@@ -228,4 +228,33 @@ void rt_broadcast(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype)
     if (start(rt, &c, RT_BROADCAST, group, at, at, count, dtype))
         end(rt, &c,
             c.comm ? nccl.Broadcast(c.from, c.to, c.count, c.type, 0, c.comm, c.stream) : NCCL_OK);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static NcclResult add_message(const Message *m, NcclComm comm, CUstream stream) {
+    void *at = (void *)(uintptr_t)m->at;
+    const size_t count = (size_t)m->count;
+    return m->send ? nccl.Send(at, count, types[m->dtype], m->peer, comm, stream)
+                   : nccl.Recv(at, count, types[m->dtype], m->peer, comm, stream);
+}
+
+void nccl_exchange(Rt *rt, RtGroup group, const Message *messages, int count) {
+    NcclComm comm = connected[mesh_group(rt->program, group)];
+    RtExchanged *work = &rt->work.collectives[RT_SEND_RECV];
+    work->count++;
+    for (int i = 0; i < count; i++)
+        if (messages[i].send)
+            work->bytes += messages[i].count * (int64_t)rt_dtype_bytes(messages[i].dtype);
+    work->bus_bytes = (double)work->bytes;
+    if (rt->dry)
+        return;
+    rt->collective = collective_name(RT_SEND_RECV);
+    begin(rt, rt->collective);
+    NcclResult result = nccl.GroupStart();
+    for (int i = 0; i < count && (result == NCCL_OK || result == NCCL_IN_PROGRESS); i++)
+        result = add_message(&messages[i], comm, rt->streams[RT_STREAM_COMPUTE]);
+    NcclResult ended = nccl.GroupEnd();
+    bool added = result == NCCL_OK || result == NCCL_IN_PROGRESS;
+    finish(rt, comm, added ? ended : result, rt->collective);
 }

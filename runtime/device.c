@@ -83,8 +83,7 @@ static void restart_simulated(char **argv) {
 
 static void choose_automatically(Rt *rt) {
     const RtProgram *p = rt->program;
-    size_t bytes =
-        p->arena_bytes[RT_STATE] + p->arena_bytes[RT_SCRATCH] + RT_SLOTS * p->arena_bytes[RT_INPUT];
+    size_t bytes = arena_bytes(p);
     const char *problem = driver_problem();
     if (!problem)
         return;
@@ -214,11 +213,17 @@ static RtPtr allocate(size_t bytes, const char *what) {
 
 static void allocate_arenas(Rt *rt) {
     const RtProgram *program = rt->program;
+    rt->slot_count = arena_slots(program, RT_INPUT);
+    rt->slots = rt_alloc((size_t)rt->slot_count * sizeof *rt->slots);
     size_t state = rt->card == 0 ? program->arena_bytes[RT_STATE] : program->replica_state_bytes;
     rt->arenas[RT_STATE] = allocate(state, "weights and optimizer state");
     rt->arenas[RT_SCRATCH] = allocate(program->arena_bytes[RT_SCRATCH], "activations");
-    rt->arenas[RT_INPUT] = allocate(RT_SLOTS * slot_bytes(program), "input");
+    rt->arenas[RT_INPUT] = allocate((size_t)rt->slot_count * slot_bytes(program), "input");
     rt->input = rt->arenas[RT_INPUT];
+    if (!program->pipeline)
+        return;
+    size_t stash = (size_t)arena_slots(program, RT_STASH) * program->arena_bytes[RT_STASH];
+    rt->stash = rt->arenas[RT_STASH] = allocate(stash, "activations in flight");
 }
 
 /* Legacy stream 0 is not used, and nothing waits for it. What ranks do together goes first where a
@@ -297,7 +302,9 @@ void device_close(Rt *rt) {
         CU(StreamDestroy, rt->streams[i]);
     }
     for (int i = 0; i < RT_ARENAS; i++)
-        CU(MemFree, rt->arenas[i]);
+        if (rt->arenas[i])
+            CU(MemFree, rt->arenas[i]);
+    free(rt->slots);
     CU(ModuleUnload, rt->module);
     free(rt->kernels);
     CU(DevicePrimaryCtxRelease, rt->device.handle);
@@ -313,6 +320,14 @@ RtPtr rt_input(const Rt *rt, size_t offset) { return rt->input + offset; }
 
 void rt_select_slot(Rt *rt, int slot) {
     rt->input = rt->arenas[RT_INPUT] + (size_t)slot * slot_bytes(rt->program);
+}
+
+RtPtr rt_stash(const Rt *rt, size_t offset) { return rt->stash + offset; }
+
+void rt_select_stash(Rt *rt, int micro_batch) {
+    const RtProgram *program = rt->program;
+    size_t slot = (size_t)(micro_batch % program->pipeline->slots);
+    rt->stash = rt->arenas[RT_STASH] + slot * program->arena_bytes[RT_STASH];
 }
 
 void rt_finish_stream(const Rt *rt, RtStream stream) {

@@ -16,8 +16,9 @@
 #include "runtime/comm.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
+#include "runtime/gather.h"
 #include "runtime/mesh.h"
-#include "runtime/safetensors.h"
+#include "runtime/pipeline.h"
 
 #include "runtime/rt.h"
 
@@ -123,32 +124,42 @@ static void add_kept(Rt *rt, struct RtDump *dump, int slot, const char *name) {
             rt_fail("%s", error);
 }
 
-/* Tokens' labels are shifted: labels[t] is the token after place t in its sample. */
-static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
+static void add_images(Rt *rt, struct RtDump *dump, int slot) {
+    add_sent(rt, dump, slot, "pixels");
+    add_kept(rt, dump, slot, "pixels");
+    add_sent(rt, dump, slot, "boxes");
+    add_sent(rt, dump, slot, "labels");
+}
+
+/* Labels are shifted: labels[t] is the token after place t in its sample. */
+static void add_tokens(Rt *rt, struct RtDump *dump, int slot) {
     const RtTraining *t = &rt->program->training;
-    const int64_t shape[] = {t->batch, t->seq_len};
+    const int64_t shape[] = {t->batch, t->seq_len}, count = t->batch * t->seq_len;
     const int32_t *ids = input_host(rt, slot, "input_ids");
     const int32_t *shifted = input_host(rt, slot, "labels");
     const int32_t *positions = input_host(rt, slot, "positions");
-    if (!ids || !shifted || !positions) {
-        add_sent(rt, dump, slot, "pixels");
-        add_kept(rt, dump, slot, "pixels");
-        add_sent(rt, dump, slot, "boxes");
-        add_sent(rt, dump, slot, "labels");
+    if (ids)
+        memcpy(add(dump, "", "input_ids", RT_I32, 2, shape)->data, ids,
+               (size_t)count * sizeof *ids);
+    if (!shifted || !positions)
         return;
-    }
-    memcpy(add(dump, "", "input_ids", RT_I32, 2, shape)->data, ids,
-           (size_t)(t->batch * t->seq_len) * sizeof *ids);
     int32_t *labels = (int32_t *)add(dump, "", "labels", RT_I32, 2, shape)->data;
-    for (int64_t i = 0; i < t->batch * t->seq_len; i++)
+    for (int64_t i = 0; i < count; i++)
         labels[i] = positions[i] > 0 ? shifted[i - 1] : -100;
+}
+
+/* As far as this rank has them: a stage of a pipeline gets what it reads. */
+static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
+    if (rt->program->data.images)
+        add_images(rt, dump, slot);
+    else
+        add_tokens(rt, dump, slot);
 }
 
 /* Of the logits' rows keeps those with a target: all tokens were seen, or they came compacted, the
  * rows without a target last. */
-static void keep_targets(Rt *rt, struct RtDump *dump, int slot) {
+static void keep_targets(const Rt *rt, struct RtDump *dump, const int32_t *labels) {
     Entry *logits = find(dump, "logits");
-    const int32_t *labels = input_host(rt, slot, "labels");
     int64_t tokens = rt->program->training.batch * rt->program->training.seq_len, kept = 0;
     if (!logits || !labels)
         return;
@@ -233,31 +244,33 @@ static void add_loss(Rt *rt, struct RtDump *dump) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static StDtype file_dtype(RtDtype dtype) {
-    for (int i = 0; i < ST_DTYPE_COUNT; i++)
-        if (strcmp(st_dtype_name((StDtype)i), rt_dtype_name(dtype)) == 0)
-            return (StDtype)i;
-    rt_internal("safetensors has no %s", rt_dtype_name(dtype));
-}
-
-/* Wider types first, as the writer asks for; otherwise in the order of gathering. */
-static void write_dump(struct RtDump *dump, const char *path) {
-    StWriter *writer = st_create(path);
+/* Of all ranks that have a part. */
+static void write_dump(Rt *rt, const struct RtDump *dump, const char *path) {
+    OutTensor *tensors = rt_alloc((size_t)(dump->count + 1) * sizeof *tensors);
     char error[1024];
-    for (size_t size = 8; size > 0; size /= 2)
-        for (int i = 0; i < dump->count; i++)
-            if (rt_dtype_bytes(dump->entries[i].dtype) == size)
-                st_declare(writer, dump->entries[i].name, file_dtype(dump->entries[i].dtype),
-                           dump->entries[i].rank, dump->entries[i].shape);
-    for (size_t size = 8; size > 0; size /= 2)
-        for (int i = 0; i < dump->count; i++)
-            if (rt_dtype_bytes(dump->entries[i].dtype) == size)
-                st_write(writer, dump->entries[i].data, dump->entries[i].bytes);
-    if (!st_finish(writer, error, sizeof error))
+    int count = 0;
+    for (; count < dump->count; count++) {
+        Entry *entry = &dump->entries[count];
+        tensors[count] = (OutTensor){.name = entry->name,
+                                     .host = entry->data,
+                                     .dtype = entry->dtype,
+                                     .rank = entry->rank};
+        memcpy(tensors[count].shape, entry->shape, sizeof entry->shape);
+    }
+    if (!tensors_gather(rt, &tensors, &count) &&
+        !tensors_write(rt, path, tensors, count, error, sizeof error))
         rt_fail("%s; --dump needs a file that can be written", error);
+    free(tensors);
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
+
+static void run_update(Rt *rt, struct RtDump *dump, const RtEntry *update, int slot) {
+    add_gradients(rt, dump);
+    rt->dump = dump;
+    rt_enqueue(rt, update, slot);
+    rt->dump = NULL;
+}
 
 typedef struct {
     struct RtDump *dump;
@@ -278,28 +291,50 @@ static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
     rt->dump = NULL;
     if (shown) {
         join_logits(rt, step->dump);
-        keep_targets(rt, step->dump, slot);
+        keep_targets(rt, step->dump, input_host(rt, slot, "labels"));
     }
-    if (count == 1)
-        return false;
-    add_gradients(rt, step->dump);
-    rt->dump = step->dump;
-    rt_enqueue(rt, entries[1], slot);
-    rt->dump = NULL;
+    if (count > 1)
+        run_update(rt, step->dump, entries[1], slot);
     return false;
+}
+
+/* The first batch's labels, for its place on the host is soon another's. */
+static int32_t *copy_of_labels(const Rt *rt, int slot) {
+    const int32_t *labels = input_host(rt, slot, "labels");
+    if (!labels)
+        return NULL;
+    size_t bytes = (size_t)program_input(rt->program, "labels")->count * sizeof *labels;
+    return memcpy(rt_alloc(bytes), labels, bytes);
+}
+
+static void run_stage(Rt *rt, struct RtDump *dump) {
+    RtWork work = {0};
+    int slot = input_send(rt, 0);
+    int32_t *labels = copy_of_labels(rt, slot);
+    add_inputs(rt, dump, slot);
+    for (int64_t m = 1; m < rt->program->training.micro_steps; m++)
+        input_send(rt, m);
+    rt->dump = dump;
+    pipeline_schedule(rt, slot, &work, NULL, 0);
+    rt->dump = NULL;
+    keep_targets(rt, dump, labels);
+    run_update(rt, dump, &rt->program->update, slot);
+    inputs_release_step(rt, slot);
+    free(labels);
 }
 
 void dump_first_step(Rt *rt) {
     struct RtDump dump = {0};
     RtMeasured training = rt->measured;
-    for (int64_t m = 0; m < rt->program->training.micro_steps; m++)
+    if (rt->program->pipeline)
+        run_stage(rt, &dump);
+    for (int64_t m = 0; m < rt->program->training.micro_steps && !rt->program->pipeline; m++)
         rt_micro_step(rt, m, run_phase, &(MicroStep){&dump, m});
     add_loss(rt, &dump);
     add_updated(rt, &dump);
     rt->measured = training;
     rt->step = 1;
-    if (rt->rank == 0)
-        write_dump(&dump, rt->options.dump_file);
+    write_dump(rt, &dump, rt->options.dump_file);
     for (int i = 0; i < dump.count; i++)
         free(dump.entries[i].data);
     free(dump.entries);

@@ -32,8 +32,9 @@ static int64_t run_batches(Rt *rt, int64_t batches) {
     return targets;
 }
 
-static void sum(Rt *rt, size_t at, int64_t count, RtDtype dtype) {
-    rt_all_reduce(rt, RT_DATA, rt_state(rt, at), count, dtype);
+/* Of a pipeline the last stage alone has figures. */
+static void sum(Rt *rt, RtGroup group, size_t at, int64_t count, RtDtype dtype) {
+    rt_all_reduce(rt, group, rt_state(rt, at), count, dtype);
 }
 
 /* What micro_step keeps of batches differs from rank to rank: all go by those of the first batches. */
@@ -45,18 +46,19 @@ static void share_buffers(Rt *rt) {
             continue;
         if (rt->data_rank > 0)
             rt_zero(rt, rt_state(rt, param->weight), (size_t)count * rt_dtype_bytes(param->dtype));
-        sum(rt, param->weight, count, param->dtype);
+        sum(rt, RT_DATA, param->weight, count, param->dtype);
     }
 }
 
-/* Over the held-out targets of all ranks, each batch's once. */
+/* Over the held-out targets of all ranks, each batch's once: of a pipeline's stages the last one has
+ * them. */
 static int64_t sum_figures(Rt *rt, int64_t targets) {
     const RtProgram *program = rt->program;
-    if (mesh_first(program, RT_WORLD & ~RT_DATA, rt->rank) != rt->rank)
+    if (mesh_first(program, RT_WORLD & ~RT_DATA & ~RT_PIPELINE, rt->rank) != rt->rank)
         targets = 0;
-    sum(rt, program->counters.eval_loss, 1, program->real);
+    sum(rt, RT_DATA | RT_PIPELINE, program->counters.eval_loss, 1, program->real);
     for (int i = 0; i < program->metric_count; i++)
-        sum(rt, program->metrics[i].offset, 1, program->real);
+        sum(rt, RT_DATA | RT_PIPELINE, program->metrics[i].offset, 1, program->real);
     comm_sum_i64(rt, &targets, 1, "the held-out loss");
     return targets;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/outfile.h"
+#include "runtime/gather.h"
 
 static int tensors_of(const RtProgram *program, bool adapter, OutTensor *tensors) {
     int count = 0;
@@ -39,8 +39,7 @@ static void export_folder(Rt *rt, const char *folder, const char *config_name, c
     join_path(path, dir, tensors_name);
     OutTensor *tensors = rt_alloc(sizeof *tensors * (size_t)rt->program->param_count);
     int count = tensors_of(rt->program, adapter, tensors);
-    if (rt->rank > 0) {
-        tensors_share(rt, tensors, count);
+    if (tensors_gather(rt, &tensors, &count)) {
         free(tensors);
         return;
     }

@@ -181,12 +181,16 @@ static void choose_algorithm(struct RtGemms *gemms, Gemm *gemm, const RtGemm *ro
 /* All cards run micro_step, the first one the others too. */
 static void dry_run(Rt *rt) {
     const RtProgram *p = rt->program;
-    const RtEntry *entries[] = {&p->load, &p->micro_step, &p->update, &p->evaluate};
+    const RtEntry *entries[] = {&p->load,     &p->micro_step, &p->forward,
+                                &p->backward, &p->update,     &p->evaluate};
     rt->dry = rt->ends_step = true;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        for (int slot = 0; slot < RT_SLOTS; slot++)
+        for (int slot = 0; slot < rt->slot_count; slot++) {
+            if (p->pipeline)
+                rt_select_stash(rt, slot);
             if (rt->card == 0 || entries[i] == &p->micro_step)
                 rt_enqueue(rt, entries[i], slot);
+        }
     rt->dry = false;
 }
 

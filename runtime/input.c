@@ -20,12 +20,13 @@ typedef struct {
     bool counted; /* of a training step that is timed */
 } Passage;
 
-enum { PASSAGES = 4 * RT_SLOTS, LAG = 2 * RT_SLOTS };
+enum { LAG = 2 }; /* batches that are older than so many rounds of the slots are done */
 
 struct RtInputs {
     void **buffers; /* [count], page-locked where data.pin_memory; the first card's */
     int count;
-    Passage passages[PASSAGES]; /* of batch i: passages[i % PASSAGES] */
+    Passage *passages; /* [passage_count] of batch i: passages[i % passage_count] */
+    int passage_count;
     int64_t sent, read;         /* batches */
     int64_t counted;            /* of those read */
     double copy_ms, compute_ms; /* of these, summed up */
@@ -35,6 +36,7 @@ struct RtInputs {
 static void *buffer_alloc(const RtProgram *program) {
     void *buffer;
     size_t bytes = program->arena_bytes[RT_INPUT];
+    bytes += !bytes; /* a stage of a pipeline may need nothing of a batch */
     if (!program->data.pin_memory)
         return rt_alloc(bytes);
     CU(MemHostAlloc, &buffer, bytes, 0);
@@ -52,7 +54,9 @@ static void open_buffers(Rt *rt) {
 
 void inputs_open(Rt *rt) {
     struct RtInputs *inputs = rt->inputs = rt_alloc(sizeof *inputs);
-    for (int i = 0; i < PASSAGES; i++) {
+    inputs->passage_count = 2 * LAG * rt->slot_count;
+    inputs->passages = rt_alloc((size_t)inputs->passage_count * sizeof *inputs->passages);
+    for (int i = 0; i < inputs->passage_count; i++) {
         CU(EventCreate, &inputs->passages[i].begins, CU_EVENT_DEFAULT);
         CU(EventCreate, &inputs->passages[i].copied, CU_EVENT_DEFAULT);
         CU(EventCreate, &inputs->passages[i].done, CU_EVENT_DEFAULT);
@@ -72,11 +76,12 @@ void inputs_close(Rt *rt) {
         else
             free(inputs->buffers[i]);
     }
-    for (int i = 0; i < PASSAGES; i++) {
+    for (int i = 0; i < inputs->passage_count; i++) {
         CU(EventDestroy, inputs->passages[i].begins);
         CU(EventDestroy, inputs->passages[i].copied);
         CU(EventDestroy, inputs->passages[i].done);
     }
+    free(inputs->passages);
     free(inputs->buffers);
     free(inputs);
     rt->inputs = NULL;
@@ -90,7 +95,7 @@ const void *input_host(const Rt *rt, int slot, const char *name) {
 /* ---- times ----------------------------------------------------------------------------------- */
 
 static Passage *passage_of(struct RtInputs *inputs, int64_t batch) {
-    return &inputs->passages[batch % PASSAGES];
+    return &inputs->passages[batch % inputs->passage_count];
 }
 
 static double between(CUevent from, CUevent to) {
@@ -131,7 +136,7 @@ void inputs_collect(Rt *rt) {
 /* The next batch's events; those of LAG batches ago have happened. */
 static Passage *next_passage(Rt *rt, RtSlot *slot, LoaderBatch which) {
     struct RtInputs *inputs = rt->inputs;
-    while (inputs->read + LAG <= inputs->sent)
+    while (inputs->read + LAG * rt->slot_count <= inputs->sent)
         read_one(inputs);
     Passage *passage = passage_of(inputs, inputs->sent++);
     passage->counted = which.split == LOADER_TRAIN && !rt->dump;
@@ -140,14 +145,16 @@ static Passage *next_passage(Rt *rt, RtSlot *slot, LoaderBatch which) {
     return passage;
 }
 
-/* The slot whose turn it is, with a batch on the host. A buffer is filled again when each card has taken
- * RT_SLOTS more. */
+/* The slot whose turn it is, with a batch on the host; of a pipeline that of the batch's number, for a step
+ * finds its batches by theirs. A buffer is filled again when each card has taken RT_SLOTS more. */
 static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
+    struct RtInputs *inputs = rt->inputs;
     char error[1024];
-    int index = (int)(rt->inputs->sent % RT_SLOTS);
+    int64_t turn = rt->program->pipeline ? which.index : inputs->sent;
+    int index = (int)(turn % rt->slot_count);
     RtSlot *slot = &rt->slots[index];
-    if (slot->used)
-        rt_wait(rt, slot->copied);
+    if (inputs->sent >= RT_SLOTS)
+        rt_wait(rt, passage_of(inputs, inputs->sent - RT_SLOTS)->copied);
     double start = rt_now_ms();
     slot->host = loader_take(rt->loader, which, targets, error, sizeof error);
     rt->first->measured.data_wait_ms += rt_now_ms() - start;
@@ -167,16 +174,17 @@ static void send(Rt *rt, int index, LoaderBatch which) {
     if (slot->used)
         CU(StreamWaitEvent, copy, before, 0);
     CU(EventRecord, passage->begins, copy);
-    CU(MemcpyHtoDAsync, rt->input, slot->host, bytes, copy);
+    if (bytes > 0)
+        CU(MemcpyHtoDAsync, rt->input, slot->host, bytes, copy);
     CU(EventRecord, slot->copied, copy);
     CU(StreamWaitEvent, rt->streams[RT_STREAM_COMPUTE], slot->copied, 0);
     slot->used = true;
     if (!rt->program->data.pin_memory)
         rt_sync(rt, stream);
     RtCopies *copies = &rt->first->measured.copies[RT_H2D];
-    copies->count++;
+    copies->count += bytes > 0;
     copies->bytes += (int64_t)bytes;
-    copies->pinned += rt->program->data.pin_memory;
+    copies->pinned += bytes > 0 && rt->program->data.pin_memory;
 }
 
 int input_send(Rt *rt, int64_t micro_index) {
@@ -196,4 +204,17 @@ int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets) {
 
 void input_release(Rt *rt, int slot) {
     CU(EventRecord, rt->slots[slot].done, rt->streams[RT_STREAM_COMPUTE]);
+}
+
+int inputs_send_step(Rt *rt) {
+    int64_t micro_steps = rt->program->training.micro_steps;
+    int first = input_send(rt, rt->step * micro_steps);
+    for (int64_t m = 1; m < micro_steps; m++)
+        input_send(rt, rt->step * micro_steps + m);
+    return first;
+}
+
+void inputs_release_step(Rt *rt, int first) {
+    for (int m = 0; m < (int)rt->program->training.micro_steps; m++)
+        input_release(rt, first + m);
 }

@@ -57,8 +57,9 @@ void rt_launched(Rt *rt) {
 }
 
 RtPtr rt_address(const Rt *rt, RtAt at) {
-    RtPtr base = at.arena == RT_INPUT ? rt->input : rt->arenas[at.arena];
-    return base + at.offset;
+    if (at.arena == RT_INPUT)
+        return rt->input + at.offset;
+    return (at.arena == RT_STASH ? rt->stash : rt->arenas[at.arena]) + at.offset;
 }
 
 /* ---- what entries call ----------------------------------------------------------------------- */

@@ -20,7 +20,8 @@ const char *collective_name(RtCollective kind) {
     static const char *const names[RT_COLLECTIVES] = {[RT_ALL_REDUCE] = "all_reduce",
                                                       [RT_ALL_GATHER] = "all_gather",
                                                       [RT_REDUCE_SCATTER] = "reduce_scatter",
-                                                      [RT_BROADCAST] = "broadcast"};
+                                                      [RT_BROADCAST] = "broadcast",
+                                                      [RT_SEND_RECV] = "send_recv"};
     return names[kind];
 }
 

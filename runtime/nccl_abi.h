@@ -70,6 +70,12 @@ NcclResult ncclAllGather(const void *from, void *to, size_t count, NcclType type
 /* `count` elements for each rank. */
 NcclResult ncclReduceScatter(const void *from, void *to, size_t count, NcclType type, NcclOp op,
                              NcclComm comm, CUstream stream);
+NcclResult ncclGroupStart(void);
+NcclResult ncclGroupEnd(void);
+NcclResult ncclSend(const void *from, size_t count, NcclType type, int peer, NcclComm comm,
+                    CUstream stream);
+NcclResult ncclRecv(void *to, size_t count, NcclType type, int peer, NcclComm comm,
+                    CUstream stream);
 NcclResult ncclBroadcast(const void *from, void *to, size_t count, NcclType type, int root,
                          NcclComm comm, CUstream stream);
 

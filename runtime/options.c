@@ -14,7 +14,8 @@ static const char help[] =
     "  --adapter DIR     start from the adapter in a PEFT folder\n"
     "  --no-adapter      train or evaluate with the adapter's weights at zero\n"
     "  --resume [DIR]    go on from a checkpoint's folder, or from the newest of the out folder\n"
-    "  --out DIR         where results go (default: out beside this program)\n"
+    "  --out DIR         where results go (default: out beside this program, or beside the\n"
+    "                    folders of stages)\n"
     "  --dump FILE       write inputs, loss, logits, gradients and new weights of the first step\n"
     "                    as a safetensors file\n"
     "  --help            this text\n"
@@ -100,7 +101,8 @@ void options_read(RtOptions *options, const RtProgram *program, int argc, char *
                            .exe_dir = executable_folder(),
                            .jit = jit && strcmp(jit, "1") == 0,
                            .argv = argv};
-    snprintf(default_out, sizeof default_out, "%s/out", options->exe_dir);
+    snprintf(default_out, sizeof default_out, program->pipeline ? "%s/../out" : "%s/out",
+             options->exe_dir);
     options->out_dir = default_out;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {

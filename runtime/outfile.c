@@ -1,5 +1,6 @@
 /* Whole files or none: written beside, synced, renamed. */
 #include "runtime/outfile.h"
+#include "runtime/gather.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,10 +78,14 @@ StDtype out_tensor_dtype(const OutTensor *tensor) {
     rt_internal("no safetensors type for %s", name);
 }
 
-static void *tensor_values(Rt *rt, const OutTensor *tensor) {
+void *tensor_values(Rt *rt, const OutTensor *tensor) {
     size_t bytes = out_tensor_bytes(tensor);
     void *values = rt_alloc(bytes);
-    if (tensor->param && tensor->offset == RT_NOWHERE)
+    if (tensor->owner > 0)
+        tensor_receive(rt, tensor, values);
+    else if (tensor->host)
+        memcpy(values, tensor->host, bytes);
+    else if (tensor->param && tensor->offset == RT_NOWHERE)
         param_read(rt, tensor->param, values);
     else if (tensor->param)
         param_read_part(rt, tensor->param, tensor->offset, values);
@@ -90,11 +95,8 @@ static void *tensor_values(Rt *rt, const OutTensor *tensor) {
 }
 
 static bool tensor_write(Rt *rt, StWriter *writer, const OutTensor *tensor) {
-    size_t bytes = out_tensor_bytes(tensor);
-    if (tensor->host)
-        return st_write(writer, tensor->host, bytes);
     void *values = tensor_values(rt, tensor);
-    bool ok = st_write(writer, values, bytes);
+    bool ok = tensor->twice || st_write(writer, values, out_tensor_bytes(tensor));
     free(values);
     return ok;
 }
@@ -105,7 +107,7 @@ bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count
     bool ok = st_set_metadata(writer, "format", "pt");
     for (size_t width = 8; width; width /= 2)
         for (int i = 0; ok && i < count; i++)
-            if (rt_dtype_bytes(tensors[i].dtype) == width)
+            if (rt_dtype_bytes(tensors[i].dtype) == width && !tensors[i].twice)
                 ok = st_declare(writer, tensors[i].name, out_tensor_dtype(&tensors[i]),
                                 tensors[i].rank, tensors[i].shape);
     for (size_t width = 8; width; width /= 2)

@@ -30,14 +30,16 @@ void folder_sync(const char *dir);
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* A tensor to be saved. Its values come from `host` where that is given; else from `param`, as
- * param_read() gives them or, unless `offset` is RT_NOWHERE, param_read_part(); else from STATE at
- * `offset`, dense. */
+/* A tensor to be saved. Its values come from rank `owner` where that is not 0 (gather.h); else from
+ * `host` where that is given; else from `param`, as param_read() gives them or, unless `offset` is
+ * RT_NOWHERE, param_read_part(); else from STATE at `offset`, dense. */
 typedef struct {
     char *name;
     const RtParam *param;
     void *host;
     size_t offset;
+    int owner;
+    bool twice; /* another one of the name came before: it is not written */
     RtDtype dtype;
     int rank;
     int64_t shape[4];
@@ -45,6 +47,9 @@ typedef struct {
 
 size_t out_tensor_bytes(const OutTensor *tensor);
 StDtype out_tensor_dtype(const OutTensor *tensor); /* as safetensors names it */
+
+/* In memory that the caller frees. */
+void *tensor_values(Rt *rt, const OutTensor *tensor);
 
 /* One safetensors file of all of them, wider types first, as the format wants. */
 bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count, char *error,

@@ -66,8 +66,6 @@ Figures figures_of(const Rt *rt) {
     figures.last_loss = history(rt, rt->losses, rt->known_steps - 1);
     double rate = 1e3 * program->predicted.flops / figures.median;
     figures.share_of_peak = rt->device.simulated ? NAN : rate / program->predicted.peak_flops;
-    figures.arena_bytes =
-        (double)(program->arena_bytes[RT_STATE] + program->arena_bytes[RT_SCRATCH] +
-                 RT_SLOTS * program->arena_bytes[RT_INPUT]);
+    figures.arena_bytes = (double)arena_bytes(program);
     return figures;
 }

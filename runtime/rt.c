@@ -99,6 +99,23 @@ bool rt_make_folder(const char *path) {
     return S_ISDIR(about.st_mode);
 }
 
+/* ---- arenas ---------------------------------------------------------------------------------- */
+
+int arena_slots(const RtProgram *p, RtArena arena) {
+    if (arena == RT_STASH)
+        return p->pipeline ? p->pipeline->slots : 0;
+    if (arena != RT_INPUT)
+        return 1;
+    return p->pipeline ? RT_SLOTS * (int)p->training.micro_steps : RT_SLOTS;
+}
+
+size_t arena_bytes(const RtProgram *p) {
+    size_t bytes = 0;
+    for (int a = 0; a < RT_ARENAS; a++)
+        bytes += (size_t)arena_slots(p, (RtArena)a) * p->arena_bytes[a];
+    return bytes;
+}
+
 /* ---- element types --------------------------------------------------------------------------- */
 
 static const struct {

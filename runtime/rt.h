@@ -70,6 +70,7 @@ typedef enum {
     RT_ALL_GATHER,
     RT_REDUCE_SCATTER,
     RT_BROADCAST,
+    RT_SEND_RECV, /* messages between neighbours that begin together; the bytes are those sent */
     RT_COLLECTIVES
 } RtCollective;
 
@@ -141,6 +142,7 @@ typedef struct {
     RtExchanged peer[RT_PURPOSES];
 } RtWork;
 
+/* Batches that may be on their way to the device at once: that worked on, and the next. */
 enum { RT_SLOTS = 2 };
 
 /* The host's side of one input slot. */
@@ -182,11 +184,13 @@ struct Rt {
     CUfunction *kernels;     /* [kernel_count] */
     RtPtr arenas[RT_ARENAS]; /* INPUT: of slot 0 */
     RtPtr input;             /* INPUT of the batch being enqueued */
+    RtPtr stash;             /* STASH of the micro-batch being enqueued */
     CUstream streams[RT_STREAMS];
     CUevent reached[RT_STREAMS]; /* recorded on each, where another one is to wait for it */
     RtStream stream;             /* that launches are enqueued on */
     bool ends_step;              /* the micro-step being enqueued is its step's last one */
-    RtSlot slots[RT_SLOTS];
+    RtSlot *slots; /* [slot_count] */
+    int slot_count;
     struct RtGemms *gemms;
     struct RtGraphs *graphs;
     struct RtInputs *inputs;
@@ -223,8 +227,12 @@ void device_take(Rt *rt);
 void device_take_card(Rt *rt);
 void device_open(Rt *rt);
 void device_close(Rt *rt);
+int arena_slots(const RtProgram *program, RtArena arena); /* rt.c */
+size_t arena_bytes(const RtProgram *program);             /* of all of them, with their slots */
 /* Makes rt_input() give addresses in this slot. */
 void rt_select_slot(Rt *rt, int slot);
+/* Makes rt_stash() give addresses in this micro-batch's slot. */
+void rt_select_stash(Rt *rt, int micro_batch);
 /* cuStreamSynchronize; it may last as long as another rank wants, so it is watched. */
 void rt_finish_stream(const Rt *rt, RtStream stream);
 /* The same, counted in measured.syncs. */
@@ -260,6 +268,7 @@ typedef enum {
     RT_PHASE_REPLICATE,
     RT_PHASE_MICRO_STEP,
     RT_PHASE_LAST_MICRO_STEP, /* of a card alone */
+    RT_PHASE_STEP,            /* all of one, of a pipeline's stage */
     RT_PHASE_COLLECT,
     RT_PHASE_LAST_COLLECT,
     RT_PHASE_EVALUATE,
@@ -273,7 +282,7 @@ int phase_entries(const RtProgram *program, RtPhase phase,
 
 void graphs_open(Rt *rt); /* captures; does nothing where cuda_graph is false */
 void graphs_close(Rt *rt);
-/* One graph launch, or the launches one by one. */
+/* One graph launch, or the launches one by one. A whole step's slot is that of its first batch. */
 void rt_run_phase(Rt *rt, RtPhase phase, int slot);
 
 /* Compiles kernels.cu beside the executable with NVRTC unless its cubin is cached, and gives the
@@ -320,6 +329,9 @@ int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets);
 void inputs_collect(Rt *rt);
 /* Everything that reads the slot is enqueued. */
 void input_release(Rt *rt, int slot);
+/* The same of all batches of the step at hand, which lie in one slot after the other. */
+int inputs_send_step(Rt *rt);
+void inputs_release_step(Rt *rt, int first);
 /* One input of the batch in a slot, on the host; NULL where the program has none of that name. */
 const void *input_host(const Rt *rt, int slot, const char *name);
 

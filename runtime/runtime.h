@@ -26,8 +26,10 @@ typedef enum { RT_F64, RT_F32, RT_F16, RT_BF16, RT_I64, RT_I32, RT_U8 } RtDtype;
 /* Where a buffer lives. Each arena is one allocation; offsets in it are fixed by the plan.
  *   STATE    kept from step to step: weights, masters, gradients, optimizer state, counters
  *   SCRATCH  activations and workspaces; nothing in it outlives an entry
- *   INPUT    one batch; there are two slots, so that one is filled while the other is read */
-typedef enum { RT_STATE, RT_SCRATCH, RT_INPUT, RT_ARENAS } RtArena;
+ *   INPUT    one batch; there are two slots, so that one is filled while the other is read; with a
+ *            pipeline two for each micro-batch of a step
+ *   STASH    what a micro-batch's forward leaves for its backward; a slot for each one in flight */
+typedef enum { RT_STATE, RT_SCRATCH, RT_INPUT, RT_STASH, RT_ARENAS } RtArena;
 
 typedef struct {
     RtArena arena;
@@ -83,6 +85,7 @@ typedef struct {
 RtPtr rt_state(const Rt *rt, size_t offset);
 RtPtr rt_scratch(const Rt *rt, size_t offset);
 RtPtr rt_input(const Rt *rt, size_t offset); /* in the slot of the batch being enqueued */
+RtPtr rt_stash(const Rt *rt, size_t offset); /* in the slot of the micro-batch being enqueued */
 
 /* Streams. What is enqueued on one runs in its order, and beside what the others have. */
 typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COMMUNICATION, RT_STREAM_COPY, RT_STREAMS } RtStream;
@@ -211,6 +214,38 @@ typedef struct {
     int output_count;
     int launches; /* kernels, GEMMs, memsets, copies and collectives that it enqueues or leaves out */
 } RtEntry;
+
+/* ---- stages of a pipeline ------------------------------------------------------------------- */
+
+typedef enum {
+    RT_FORWARD,
+    RT_BACKWARD,
+    RT_RECEIVE_ACTIVATION, /* from the stage before */
+    RT_SEND_ACTIVATION,
+    RT_RECEIVE_GRADIENT, /* from the next stage */
+    RT_SEND_GRADIENT
+} RtActionKind;
+
+typedef struct {
+    RtActionKind kind;
+    int micro_batch;
+} RtAction;
+
+/* A dense tensor in STASH. */
+typedef struct {
+    size_t offset;
+    int64_t count; /* 0: this stage has no such neighbour */
+    RtDtype dtype;
+} RtTransfer;
+
+/* The rank's part of the model is stage `stage` of as many as RT_AXIS_PIPELINE has ranks. Micro-batch m
+ * has slot m % slots of STASH. Exchanges that follow each other in the schedule begin together. */
+typedef struct {
+    int stage, slots;
+    const RtAction *schedule; /* of a step, but for the update */
+    int action_count;
+    RtTransfer received, sent, received_gradient, sent_gradient;
+} RtPipeline;
 
 /* ---- the training state that host and device share ----------------------------------------- */
 
@@ -390,8 +425,10 @@ struct RtProgram {
      * update; the last micro_step and update are one graph. With one micro-step gradients are
      * overwritten, with several they are added up from the zeros that update leaves.
      * Of several cards all run micro_step, on batches of their own; before it all but the first run
-     * replicate, after it the first runs collect. */
-    RtEntry load, replicate, micro_step, collect, update, evaluate;
+     * replicate, after it the first runs collect. A stage of a pipeline has forward and backward instead
+     * of micro_step. */
+    RtEntry load, replicate, micro_step, forward, backward, collect, update, evaluate;
+    const RtPipeline *pipeline; /* NULL: the program is the whole model */
     RtTraining training;
     RtData data;
     RtCheckpoint checkpoint;

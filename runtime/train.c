@@ -31,10 +31,18 @@ static bool run_phase(Rt *card, RtPhase phase, int slot, void *context) {
     return false;
 }
 
+static void run_stage(Rt *rt) {
+    int first = inputs_send_step(rt);
+    rt_run_phase(rt, RT_PHASE_STEP, first);
+    inputs_release_step(rt, first);
+}
+
 static void run_step(Rt *rt) {
     int64_t micro_steps = rt->program->training.micro_steps;
     profile_range_push("step");
-    for (int64_t m = 0; m < micro_steps; m++)
+    if (rt->program->pipeline)
+        run_stage(rt);
+    for (int64_t m = 0; m < micro_steps && !rt->program->pipeline; m++)
         rt_micro_step(rt, rt->step * micro_steps + m, run_phase, NULL);
     profile_range_pop();
     rt->step++;
@@ -202,10 +210,10 @@ static void finish(Rt *rt) {
     bool trained = rt->step > rt->step_at_start, results_due = trained || rt->options.resume;
     if (trained)
         checkpoint_save(rt);
-    if (results_due)
+    if (results_due) {
         rt->measured.after = evaluate(rt, "after");
-    if (results_due)
         export_run(rt);
+    }
     process_memory_measure(rt);
     ranks_gather(rt);
     if (rt->rank > 0) {

@@ -79,7 +79,7 @@ double device_peer_copy_ms(const Device *, double bytes);
 
 /* The unit that the program's matrix products run on. */
 Rate program_rate(const Program *);
-/* Time of one op of a lowered program, alone in its kernel. */
+/* Time of one op, alone in its kernel. */
 double device_op_ms(const Device *, const Program *, const Op *);
 
 #endif

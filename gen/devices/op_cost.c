@@ -1,4 +1,4 @@
-/* What an op of a lowered program costs on a device, before it is known which kernel serves it. */
+/* What an op costs on a device, before it is known which kernel serves it. */
 #include "devices/device.h"
 
 #include "graph/op_table.h"
@@ -22,7 +22,7 @@ double device_op_ms(const Device *device, const Program *p, const Op *op) {
     const OpInfo *info = &op_table[op->kind];
     double bytes = bytes_of(op->in, op->in_count) + bytes_of(op->out, op->out_count);
     double flops = info->flops ? info->flops(op) : (double)value_elements(op->out[0]);
-    if (op->kind != OP_matmul)
+    if (op->kind != OP_matmul && op->kind != OP_linear)
         return info->flops ? device_fused_ms(device, program_rate(p), flops, bytes)
                            : device_kernel_ms(device, program_rate(p), flops, bytes);
     double m = (double)value_rows(op->out[0]), n = (double)value_cols(op->out[0]);

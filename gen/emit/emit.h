@@ -13,5 +13,7 @@ void emit_buffers(const Places *, StrBuf *); /* buffers.h */
 void emit_values(const Places *, StrBuf *);  /* values.c */
 void emit_kernels(const Plan *, StrBuf *);   /* kernels.cu */
 void emit_makefile(const Plan *, StrBuf *);  /* Makefile */
+/* The one that builds and starts all stages of a pipeline, of which the plan is any. */
+void emit_stages_makefile(const Plan *, StrBuf *);
 
 #endif

@@ -9,8 +9,9 @@ static const char *const arena_titles[ARENA_COUNT] = {
     [ARENA_STATE] = "STATE: kept from step to step",
     [ARENA_SCRATCH] = "SCRATCH: buffers whose lifetimes do not meet share bytes",
     [ARENA_INPUT] = "INPUT: one batch",
+    [ARENA_STASH] = "STASH: of one micro-batch, from its forward to its backward",
 };
-static const char *const arena_macros[ARENA_COUNT] = {"STATE", "SCRATCH", "INPUT"};
+static const char *const arena_macros[ARENA_COUNT] = {"STATE", "SCRATCH", "INPUT", "STASH"};
 
 typedef struct {
     int64_t offset;
@@ -138,7 +139,8 @@ void emit_buffers(const Places *places, StrBuf *out) {
               plan->spec->name);
     sb_puts(out, "#ifndef BUFFERS_H\n#define BUFFERS_H\n\n#include \"runtime/runtime.h\"\n");
     for (int kind = 0; kind < ARENA_COUNT; kind++)
-        put_arena(places, (ArenaKind)kind, &arena, out);
+        if (kind != ARENA_STASH || plan->arena_bytes[kind])
+            put_arena(places, (ArenaKind)kind, &arena, out);
     if (plan->gemm_count > 0)
         sb_printf(
             out,

@@ -69,7 +69,8 @@ static const char *where(const Stretch *s, const Pointer *pointer) {
 }
 
 static void declare(const Stretch *s, Pointer *pointer) {
-    static const char *const address[ARENA_COUNT] = {"rt_state", "rt_scratch", "rt_input"};
+    static const char *const address[ARENA_COUNT] = {"rt_state", "rt_scratch", "rt_input",
+                                                       "rt_stash"};
     if (pointer->declared)
         return;
     pointer->declared = true;
@@ -352,17 +353,20 @@ static void put_function(const Stretch *s) {
 /* ---- entries --------------------------------------------------------------------------------- */
 
 static const char *purpose(const Emit *e) {
+    bool stage = e->plan->program->stage.count > 1;
     static const char *const texts[ENTRY_COUNT] = {
         [ENTRY_LOAD] = "Once, after the weights have arrived: what follows from them alone.",
         [ENTRY_REPLICATE] = "Before each micro-step, on all cards but the first: its weights.",
         [ENTRY_COLLECT] =
             "After each micro-step, on the first card: what the others made of theirs.",
         [ENTRY_MICRO_STEP] = "Forward, loss and backward of one micro-batch.",
+        [ENTRY_BACKWARD] = "Backward of one micro-batch, and what is computed along with it.",
         [ENTRY_UPDATE] =
             "Once a step, after its micro-steps: the weights move along their gradients.",
         [ENTRY_EVALUATE] = "The loss of one held-out micro-batch, and what else is counted of it.",
     };
-    return texts[e->entry - e->plan->entry];
+    Entry entry = (Entry)(e->entry - e->plan->entry);
+    return stage && entry == ENTRY_MICRO_STEP ? "Forward of one micro-batch." : texts[entry];
 }
 
 static void put_head(const Emit *e) {

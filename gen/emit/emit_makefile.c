@@ -2,10 +2,21 @@
 #include "base/embed.h"
 #include "emit/emit.h"
 
-void emit_makefile(const Plan *plan, StrBuf *out) {
-    static const char *const path = "gen/templates/program.mk";
+static void put_template(const char *path, StrBuf *out) {
     const Embedded *rest = embedded_find(path);
     ENSURE(rest, "%s is not built in", path);
+    sb_append(out, rest->text, rest->size);
+}
+
+static void put_base(const Plan *plan, StrBuf *out) {
+    if (plan->spec->base_spec[0])
+        sb_printf(out,
+                  "# The spec that trains the weights which this program starts from, and where it "
+                  "leaves them.\nBASE_SPEC  := %s\nBASE_MODEL := %s\n\n",
+                  plan->spec->base_spec, plan->spec->init_dir);
+}
+
+void emit_makefile(const Plan *plan, StrBuf *out) {
     sb_printf(out, "# Builds and runs %s.\n#\n", plan->spec->name);
     sb_puts(out, "#     make                       builds ./run and the module of its kernels\n"
                  "#     make run ARGS='--steps 10' runs it; ./run --help lists the options\n#\n"
@@ -14,15 +25,29 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
                  "# It needs make, a C compiler, jansson and the CUDA toolkit; the simulated "
                  "device needs g++\n"
                  "# and OpenBLAS besides.\n\n");
-    if (plan->spec->base_spec[0])
-        sb_printf(out,
-                  "# The spec that trains the weights which this program starts from, and where it "
-                  "leaves them.\nBASE_SPEC  := %s\nBASE_MODEL := %s\n\n",
-                  plan->spec->base_spec, plan->spec->init_dir);
+    put_base(plan, out);
+    if (plan->program->stage.count > 1)
+        sb_puts(out, "# What the stages share lies beside their folders.\n"
+                     "RT      ?= ..\nSIM_OUT ?= $(abspath ..)/sim\n\n");
     long long ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
     if (ranks > 1)
         sb_printf(out, "# Processes that train together, one a device.\nRANKS   := %lld\n\n",
                   ranks);
     sb_printf(out, "ARCH    ?= %s\n", plan->device->arch);
-    sb_append(out, rest->text, rest->size);
+    put_template("gen/templates/program.mk", out);
+}
+
+void emit_stages_makefile(const Plan *plan, StrBuf *out) {
+    sb_printf(out, "# Builds and runs %s, a pipeline of stages.\n#\n", plan->spec->name);
+    sb_puts(out, "#     make                       builds stage_*/run and the modules of their "
+                 "kernels\n"
+                 "#     make run ARGS='--steps 10' runs them together; stage_0/run --help lists the "
+                 "options\n#\n"
+                 "# DEVICE=auto|cuda|sim, JIT=1 (kernels are compiled at start, by NVRTC).\n\n");
+    put_base(plan, out);
+    sb_printf(out, "# Stages, and processes that train together, one a device.\nSTAGES  := %lld\n"
+                   "RANKS   := %lld\n",
+              (long long)plan->program->stage.count,
+              (long long)mesh_ranks(&plan->program->mesh, GROUP_WORLD));
+    put_template("gen/templates/stages.mk", out);
 }

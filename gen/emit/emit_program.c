@@ -3,6 +3,7 @@
 #include "emit/emit.h"
 #include "emit/emit_entry.h"
 #include "emit/emit_ranks.h"
+#include "emit/emit_schedule.h"
 #include "emit/names.h"
 
 #include <math.h>
@@ -34,14 +35,22 @@ static void put_head(const Emit *e) {
     for (int i = 0; i < e->spec->nsets; i++)
         sb_printf(e->out, "\n *     --set '%s'", e->spec->sets[i]);
     sb_printf(e->out, "\n * Experiment %s\n *\n", e->spec->sha256);
-    sb_printf(e->out,
-              " * A step runs micro_step %lld time%s (%lld %s each) and update once; each lists what "
-              "it calls.\n"
-              " * Matrices are row-major; the comment behind a pointer gives dtype and shape. "
-              "buffers.h has the\n"
-              " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n",
-              (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
-              (long long)program->tokens, program->unit.plural);
+    if (program->stage.count > 1)
+        sb_printf(e->out,
+                  " * Stage %lld of %lld. A step runs forward and backward %lld times (%lld %s each), in "
+                  "the order of\n * `schedule`, and update once; each lists what it calls.\n",
+                  (long long)program->stage.index, (long long)program->stage.count,
+                  (long long)program->micro_steps, (long long)program->tokens,
+                  program->unit.plural);
+    else
+        sb_printf(e->out,
+                  " * A step runs micro_step %lld time%s (%lld %s each) and update once; each lists "
+                  "what it calls.\n",
+                  (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
+                  (long long)program->tokens, program->unit.plural);
+    sb_puts(e->out, " * Matrices are row-major; the comment behind a pointer gives dtype and shape. "
+                    "buffers.h has the\n"
+                    " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n");
     if (program->cards > 1)
         sb_printf(
             e->out,
@@ -51,7 +60,8 @@ static void put_head(const Emit *e) {
             (long long)program->cards);
     long long ranks = mesh_ranks(&program->mesh, GROUP_WORLD),
               groups = mesh_ranks(&program->mesh, GROUP_DATA);
-    if (groups < ranks)
+    if (program->stage.count > 1) {
+    } else if (groups < ranks)
         sb_printf(e->out,
                   "\n/* One program for %lld processes, each with a device; %lld share out a model. "
                   "*/\n",
@@ -292,16 +302,15 @@ static void put_checkpoint(const Emit *e) {
 static void put_predicted(const Emit *e) {
     const Plan *plan = e->plan;
     const Program *program = plan->program;
-    int64_t arenas = plan->arena_bytes[ARENA_STATE] + plan->arena_bytes[ARENA_SCRATCH] +
-                     2 * plan->arena_bytes[ARENA_INPUT];
     double batches = (double)program->micro_steps * (double)program->cards;
-    double launches = batches * plan_kernel_launches(plan, ENTRY_MICRO_STEP) +
+    double launches = batches * (plan_kernel_launches(plan, ENTRY_MICRO_STEP) +
+                                 plan_kernel_launches(plan, ENTRY_BACKWARD)) +
                       (double)program->micro_steps * plan_kernel_launches(plan, ENTRY_COLLECT) +
                       plan_kernel_launches(plan, ENTRY_UPDATE);
     sb_puts(e->out, "    .predicted = {\n");
     put_string(e, "device", plan->device->name);
     put_real(e, "iteration_ms", round(1e6 * plan->step.ms) / 1e6);
-    put_int(e, "arena_bytes", arenas);
+    put_int(e, "arena_bytes", plan_total_bytes(plan));
     put_int(e, "process_bytes", plan->process_bytes);
     put_real(e, "flops", plan->step.model_flops);
     put_real(e, "peak_flops", plan->device->peak_flops[plan_rate(plan)]);
@@ -327,8 +336,13 @@ static void put_text(const Emit *e, const char *name, const char *text) {
     sb_puts(e->out, ";\n\n");
 }
 
+/* A stage of a pipeline may need nothing of a batch. */
+static bool has_inputs(const Plan *plan) { return plan->arena_bytes[ARENA_INPUT] > 0; }
+
 static void put_inputs(const Emit *e) {
     const Program *program = e->plan->program;
+    if (!has_inputs(e->plan))
+        return;
     sb_puts(e->out, "static const RtInput inputs[] = {\n");
     const Value **values = storage_values(e->arena, program);
     for (int i = 0; i < program->storage_count; i++) {
@@ -417,7 +431,10 @@ static void put_identity(const Emit *e) {
               choice_name(KEY_precision_dtype, (int)e->spec->precision.dtype));
     sb_puts(e->out, "    .arena_bytes = {[RT_STATE] = STATE_BYTES,\n"
                     "                    [RT_SCRATCH] = SCRATCH_BYTES,\n"
-                    "                    [RT_INPUT] = INPUT_BYTES},\n");
+                    "                    [RT_INPUT] = INPUT_BYTES");
+    sb_puts(e->out, plan->arena_bytes[ARENA_STASH]
+                        ? ",\n                    [RT_STASH] = STASH_BYTES},\n"
+                        : "},\n");
     if (plan->kernel_count)
         put_table(e, "kernel", "kernels");
     if (plan->gemm_count)
@@ -428,7 +445,8 @@ static void put_identity(const Emit *e) {
     sb_puts(e->out, "    .params = params,\n    .param_count = PARAMS,\n");
     if (next_constant(plan, storage_values(e->arena, plan->program), 0) >= 0)
         sb_puts(e->out, "    .constants = constants,\n    .constant_count = CONSTANTS,\n");
-    put_table(e, "input", "inputs");
+    if (has_inputs(plan))
+        put_table(e, "input", "inputs");
 }
 
 static void put_profiling(const Emit *e) {
@@ -465,6 +483,7 @@ void emit_program(const Places *places, StrBuf *out) {
     put_inputs(&e);
     emit_groups(plan, out);
     emit_rank_places(places, out);
+    emit_schedule(places, out);
     put_identity(&e);
     put_counters(&e);
     put_metrics(&e);
@@ -477,6 +496,8 @@ void emit_program(const Places *places, StrBuf *out) {
     put_predicted(&e);
     emit_ranks(plan, out);
     put_cards(&e);
+    if (plan->program->stage.count > 1)
+        sb_puts(out, "    .pipeline = &pipeline,\n");
     sb_puts(out,
             "};\n\nint main(int argc, char **argv) { return rt_main(&program, argc, argv); }\n");
     arena_free(&arena);

@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
     Arena arena;
     const char *folder, *list, *manifest; /* list: the manifest's name; manifest: its old text, or "" */
+    const char *within;            /* the folder in it that files are added to: "" or "stage_0/" */
     const char *made;              /* the folder that was made last, or NULL */
     File *files;
     int count, capacity;
@@ -44,6 +45,7 @@ static void add_file(Output *o, File file) {
 static void add_text(Output *o, const char *name, StrBuf *text) {
     char hash[SHA256_HEX_SIZE];
     sha256_hex(text->text, text->length, hash);
+    name = arena_printf(&o->arena, "%s%s", o->within, name);
     add_file(o, (File){name, arena_strndup(&o->arena, text->text, text->length), text->length,
                        arena_strdup(&o->arena, hash)});
     sb_free(text);
@@ -78,7 +80,7 @@ static void emit_spec(const Plan *plan, StrBuf *out) {
     spec_print_values(plan->spec, out);
 }
 
-static void add_all(Output *o, const Plan *plan) {
+static void add_sources(Output *o, const Plan *plan) {
     const Places places = places_of(&o->arena, plan);
     add_placed(o, &places, "program.c", emit_program);
     add_placed(o, &places, "buffers.h", emit_buffers);
@@ -87,7 +89,30 @@ static void add_all(Output *o, const Plan *plan) {
     add_emitted(o, plan, "Makefile", emit_makefile);
     add_emitted(o, plan, "plan.txt", plan_print_text);
     add_emitted(o, plan, "plan.json", plan_print_json);
-    add_emitted(o, plan, "spec.toml", emit_spec);
+}
+
+/* A pipeline's stages have folders of their own, beside what they share. */
+static void add_stages(Output *o, const Plan *const *stages, int count) {
+    StrBuf text = {0}, json = {0}, makefile = {0};
+    for (int s = 0; s < count; s++) {
+        o->within = arena_printf(&o->arena, "stage_%d/", s);
+        add_sources(o, stages[s]);
+    }
+    o->within = "";
+    pipeline_print_text(stages, count, &text);
+    pipeline_print_json(stages, count, &json);
+    emit_stages_makefile(stages[0], &makefile);
+    add_text(o, "plan.txt", &text);
+    add_text(o, "plan.json", &json);
+    add_text(o, "Makefile", &makefile);
+}
+
+static void add_all(Output *o, const Plan *const *stages, int count) {
+    if (count > 1)
+        add_stages(o, stages, count);
+    else
+        add_sources(o, stages[0]);
+    add_emitted(o, stages[0], "spec.toml", emit_spec);
     add_runtime(o);
 }
 
@@ -201,14 +226,14 @@ static void write_all(Output *o, bool force) {
     arena_free(&o->arena);
 }
 
-void write_program(const Plan *plan, const char *folder, bool force) {
-    Output o = {.folder = folder, .list = ".generated"};
-    add_all(&o, plan);
+void write_program(const Plan *const *stages, int count, const char *folder, bool force) {
+    Output o = {.folder = folder, .list = ".generated", .within = ""};
+    add_all(&o, stages, count);
     write_all(&o, force);
 }
 
 void write_job(const char *folder, const JobPoint *points, int count, bool force) {
-    Output o = {.folder = folder, .list = ".generated.job"};
+    Output o = {.folder = folder, .list = ".generated.job", .within = ""};
     StrBuf text = {0};
     emit_job(folder, points, count, &text);
     add_text(&o, "job.sbatch", &text);

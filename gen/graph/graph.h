@@ -29,7 +29,8 @@ const char *dtype_name(DType); /* "f64", "bf16", ... as in safetensors, in lower
  * INPUT is filled by the host before a micro-step; FROZEN, WEIGHT and ADAPTER are parameters (the
  * last two train), and so is BUFFER, which micro_step writes and nothing trains, as a module's buffers
  * in torch; CONSTANT is known to the compiler; COUNTER is training state such as the step; ACTIVATION
- * lives inside one entry graph. */
+ * lives inside one entry graph; STASH from a micro-batch's forward to its backward, where these are
+ * entries of their own. */
 typedef enum {
     ROLE_INPUT,
     ROLE_FROZEN,
@@ -42,11 +43,12 @@ typedef enum {
     ROLE_GRADIENT,
     ROLE_OPTIMIZER,
     ROLE_ACTIVATION,
+    ROLE_STASH,
     ROLE_COUNT
 } Role;
 
 const char *role_name(Role);
-bool role_persistent(Role); /* lives from step to step, in the STATE arena */
+bool role_persistent(Role); /* outlives an entry */
 
 typedef struct Op Op;
 
@@ -167,6 +169,7 @@ struct Op {
     Pos pos;
     bool recompute;      /* a clone made to save memory: never merged with its original */
     bool ends_step;      /* of micro_step: runs in the last one of a step alone */
+    bool with_gradient;  /* of forward, but computed in the visit that makes gradients of it */
     Op *after;           /* control edge: not before this op (may be NULL) */
     const char *observe; /* dump out[0] under this name (rt_observe), or NULL */
 };
@@ -178,11 +181,13 @@ typedef struct {
 } Graph;
 
 /* Where a process drives several cards, all of them run micro_step, before it all but the first run
- * replicate, after it the first runs collect; the rest is the first card's. */
+ * replicate, after it the first runs collect; the rest is the first card's.
+ * BACKWARD: of a stage of a pipeline, whose micro_step is its forward alone. */
 typedef enum {
     ENTRY_LOAD,
     ENTRY_REPLICATE,
     ENTRY_MICRO_STEP,
+    ENTRY_BACKWARD,
     ENTRY_COLLECT,
     ENTRY_UPDATE,
     ENTRY_EVALUATE,
@@ -241,6 +246,16 @@ typedef struct {
     RankGroup shard, partial;
 } TrainState;
 
+/* Which part of a model the program is: what it receives of the stage before it and sends to the next.
+ * The values, STASH, are NULL at the pipeline's ends; gradients also where nothing before trains. */
+typedef struct {
+    int64_t index, count; /* count 0 or 1: the program is whole */
+    Value *received, *sent;
+    Value *received_gradient, *sent_gradient; /* of `sent` and of `received` */
+    bool sends_gradient;                      /* something before it trains */
+    const char *begins;                       /* with which op: "model.layers.4.input_layernorm" */
+} PipelineStage;
+
 /* A field of what the runtime's loader must know of a kind of data. */
 typedef struct {
     const char *field;
@@ -281,10 +296,12 @@ typedef struct Program {
     TrainState train;
     RankPlace places[MAX_PLACES];
     int place_count;
+    PipelineStage stage;
     Value *dataset; /* what the host writes once, before load; NULL: nothing */
     LoaderSettings loader;
     const char *feeding;       /* how a batch reaches the device, and why; NULL: there is one way */
-    Value *loss_of_micro_step; /* scalar that the model builder ends in; autodiff starts here */
+    Value *loss_of_micro_step; /* scalar that the model builder ends in; of a stage before the last
+                                * what it sends; autodiff starts here */
     Value *loss_gradient;      /* what backward starts from: the constant 1 */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
     Unit unit;                 /* what such a row is */
@@ -311,6 +328,9 @@ Value *value_reshaped(Program *, Value *, int64_t rows, int64_t cols);
 Value *value_alias(Program *, Value *, const char *name); /* same place: result of an in-place op */
 /* The same view of another storage, which `to` fills. */
 Value *value_elsewhere(Program *, const Value *, const Value *to);
+/* A STASH of its own, shaped as the other. */
+Value *value_stash(Program *, const Value *like, const char *name);
+void value_set_role(Value *, Role); /* of all of its storage */
 /* A dense part of a dense value, `offset` elements from its start, in a shape of its own. */
 Value *value_at(Program *, Value *, int64_t offset, int rank, const int64_t *dim, const char *name);
 

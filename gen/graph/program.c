@@ -23,7 +23,7 @@ static const struct {
     [ROLE_BUFFER] = {"buffer", true},          [ROLE_CONSTANT] = {"constant", true},
     [ROLE_DATASET] = {"dataset", true},        [ROLE_COUNTER] = {"counter", true},
     [ROLE_GRADIENT] = {"gradient", true},      [ROLE_OPTIMIZER] = {"optimizer", true},
-    [ROLE_ACTIVATION] = {"activation", false},
+    [ROLE_ACTIVATION] = {"activation", false}, [ROLE_STASH] = {"stash", true},
 };
 
 const char *role_name(Role role) { return roles[role].name; }
@@ -94,6 +94,7 @@ Program *program_new(Arena *arena) {
     static const char *const names[ENTRY_COUNT] = {[ENTRY_LOAD] = "load",
                                                    [ENTRY_REPLICATE] = "replicate",
                                                    [ENTRY_MICRO_STEP] = "micro_step",
+                                                   [ENTRY_BACKWARD] = "backward",
                                                    [ENTRY_COLLECT] = "collect",
                                                    [ENTRY_UPDATE] = "update",
                                                    [ENTRY_EVALUATE] = "evaluate"};
@@ -202,6 +203,18 @@ Value *value_alias(Program *p, Value *of, const char *name) {
     Value view = *of;
     view.name = arena_strdup(p->arena, name);
     return value_register(p, view);
+}
+
+Value *value_stash(Program *p, const Value *like, const char *name) {
+    Value *v = value_new(p, name, ROLE_STASH, like->dtype, like->rank, like->dim, like->pos);
+    v->plane = like->plane;
+    return v;
+}
+
+void value_set_role(Value *v, Role role) {
+    v->storage->role = role;
+    for (Value *view = v->storage->views; view; view = view->next_view)
+        view->role = role;
 }
 
 Value *value_at(Program *p, Value *of, int64_t offset, int rank, const int64_t *dim,

@@ -66,9 +66,10 @@ static void check_op(Check *c, int index, Stage stage) {
     ENSURE(op->id == index, "after %s: %s has a stale index", c->where, op->name);
     ENSURE(!op->after || (op->after->id < index && c->graph->ops[op->after->id] == op->after),
            "after %s: %s runs before %s", c->where, op->name, op->after->name);
-    ENSURE(!op->recompute || op->after, "after %s: nothing holds %s back", c->where, op->name);
     ENSURE(!op->ends_step || c->graph == &c->program->entry[ENTRY_MICRO_STEP],
            "after %s: %s is in %s, which ends no step", c->where, op->name, c->graph->name);
+    bool held = op->after || c->graph == &c->program->entry[ENTRY_BACKWARD];
+    ENSURE(!op->recompute || held, "after %s: nothing holds %s back", c->where, op->name);
     for (int i = 0; i < op->in_count; i++)
         check_operand(c, op, op->in[i]);
     ENSURE(op->out_count > 0, "after %s: %s has no result", c->where, op->name);

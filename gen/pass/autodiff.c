@@ -1,6 +1,7 @@
 /* Reverse-mode differentiation of micro_step, from its loss to what trains.
  *
- * Requires the train state. A generic walk: the rules are in the op table. A value that nothing
+ * Requires the train state. Of a stage of a pipeline it begins with the gradient of what is sent, which
+ * is received, and ends with that of what was received. A generic walk: the rules are in the op table. A value that nothing
  * trained lies behind gets no gradient, so a frozen weight costs no product. Weight gradients go
  * straight into their buffers; with several micro-steps they are added there. */
 #include "graph/op_table.h"
@@ -27,6 +28,8 @@ static void mark_needed(Backward *b) {
         const Value *weight = b->program->params[i].weight;
         b->needed[weight->id] = value_trains(weight);
     }
+    if (b->program->stage.sends_gradient)
+        b->needed[b->program->stage.received->id] = true;
     for (int i = 0; i < b->graph->op_count; i++) {
         const Op *op = b->graph->ops[i];
         bool any = false;
@@ -190,6 +193,31 @@ static bool has_gradient(const Backward *b, const Op *op) {
     return arrived && useful;
 }
 
+/* What the walk starts from: of the loss the constant 1. */
+static Value *first_gradient(Program *p, const Spec *spec) {
+    static const double unit[] = {1.0};
+    PipelineStage *stage = &p->stage;
+    if (!stage->sent) {
+        Value *one =
+            value_1d(p, "loss.grad", ROLE_CONSTANT, p->real, 1, spec_pos(spec, KEY_training_task));
+        one->data = unit;
+        return p->loss_gradient = one;
+    }
+    const char *name = arena_printf(p->arena, "%s.grad", stage->sent->name);
+    return stage->received_gradient = value_stash(p, stage->sent, name);
+}
+
+static void walk(Backward *b) {
+    for (int i = b->graph->op_count - 1; i >= 0; i--) {
+        const Op *op = b->graph->ops[i];
+        if (!has_gradient(b, op))
+            continue;
+        ENSURE(op_table[op->kind].gradient, "op %s (%s) has no gradient rule", op->name,
+               op_table[op->kind].name);
+        op_table[op->kind].gradient(b, op);
+    }
+}
+
 void pass_autodiff(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     Backward b = {.program = p, .graph = graph, .value_count = p->value_count};
@@ -198,18 +226,10 @@ void pass_autodiff(Program *p, const Spec *spec) {
     mark_needed(&b);
     if (!b.needed[p->loss_of_micro_step->id])
         return;
-    static const double unit[] = {1.0};
-    Value *one =
-        value_1d(p, "loss.grad", ROLE_CONSTANT, p->real, 1, spec_pos(spec, KEY_training_task));
-    one->data = unit;
-    p->loss_gradient = one;
-    contribute(&b, p->loss_of_micro_step, one, false);
-    for (int i = graph->op_count - 1; i >= 0; i--) {
-        const Op *op = graph->ops[i];
-        if (!has_gradient(&b, op))
-            continue;
-        ENSURE(op_table[op->kind].gradient, "op %s (%s) has no gradient rule", op->name,
-               op_table[op->kind].name);
-        op_table[op->kind].gradient(&b, op);
-    }
+    contribute(&b, p->loss_of_micro_step, first_gradient(p, spec), false);
+    walk(&b);
+    if (!p->stage.sends_gradient)
+        return;
+    p->stage.sent_gradient = backward_of(&b, p->stage.received);
+    value_set_role(p->stage.sent_gradient, ROLE_STASH);
 }

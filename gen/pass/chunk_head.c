@@ -67,10 +67,11 @@ static Value *rows_of(const Chunk *k, Value *v) {
     return value_row_range(k->program, v, k->first, k->count, v->name);
 }
 
-static Value *add_linear(const Chunk *k, const Op *op) {
+static Value *add_linear(const Chunk *k, const Op *op, bool with_gradient) {
     Value *in[] = {rows_of(k, op->in[0]), op->in[1]};
     Op *made = op_add(k->program, k->graph, OP_linear, op->name, in, 2, op->attr, op->pos);
     made->observe = op->observe;
+    made->with_gradient = with_gradient;
     return made->out[0];
 }
 
@@ -110,7 +111,7 @@ static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Val
 }
 
 static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
-    Value *logits = add_linear(k, c->linear);
+    Value *logits = add_linear(k, c->linear, c->loss_grad != NULL);
     add_loss(k, c->loss, logits);
     if (!c->loss_grad)
         return;

@@ -3,7 +3,8 @@
  * Requires a lowered program whose update begins with one all_reduce over the run of gradients and
  * what lies behind it. That op becomes pieces at the end of micro_step, one a module of the model, so
  * that the plan may begin with each as soon as backward has made it, and may join neighbours; the
- * sums are the same. With several micro-steps the pieces run in the step's last one alone. */
+ * sums are the same. With several micro-steps the pieces run in the step's last one alone. A pipeline's
+ * stage has no last one that ends in backward alone, and keeps the op in update. */
 #include "pass/pass.h"
 
 #include <ctype.h>
@@ -64,7 +65,8 @@ static void add_piece(Program *p, const Op *whole, int64_t from, int64_t to) {
 void pass_overlap_reduce(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     const Op *whole = update->op_count ? update->ops[0] : NULL;
-    if (!spec->parallelism.overlap_grad_reduce || !whole || whole->kind != OP_all_reduce)
+    if (!spec->parallelism.overlap_grad_reduce || !whole || whole->kind != OP_all_reduce ||
+        p->stage.count > 1)
         return;
     if (!(whole->attr.group & GROUP_DATA))
         return; /* of ranks that exchange all through micro_step: their order is that stream's */

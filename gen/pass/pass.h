@@ -23,17 +23,23 @@ void pass_tensor(Program *, const Spec *);
 void pass_skip_rows(Program *, const Spec *);
 void pass_vocab_parallel(Program *, const Spec *);
 void pass_sequence_parallel(Program *, const Spec *);
+void pass_pipeline(Program *, const Spec *);
 void pass_train_state(Program *, const Spec *);
 void pass_autodiff(Program *, const Spec *);
 void pass_optimizer(Program *, const Spec *);
 void pass_loss_scale(Program *, const Spec *);
 void pass_ddp(Program *, const Spec *);
 void pass_sync_batch_norm(Program *, const Spec *);
+void pass_pipeline_sums(Program *, const Spec *);
 void pass_bordered(Program *, const Spec *);
 void pass_chunk_head(Program *, const Spec *);
 void pass_lower(Program *, const Spec *);
 void pass_overlap_reduce(Program *, const Spec *);
 void pass_dp(Program *, const Spec *);
 void pass_recompute(Program *, const Spec *);
+void pass_split_entries(Program *, const Spec *);
+
+/* Undoes pass_split_entries, so that recompute finds micro_step whole. */
+void join_entries(Program *);
 
 #endif

@@ -12,6 +12,8 @@ const Pass pass_list[] = {
     {"skip_rows", pass_skip_rows, STAGE_SEMANTIC},
     {"vocab_parallel", pass_vocab_parallel, STAGE_SEMANTIC},
     {"sequence_parallel", pass_sequence_parallel, STAGE_SEMANTIC},
+    /* Forward is cut, so that what follows sees one stage of it alone. */
+    {"pipeline", pass_pipeline, STAGE_SEMANTIC},
     /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
     {"train_state", pass_train_state, STAGE_SEMANTIC},
     {"autodiff", pass_autodiff, STAGE_SEMANTIC},
@@ -19,6 +21,7 @@ const Pass pass_list[] = {
     {"loss_scale", pass_loss_scale, STAGE_SEMANTIC},
     {"ddp", pass_ddp, STAGE_SEMANTIC},
     {"sync_batch_norm", pass_sync_batch_norm, STAGE_SEMANTIC},
+    {"pipeline_sums", pass_pipeline_sums, STAGE_SEMANTIC},
     /* These rearrange what is there, forward and backward at once. */
     {"bordered", pass_bordered, STAGE_SEMANTIC},
     {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},
@@ -27,9 +30,10 @@ const Pass pass_list[] = {
     {"overlap_reduce", pass_overlap_reduce, STAGE_KERNEL},
     /* All that is copied from card to card is known now: borders, and what they are refreshed from. */
     {"dp", pass_dp, STAGE_KERNEL},
-    /* Last: the others look for forward and backward as they were written, and where the mode is
-     * auto main.c comes back to it with what the plan has found. */
+    /* Behind those, which look for forward and backward as they were written; where the mode is auto
+     * main.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},
+    {"split_entries", pass_split_entries, STAGE_KERNEL},
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;
 

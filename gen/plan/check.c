@@ -114,6 +114,8 @@ static void check_disjoint(Check *c, ArenaKind kind) {
 static ArenaKind arena_of(Role role) {
     if (role == ROLE_INPUT)
         return ARENA_INPUT;
+    if (role == ROLE_STASH)
+        return ARENA_STASH;
     return role_persistent(role) ? ARENA_STATE : ARENA_SCRATCH;
 }
 
@@ -135,6 +137,7 @@ static void check_layout(Check *c) {
         FAULT(c, "the workspace of the matrix products ends outside its arena");
     check_disjoint(c, ARENA_STATE);
     check_disjoint(c, ARENA_INPUT);
+    check_disjoint(c, ARENA_STASH);
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */

@@ -51,6 +51,7 @@ static const char *hint_for(const Plan *plan, Role largest) {
     bool adaptable = spec_effective(plan->spec, KEY_adapter_type) && !plan->program->adapter_json;
     switch (largest) {
     case ROLE_ACTIVATION:
+    case ROLE_STASH:
         return activation_hint(plan->spec);
     case ROLE_GRADIENT:
     case ROLE_OPTIMIZER:
@@ -67,14 +68,14 @@ static const char *hint_for(const Plan *plan, Role largest) {
 }
 
 static int64_t bytes_of_no_role(const Plan *plan) {
-    return plan->process_bytes - plan->arena_bytes[ARENA_STATE] - plan->arena_bytes[ARENA_SCRATCH] -
-           2 * plan->arena_bytes[ARENA_INPUT];
+    return plan->process_bytes - plan_total_bytes(plan);
 }
 
 static void largest_first(const Plan *plan, Consumer consumers[CONSUMERS]) {
     for (int r = 0; r < ROLE_COUNT; r++)
         consumers[r] = (Consumer){r, plan->role_bytes[r]};
     consumers[ROLE_ACTIVATION].bytes = plan->arena_bytes[ARENA_SCRATCH];
+    consumers[ROLE_STASH].bytes = plan_slots(plan, ARENA_STASH) * plan->arena_bytes[ARENA_STASH];
     consumers[NO_ROLE] = (Consumer){NO_ROLE, bytes_of_no_role(plan)};
     qsort(consumers, CONSUMERS, sizeof *consumers, larger_first);
 }

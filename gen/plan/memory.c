@@ -1,6 +1,6 @@
 /* Gives every storage its place.
  *
- * STATE and INPUT storages lie one behind the other; where the process drives several cards, what the
+ * STATE, INPUT and STASH storages lie one behind the other; where the process drives several cards, what the
  * others need of STATE lies first, and they have nothing else of it. SCRATCH storages share bytes where their
  * lifetimes allow: a storage lives from its first use to its last, and two may share when every use
  * of one happens before every use of the other - in each entry, since scratch keeps nothing from
@@ -127,6 +127,12 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
     /* The host reads and writes these whether a launch does or not. */
     for (int i = 0; i < program->storage_count; i++)
         used[i] |= program->storages[i]->role == ROLE_COUNTER && program->storages[i]->views;
+    const PipelineStage *stage = &program->stage; /* and these are exchanged */
+    Value *const exchanged[] = {stage->received, stage->sent, stage->received_gradient,
+                                stage->sent_gradient};
+    for (size_t i = 0; i < sizeof exchanged / sizeof *exchanged; i++)
+        if (exchanged[i])
+            used[exchanged[i]->storage->id] = true;
     for (int i = 0; i < program->param_count; i++) {
         const Param *param = &program->params[i];
         const Value *parts[] = {param->weight, param->master, param->gradient, param->exp_avg,
@@ -149,13 +155,14 @@ static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
 static void place_in_order(Plan *plan, const bool *chosen) {
     static const Role order[] = {ROLE_COUNTER, ROLE_CONSTANT, ROLE_FROZEN,   ROLE_WEIGHT,
                                  ROLE_ADAPTER, ROLE_BUFFER,   ROLE_GRADIENT, ROLE_OPTIMIZER,
-                                 ROLE_DATASET, ROLE_INPUT};
+                                 ROLE_DATASET, ROLE_INPUT,   ROLE_STASH};
+    static const ArenaKind arena[ROLE_COUNT] = {[ROLE_INPUT] = ARENA_INPUT,
+                                                [ROLE_STASH] = ARENA_STASH};
     const Program *program = plan->program;
     for (size_t r = 0; r < sizeof order / sizeof *order; r++)
         for (int i = 0; i < program->storage_count; i++)
             if (chosen[i] && program->storages[i]->role == order[r])
-                append(plan, program->storages[i],
-                       order[r] == ROLE_INPUT ? ARENA_INPUT : ARENA_STATE);
+                append(plan, program->storages[i], arena[order[r]]);
 }
 
 /* What micro_step does not touch is the first card's alone. */

@@ -6,6 +6,11 @@ Plan *plan_new(Program *program, const Spec *spec, const Device *device) {
     plan->program = program;
     plan->spec = spec;
     plan->device = device;
+    const PipelineStage *stage = &program->stage;
+    if (stage->count > 1)
+        plan->schedule = schedule_of(program->arena, spec->parallelism.pipeline_schedule,
+                                     (int)stage->index, (int)stage->count,
+                                     (int)program->micro_steps);
     for (int e = 0; e < ENTRY_COUNT; e++)
         plan->entry[e].name = program->entry[e].name;
     return plan;
@@ -16,6 +21,22 @@ Place plan_place(const Plan *plan, const Value *value) {
     if (place.offset >= 0)
         place.offset += value->offset * dtype_bytes(value->dtype);
     return place;
+}
+
+/* A batch is copied while the one before it is worked on; all of a pipeline's step are there at once,
+ * and those of the next. */
+int64_t plan_slots(const Plan *plan, ArenaKind kind) {
+    bool stage = plan->program->stage.count > 1;
+    if (kind == ARENA_STASH)
+        return plan->schedule.slots;
+    return kind != ARENA_INPUT ? 1 : stage ? 2 * plan->program->micro_steps : 2;
+}
+
+int64_t plan_total_bytes(const Plan *plan) {
+    int64_t bytes = 0;
+    for (int a = 0; a < ARENA_COUNT; a++)
+        bytes += plan_slots(plan, (ArenaKind)a) * plan->arena_bytes[a];
+    return bytes;
 }
 
 const Launch *plan_first_launch(const Plan *plan, LaunchKind kind, int index) {
@@ -45,6 +66,11 @@ double plan_times(const Plan *plan, Entry entry, const Launch *launch) {
     return launch->ends_step ? 1 : (double)plan->program->micro_steps;
 }
 
+int plan_step_launches(const Plan *plan) {
+    int each = plan->entry[ENTRY_MICRO_STEP].launch_count + plan->entry[ENTRY_BACKWARD].launch_count;
+    return (int)plan->program->micro_steps * each + plan->entry[ENTRY_UPDATE].launch_count;
+}
+
 Rate plan_rate(const Plan *plan) { return program_rate(plan->program); }
 
 const char *plan_role_title(Role role) {
@@ -60,6 +86,7 @@ const char *plan_role_title(Role role) {
         [ROLE_GRADIENT] = "gradients",
         [ROLE_OPTIMIZER] = "optimizer state",
         [ROLE_ACTIVATION] = "activations",
+        [ROLE_STASH] = "kept, one micro-batch",
     };
     return titles[role];
 }

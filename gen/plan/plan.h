@@ -13,6 +13,7 @@
 #include "devices/device.h"
 #include "graph/graph.h"
 #include "graph/steps.h"
+#include "plan/schedule.h"
 #include "spec/spec.h"
 
 static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -157,7 +158,8 @@ typedef struct {
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-typedef enum { ARENA_STATE, ARENA_SCRATCH, ARENA_INPUT, ARENA_COUNT } ArenaKind;
+/* INPUT and STASH have slots: one a batch on the device, one a micro-batch in flight. */
+typedef enum { ARENA_STATE, ARENA_SCRATCH, ARENA_INPUT, ARENA_STASH, ARENA_COUNT } ArenaKind;
 
 typedef struct {
     ArenaKind arena;
@@ -183,8 +185,9 @@ typedef struct {
     Collective *collectives;
     int collective_count, collective_capacity;
     Place *place; /* by storage id */
-    int64_t arena_bytes[ARENA_COUNT];
+    int64_t arena_bytes[ARENA_COUNT];                    /* of one slot */
     int64_t replica_bytes;                               /* of STATE, on all cards but the first */
+    StageSchedule schedule; /* of a pipeline's stage */
     int64_t gemm_workspace_offset, gemm_workspace_bytes; /* in SCRATCH */
     int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
     /* What the process should use of a card: arenas and the device file's overheads. The second is of
@@ -196,6 +199,8 @@ typedef struct {
     double exposed_ms; /* of what ranks exchange, what the step waits for; the rest is beside other work */
     double alone_ms;   /* of one rank's batches on one card alone, */
     bool alone_fits;   /* which has room for that */
+    StageTime stage_time; /* of a pipeline's stage */
+    double bubble;        /* share of a step in which the cards of its stages wait */
 } Plan;
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */
@@ -234,14 +239,22 @@ Plan *plan_new(Program *, const Spec *, const Device *);
 int plan_kernel_launches(const Plan *, Entry);
 /* How often a step runs a launch of the entry. */
 double plan_times(const Plan *, Entry, const Launch *);
+int plan_step_launches(const Plan *); /* of every kind, all entries of a step as often as they run */
 /* The unit that the program's matrix products run on. */
 Rate plan_rate(const Plan *);
 /* Of all collectives of a step: their time, each by itself, their number and their bytes. */
 Exchanged plan_exchanged(const Plan *);
 /* What holds the bytes of a role, for people: "frozen weights". */
 const char *plan_role_title(Role);
+int64_t plan_slots(const Plan *, ArenaKind); /* that the runtime has of the arena */
+int64_t plan_total_bytes(const Plan *);      /* of all arenas */
 /* The byte where a value starts, in its arena. */
 Place plan_place(const Plan *, const Value *);
+
+/* The same of a pipeline: a step takes as long as all stages together. */
+void plan_stages(Plan *const *stages, int count);
+void pipeline_print_text(const Plan *const *stages, int count, StrBuf *);
+void pipeline_print_json(const Plan *const *stages, int count, StrBuf *);
 
 void plan_print_text(const Plan *, StrBuf *); /* plan.txt and the terminal */
 void plan_print_json(const Plan *, StrBuf *); /* plan.json */

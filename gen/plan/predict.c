@@ -226,6 +226,7 @@ static void predict_step(Plan *plan) {
     add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].other_cost, micro_steps - 1);
     add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, 1);
     add_cost(&plan->step, &plan->entry[ENTRY_COLLECT].cost, micro_steps);
+    add_cost(&plan->step, &plan->entry[ENTRY_BACKWARD].cost, micro_steps);
     add_cost(&plan->step, &plan->entry[ENTRY_UPDATE].cost, 1);
     memset(plan->copies, 0, sizeof plan->copies);
     count_copies(plan, ENTRY_REPLICATE, micro_steps);
@@ -244,8 +245,12 @@ static void predict_step(Plan *plan) {
 /* ---- memory of the process ------------------------------------------------------------------- */
 
 /* Graphs as the runtime captures them: the step's last micro-step with the update, the others where
- * there are others, and evaluation, each for both input slots. */
+ * there are others, and evaluation, each for both input slots. Of a pipeline the whole step, for both
+ * halves of the slots, and evaluation for each. */
 static int graph_nodes(const Plan *plan) {
+    if (plan->program->stage.count > 1)
+        return 2 * (plan_step_launches(plan) + plan->schedule.count +
+                    (int)plan->program->micro_steps * plan->entry[ENTRY_EVALUATE].launch_count);
     int micro_step = plan->entry[ENTRY_MICRO_STEP].launch_count;
     int evaluate = plan->entry[ENTRY_EVALUATE].launch_count;
     if (plan->program->cards > 1)
@@ -267,7 +272,7 @@ static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {
     int64_t bytes = device->context_bytes + device->module_bytes;
     for (int a = 0; a < ARENA_COUNT; a++) {
         int64_t arena =
-            a == ARENA_STATE ? state : plan->arena_bytes[a] * (a == ARENA_INPUT ? 2 : 1);
+            a == ARENA_STATE ? state : plan->arena_bytes[a] * plan_slots(plan, (ArenaKind)a);
         bytes += (arena + page - 1) / page * page;
     }
     if (plan->gemm_count > 0)

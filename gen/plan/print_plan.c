@@ -123,7 +123,8 @@ static void add_share(Share *share, const Launch *launch, double times) {
 }
 
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
-    const Entry entries[] = {ENTRY_REPLICATE, ENTRY_MICRO_STEP, ENTRY_COLLECT, ENTRY_UPDATE};
+    const Entry entries[] = {ENTRY_REPLICATE, ENTRY_MICRO_STEP, ENTRY_BACKWARD,
+                             ENTRY_COLLECT, ENTRY_UPDATE};
     int count = 0, room = plan->kernel_count + plan->gemm_count + 4;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
     for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
@@ -168,11 +169,14 @@ static void print_memory(const Plan *plan, StrBuf *out) {
     if (plan->gemm_workspace_bytes)
         sb_printf(out, "  %-20s %11.2f\n", "matmul workspace",
                   (double)plan->gemm_workspace_bytes / MIB);
-    sb_printf(out, "  %-20s %11.2f   state %.2f, scratch %.2f, input 2 x %.2f\n", "arenas",
-              arena_mib(plan, ARENA_STATE) + arena_mib(plan, ARENA_SCRATCH) +
-                  2 * arena_mib(plan, ARENA_INPUT),
-              arena_mib(plan, ARENA_STATE), arena_mib(plan, ARENA_SCRATCH),
+    sb_printf(out, "  %-20s %11.2f   state %.2f, scratch %.2f, input %lld x %.2f", "arenas",
+              (double)plan_total_bytes(plan) / MIB, arena_mib(plan, ARENA_STATE),
+              arena_mib(plan, ARENA_SCRATCH), (long long)plan_slots(plan, ARENA_INPUT),
               arena_mib(plan, ARENA_INPUT));
+    if (plan->arena_bytes[ARENA_STASH])
+        sb_printf(out, ", kept %lld x %.2f", (long long)plan_slots(plan, ARENA_STASH),
+                  arena_mib(plan, ARENA_STASH));
+    sb_puts(out, "\n");
     sb_printf(out, "  %-20s %11.2f   of %.2f\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);
     if (plan->program->cards > 1)
@@ -285,8 +289,9 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
     print_entries(plan, out);
     print_shares(plan, out);
     sb_printf(out,
-              "step: micro_step x %lld and update: %.3f ms predicted, %.0f %s/s, %.2f TFLOP/s "
+              "step: %s x %lld and update: %.3f ms predicted, %.0f %s/s, %.2f TFLOP/s "
               "(%.1f %% of peak)\n",
+              plan->program->stage.count > 1 ? "forward and backward" : "micro_step",
               (long long)plan->program->micro_steps, plan->step.ms,
               per_second(rows_per_step(plan), plan->step.ms), plan->program->unit.plural,
               rate / 1e12, 100 * ratio(rate, peak));
@@ -306,7 +311,8 @@ static json_t *memory_json(const Plan *plan) {
     Peak peak = peak_of(plan);
     json_t *roles = json_object();
     for (int r = 0; r < ROLE_COUNT; r++)
-        json_object_set_new(roles, role_name((Role)r), json_integer(plan->role_bytes[r]));
+        if (r != ROLE_STASH || plan->role_bytes[r])
+            json_object_set_new(roles, role_name((Role)r), json_integer(plan->role_bytes[r]));
     return json_pack(
         "{s:o, s:I, s:I, s:I, s:{s:I, s:s, s:s}, s:I, s:I, s:I}", "role_bytes", roles,
         "state_bytes", (json_int_t)plan->arena_bytes[ARENA_STATE], "scratch_bytes",

@@ -52,6 +52,7 @@
     C(RESIDENT_AUTO, "auto") C(RESIDENT_TRUE, "true") C(RESIDENT_FALSE, "false")
 
 #define PARALLEL_CHOICES(C) C(PARALLEL_DDP, "ddp") C(PARALLEL_DP, "dp")
+#define PIPELINE_CHOICES(C) C(PIPELINE_1F1B, "1f1b") C(PIPELINE_GPIPE, "gpipe")
 
 #define CHOICES(E)                                                                                 \
     E(Family, FAMILY_CHOICES)                                                                      \
@@ -66,7 +67,8 @@
     E(Decode, DECODE_CHOICES)                                                                      \
     E(Layout, LAYOUT_CHOICES)                                                                      \
     E(Resident, RESIDENT_CHOICES)                                                                  \
-    E(DataParallel, PARALLEL_CHOICES)
+    E(DataParallel, PARALLEL_CHOICES)                                                              \
+    E(PipelineSchedule, PIPELINE_CHOICES)
 
 /* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
 
@@ -125,7 +127,7 @@
           s->parallelism.data_parallel_mode == PARALLEL_DP,                                        \
       "parallelism.data_parallel_mode = \"dp\" and several cards")                                 \
     C(PROCESSES,                                                                                   \
-      s->parallelism.tensor_parallel_degree > 1 ||                                                 \
+      s->parallelism.tensor_parallel_degree > 1 || s->parallelism.pipeline_parallel_degree > 1 ||  \
           (s->parallelism.data_parallel_replicate_degree > 1 &&                                    \
            s->parallelism.data_parallel_mode != PARALLEL_DP),                                      \
       "several cards, each with a process (parallelism.data_parallel_mode = \"ddp\")")             \
@@ -134,6 +136,8 @@
           s->parallelism.data_parallel_mode != PARALLEL_DP &&                                      \
           (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET),            \
       "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with a process each")       \
+    C(PIPELINED, s->parallelism.pipeline_parallel_degree > 1,                                      \
+      "parallelism.pipeline_parallel_degree above 1")                                              \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
 
 /* ---- keys ---- */
@@ -300,6 +304,14 @@
       "Share out the vocabulary too: embedding, head and logits.")                                 \
     K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL,                          \
       "Share out the rows between attention and MLP: norms and what is kept for them.")            \
+    K(parallelism, pipeline_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                        \
+      "Stages that the model is cut into, a card each; gradient_accumulation_steps micro-batches " \
+      "follow each other through them.")                                                           \
+    K(parallelism, pipeline_schedule, CHOICE(PipelineSchedule), "1f1b", "", PIPELINED,             \
+      "1f1b: a stage goes back as soon as it can; gpipe: all forwards, then all backwards.")       \
+    K(parallelism, pipeline_split_points, STRINGS, "[]", "", PIPELINED,                            \
+      "Modules that the second stage and those after it begin with; without them the plan's "      \
+      "times decide.")                                                                             \
     K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES,                         \
       "Seconds in which a step must end; after them a rank that waits for another gives up.")
 

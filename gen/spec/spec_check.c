@@ -171,6 +171,35 @@ static void check_job(const Spec *spec) {
     check_word(spec, KEY_job_time, spec->job.time, "0123456789:-");
 }
 
+static void check_stages(const Spec *spec) {
+    if (spec->parallelism.pipeline_parallel_degree == 1)
+        return;
+    if (spec->parallelism.tensor_parallel_degree > 1)
+        user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
+                   "use one of them, with parallelism.data_parallel_replicate_degree",
+                   "the stages of a pipeline are not split further: pipeline_parallel_degree is %lld",
+                   (long long)spec->parallelism.pipeline_parallel_degree);
+    if (spec->parallelism.data_parallel_mode == PARALLEL_DP)
+        user_error(spec_pos(spec, KEY_parallelism_data_parallel_mode), "set data_parallel_mode = \"ddp\": a process a card",
+                   "one process cannot drive the %lld stages of a pipeline",
+                   (long long)spec->parallelism.pipeline_parallel_degree);
+}
+
+/* Whether the model has such places only its graph tells. */
+static void check_split_points(Arena *arena, const Spec *spec) {
+    const Strings *points = &spec->parallelism.pipeline_split_points;
+    int64_t stages = spec->parallelism.pipeline_parallel_degree;
+    if (!spec_effective(spec, KEY_parallelism_pipeline_split_points) || points->count == 0 ||
+        points->count == stages - 1)
+        return;
+    user_error(spec_pos(spec, KEY_parallelism_pipeline_split_points),
+               arena_printf(arena, "name the %lld modules that the stages after the first begin "
+                                   "with, or none",
+                            (long long)stages - 1),
+               "%d modules begin %d stages, and parallelism.pipeline_parallel_degree is %lld",
+               points->count, points->count + 1, (long long)stages);
+}
+
 static void check_profiling(const Spec *spec) {
     int64_t last = spec->profiling.start_step + spec->profiling.steps;
     if (spec->profiling.enabled && last > spec->training.steps)
@@ -223,6 +252,8 @@ void spec_check(Arena *arena, Spec *spec) {
     check_rows(arena, spec);
     check_gather(arena, spec);
     check_tensor(arena, spec);
+    check_stages(spec);
+    check_split_points(arena, spec);
     check_profiling(spec);
     check_job(spec);
     mark_in_vain(spec);

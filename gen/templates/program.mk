@@ -71,6 +71,10 @@ objects  := obj/program.o obj/values.o $(patsubst $(RT)/runtime/%.c,obj/runtime/
 $(CURDIR)/run: $(objects) $(RTLIB)
 	$(CC) $(LDFLAGS) -o $@ $^ $(call static,jansson) $(call static,z) -ldl -lm -lpthread
 
+# Of all programs that share RT.
+runtime.a: $(patsubst $(RT)/runtime/%.c,obj/runtime/%.o,$(wildcard $(RT)/runtime/*.c))
+	$(AR) rcs $@ $^
+
 obj/%.o: %.c | need_host
 	@mkdir -p $(@D)
 	$(CC) $(warnings) $(CFLAGS) $(includes) -MMD -MP -c -o $@ $<
@@ -121,4 +125,4 @@ $(SIM_OUT)/libnccl.so.2: $(SIM_OUT)/simcc | need_mpi
 	$(sim_make) sim_ranks
 
 clean:
-	rm -rf run libgpuopt_mpi.so obj kernels.cubin kernels.sim kernels.nvrtc.* sim
+	rm -rf run runtime.a libgpuopt_mpi.so obj kernels.cubin kernels.sim kernels.nvrtc.* sim

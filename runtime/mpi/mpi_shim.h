@@ -4,6 +4,7 @@
 #ifndef GPUOPT_MPI_SHIM_H
 #define GPUOPT_MPI_SHIM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct {

@@ -7,6 +7,7 @@
  * different things, and a test must not. */
 #include "../nccl_abi.h"
 #include "sim_enqueue.h"
+#include "sim_nccl.h"
 #include "sim_nccl_sum.h"
 
 #include <mpi.h>
@@ -59,13 +60,14 @@ struct NcclCommOf {
     Note note, *notes;         /* [ranks] */
     unsigned char *pieces;     /* [ranks][PIECE_BYTES] */
     unsigned char *sums;       /* [PIECE_BYTES] */
+    void *messages;            /* sim_nccl_send.c's, under way */
 };
 
 static _Thread_local char global_error[256] = "";
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-static NcclResult fail(NcclComm comm, NcclResult result, const char *what) {
+NcclResult nccl_fail(NcclComm comm, NcclResult result, const char *what) {
     char *text = comm ? comm->last_error : global_error;
     snprintf(text, sizeof global_error, "%s", what);
     fprintf(stderr, "simulated NCCL: %s\n", what);
@@ -110,7 +112,7 @@ NcclResult ncclGetUniqueId(NcclId *id) {
     if (random)
         fclose(random);
     id->bytes[8] = (char)++calls;
-    return read ? NCCL_OK : fail(NULL, NCCL_SYSTEM_ERROR, "/dev/urandom cannot be read");
+    return read ? NCCL_OK : nccl_fail(NULL, NCCL_SYSTEM_ERROR, "/dev/urandom cannot be read");
 }
 
 static bool has_mpi(void) {
@@ -131,7 +133,7 @@ static int world_ranks(void) {
 static bool arrived(NcclComm comm) {
     int flag = 0;
     if (MPI_Test(&comm->request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        fail(comm, NCCL_REMOTE_ERROR, "MPI lost the other ranks");
+        nccl_fail(comm, NCCL_REMOTE_ERROR, "MPI lost the other ranks");
     return flag;
 }
 
@@ -154,7 +156,7 @@ static void make_group(NcclComm comm) {
     int *numbers = calloc((size_t)comm->ranks, sizeof *numbers);
     MPI_Group all, group;
     if (!find_members(comm, numbers)) {
-        fail(comm, NCCL_INVALID_USAGE, "ranks of one id differ in their number of ranks");
+        nccl_fail(comm, NCCL_INVALID_USAGE, "ranks of one id differ in their number of ranks");
     } else {
         MPI_Comm_group(MPI_COMM_WORLD, &all);
         MPI_Group_incl(all, comm->ranks, numbers, &group);
@@ -180,11 +182,11 @@ static void make_ready(NcclComm comm) {
 NcclResult ncclCommInitRankConfig(NcclComm *out, int ranks, NcclId id, int rank,
                                   NcclConfig *config) {
     if (ranks < 1 || rank < 0 || rank >= ranks)
-        return fail(NULL, NCCL_INVALID_ARGUMENT, "a rank must be below the number of ranks");
+        return nccl_fail(NULL, NCCL_INVALID_ARGUMENT, "a rank must be below the number of ranks");
     if (config && config->magic != (unsigned)NCCL_MAGIC)
-        return fail(NULL, NCCL_INVALID_ARGUMENT, "the configuration is not initialized");
+        return nccl_fail(NULL, NCCL_INVALID_ARGUMENT, "the configuration is not initialized");
     if (ranks > 1 && ranks > world_ranks())
-        return fail(NULL, NCCL_INVALID_USAGE, "a communicator has more ranks than MPI");
+        return nccl_fail(NULL, NCCL_INVALID_USAGE, "a communicator has more ranks than MPI");
     NcclComm comm = *out = calloc(1, sizeof *comm);
     comm->rank = rank;
     comm->ranks = ranks;
@@ -206,27 +208,37 @@ NcclResult ncclCommInitRankConfig(NcclComm *out, int ranks, NcclId id, int rank,
 }
 
 /* Two threads at once in calls for one communicator break NCCL, its question for errors included. */
-static void enter(NcclComm comm) {
+void nccl_enter(NcclComm comm) {
     if (!atomic_flag_test_and_set(&comm->in_call))
         return;
     fprintf(stderr, "simulated NCCL: two threads are in one communicator\n");
     abort();
 }
 
-static void leave(NcclComm comm) { atomic_flag_clear(&comm->in_call); }
+void nccl_leave(NcclComm comm) { atomic_flag_clear(&comm->in_call); }
 
 NcclResult ncclCommGetAsyncError(NcclComm comm, NcclResult *error) {
-    enter(comm);
+    nccl_enter(comm);
     make_ready(comm);
     *error = (NcclResult)comm->error;
-    leave(comm);
+    nccl_leave(comm);
     return NCCL_OK;
 }
 
+int nccl_ranks(NcclComm comm) { return comm->ranks; }
+MPI_Comm nccl_mpi(NcclComm comm) { return comm->mpi; }
+void **nccl_messages(NcclComm comm) { return &comm->messages; }
+
+NcclResult nccl_usable(NcclComm comm) {
+    if (!comm || !comm->ready)
+        return nccl_fail(comm, NCCL_INVALID_USAGE, "the communicator is not ready");
+    return (NcclResult)comm->error;
+}
+
 NcclResult ncclCommDestroy(NcclComm comm) {
-    if (comm->running)
-        return fail(comm, NCCL_INVALID_USAGE, "a communicator was destroyed while it was in use");
-    enter(comm);
+    if (comm->running || comm->messages)
+        return nccl_fail(comm, NCCL_INVALID_USAGE, "a communicator was destroyed while it was in use");
+    nccl_enter(comm);
     if (comm->mpi)
         MPI_Comm_free(&comm->mpi);
     free(comm->notes);
@@ -241,7 +253,7 @@ NcclResult ncclCommDestroy(NcclComm comm) {
 static void exchange(NcclComm comm, const void *mine, void *all, size_t bytes) {
     if (MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm->mpi,
                        &comm->request) != MPI_SUCCESS)
-        fail(comm, NCCL_REMOTE_ERROR, "MPI lost the other ranks");
+        nccl_fail(comm, NCCL_REMOTE_ERROR, "MPI lost the other ranks");
 }
 
 static void begin(NcclComm comm, const Collective *c) {
@@ -272,7 +284,7 @@ static void compare_notes(NcclComm comm) {
                  comm->rank, verb(mine->kind), (unsigned long long)mine->count, (int)mine->type,
                  other->communicator == comm->name ? "" : " in another communicator", i,
                  verb(other->kind), (unsigned long long)other->count, (int)other->type);
-        fail(comm, NCCL_INVALID_USAGE, text);
+        nccl_fail(comm, NCCL_INVALID_USAGE, text);
         return;
     }
 }
@@ -354,19 +366,18 @@ static NcclResult enqueue(const Collective *c, size_t received, NcclOp op, CUstr
                           const char *name) {
     NcclComm comm = c->comm;
     const size_t bytes = sum_type_bytes(c->type);
-    if (!comm || !comm->ready)
-        return fail(comm, NCCL_INVALID_USAGE, "the communicator is not ready");
-    if (comm->error)
-        return (NcclResult)comm->error;
+    const NcclResult usable = nccl_usable(comm);
+    if (usable != NCCL_OK)
+        return usable;
     if (op != NCCL_SUM || !bytes || c->root < 0 || c->root >= comm->ranks)
-        return fail(comm, NCCL_INVALID_ARGUMENT,
+        return nccl_fail(comm, NCCL_INVALID_ARGUMENT,
                     "only sums, not of this type, or no such root");
     if (!sim_covers(c->from, c->count * bytes) || !sim_covers(c->to, received * bytes))
-        return fail(comm, NCCL_INVALID_ARGUMENT, "the elements do not lie in one allocation");
-    enter(comm);
+        return nccl_fail(comm, NCCL_INVALID_ARGUMENT, "the elements do not lie in one allocation");
+    nccl_enter(comm);
     bool refused = sim_enqueue(stream, collective_run, c, sizeof *c, name) != 0;
-    leave(comm);
-    return refused ? fail(comm, NCCL_SYSTEM_ERROR, "the stream takes no work") : NCCL_OK;
+    nccl_leave(comm);
+    return refused ? nccl_fail(comm, NCCL_SYSTEM_ERROR, "the stream takes no work") : NCCL_OK;
 }
 
 NcclResult ncclAllReduce(const void *from, void *to, size_t count, NcclType type, NcclOp op,

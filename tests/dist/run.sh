@@ -279,13 +279,15 @@ test_collectives_are_counted() {
 
 . tests/dist/cards_cases.sh
 . tests/dist/tensor_cases.sh
+. tests/dist/pipeline_cases.sh
 
 tests='three four summed_after_backward late_streams unequal_targets images loss_scale batch_norm two_runs
 any_order without_graph_and_fusion cards cards_refused cards_are_counted cards_not_finite
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study
 collectives_are_counted tensor_lora tensor_pretrain'
+tests="$tests $pipeline_tests"
 [ "${1-}" != --all ] || set -- $tests sync_batch_norm two eight packed bf16 \
-    $cards_tests $tensor_tests
+    $cards_tests $tensor_tests $more_pipeline_tests
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||

@@ -10,6 +10,10 @@
 #define ncclAllGather our_AllGather
 #define ncclReduceScatter our_ReduceScatter
 #define ncclBroadcast our_Broadcast
+#define ncclGroupStart our_GroupStart
+#define ncclGroupEnd our_GroupEnd
+#define ncclSend our_Send
+#define ncclRecv our_Recv
 #include "runtime/nccl_abi.h"
 #undef ncclGetVersion
 #undef ncclGetUniqueId
@@ -22,6 +26,10 @@
 #undef ncclAllGather
 #undef ncclReduceScatter
 #undef ncclBroadcast
+#undef ncclGroupStart
+#undef ncclGroupEnd
+#undef ncclSend
+#undef ncclRecv
 
 #include <nccl.h>
 

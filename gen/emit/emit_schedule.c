@@ -1,0 +1,56 @@
+#include "emit/emit_schedule.h"
+
+#include "emit/names.h"
+
+/* Exchanges that begin together stand in a line. */
+static void put_actions(const StageSchedule *s, StrBuf *out) {
+    static const char *const kinds[] = {[ACTION_FORWARD] = "FORWARD",
+                                        [ACTION_BACKWARD] = "BACKWARD",
+                                        [ACTION_RECEIVE_ACTIVATION] = "RECEIVE_ACTIVATION",
+                                        [ACTION_SEND_ACTIVATION] = "SEND_ACTIVATION",
+                                        [ACTION_RECEIVE_GRADIENT] = "RECEIVE_GRADIENT",
+                                        [ACTION_SEND_GRADIENT] = "SEND_GRADIENT"};
+    for (int i = 0; i < s->count; i++) {
+        bool joins = i > 0 && action_exchanges(s->actions[i].kind) &&
+                     action_exchanges(s->actions[i - 1].kind);
+        sb_printf(out, "%s{RT_%s, %d},", !i ? "    " : joins ? " " : "\n    ",
+                  kinds[s->actions[i].kind], s->actions[i].micro_batch);
+    }
+}
+
+static void put_transfer(const Places *places, const char *field, const Value *v, Arena *arena,
+                         StrBuf *out) {
+    if (v)
+        sb_printf(out, "    .%s = {%s, %lld, %s}, /* %s */\n", field,
+                  has_place(places, v) ? place_text(places, v)
+                                       : offset_text(arena, places->symbols, v),
+                  (long long)value_elements(v), rt_dtype(v->dtype), v->name);
+}
+
+void emit_schedule(const Places *places, StrBuf *out) {
+    const Plan *plan = places->plan;
+    const PipelineStage *stage = &plan->program->stage;
+    const StageSchedule *s = &plan->schedule;
+    Arena arena = {0};
+    if (stage->count <= 1)
+        return;
+    sb_printf(out,
+              "/* What stage %lld of %lld does in a step, with numbers of micro-batches, by the "
+              "schedule %s. Exchanges in\n * a line begin together. */\n"
+              "static const RtAction schedule[] = {\n",
+              (long long)stage->index, (long long)stage->count,
+              choice_name(KEY_parallelism_pipeline_schedule,
+                          (int)plan->spec->parallelism.pipeline_schedule));
+    put_actions(s, out);
+    sb_printf(out,
+              "\n};\n\nstatic const RtPipeline pipeline = {\n    .stage = %lld,\n    .slots = %d,\n"
+              "    .schedule = schedule,\n"
+              "    .action_count = sizeof schedule / sizeof *schedule,\n",
+              (long long)stage->index, s->slots);
+    put_transfer(places, "received", stage->received, &arena, out);
+    put_transfer(places, "sent", stage->sent, &arena, out);
+    put_transfer(places, "received_gradient", stage->received_gradient, &arena, out);
+    put_transfer(places, "sent_gradient", stage->sent_gradient, &arena, out);
+    sb_puts(out, "};\n\n");
+    arena_free(&arena);
+}

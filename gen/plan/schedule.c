@@ -1,0 +1,170 @@
+#include "plan/schedule.h"
+
+#include <math.h>
+
+bool action_exchanges(ActionKind kind) { return kind > ACTION_BACKWARD; }
+
+/* ---- what a stage does ----------------------------------------------------------------------- */
+
+typedef struct {
+    Arena *arena;
+    StageSchedule *out;
+    bool first, last;
+} Writer;
+
+static void add(const Writer *w, ActionKind kind, int micro_batch) {
+    StageSchedule *s = w->out;
+    s->actions = arena_grow(w->arena, s->actions, s->count, &s->capacity, sizeof *s->actions);
+    s->actions[s->count++] = (Action){kind, micro_batch};
+}
+
+static void receive_activation(const Writer *w, int m) {
+    if (!w->first)
+        add(w, ACTION_RECEIVE_ACTIVATION, m);
+}
+
+static void send_activation(const Writer *w, int m) {
+    if (!w->last)
+        add(w, ACTION_SEND_ACTIVATION, m);
+}
+
+static void receive_gradient(const Writer *w, int m) {
+    if (!w->last)
+        add(w, ACTION_RECEIVE_GRADIENT, m);
+}
+
+static void send_gradient(const Writer *w, int m) {
+    if (!w->first)
+        add(w, ACTION_SEND_GRADIENT, m);
+}
+
+/* `ahead` forwards, then one backward for each of the others, then the backwards that are left. GPipe
+ * is the case in which all are ahead. */
+static void write(const Writer *w, int ahead, int micro_batches) {
+    for (int m = 0; m < micro_batches; m++) {
+        receive_activation(w, m);
+        add(w, ACTION_FORWARD, m);
+        send_activation(w, m);
+        if (m < ahead)
+            continue;
+        receive_gradient(w, m - ahead);
+        add(w, ACTION_BACKWARD, m - ahead);
+        send_gradient(w, m - ahead);
+    }
+    for (int m = micro_batches - ahead; m < micro_batches; m++) {
+        receive_gradient(w, m);
+        add(w, ACTION_BACKWARD, m);
+        send_gradient(w, m);
+    }
+}
+
+StageSchedule schedule_of(Arena *arena, PipelineSchedule kind, int stage, int stages,
+                     int micro_batches) {
+    StageSchedule s = {0};
+    int ahead = kind == PIPELINE_GPIPE ? micro_batches : stages - stage - 1;
+    if (ahead > micro_batches)
+        ahead = micro_batches;
+    s.slots = ahead < micro_batches ? ahead + 1 : micro_batches;
+    write(&(Writer){arena, &s, stage == 0, stage == stages - 1}, ahead, micro_batches);
+    return s;
+}
+
+/* ---- how long they take ---------------------------------------------------------------------- */
+
+typedef struct {
+    const StageSchedule *stages;
+    StageTime *times;
+    int count;
+    int *next;      /* by stage: its action at hand */
+    double *now;    /* by stage */
+    double **begun; /* by stage and action: when an exchange could begin; -1: not yet */
+} Run;
+
+/* The other end of an exchange. */
+static double begun_there(const Run *run, int stage, Action action) {
+    static const ActionKind other[] = {[ACTION_RECEIVE_ACTIVATION] = ACTION_SEND_ACTIVATION,
+                                       [ACTION_SEND_ACTIVATION] = ACTION_RECEIVE_ACTIVATION,
+                                       [ACTION_RECEIVE_GRADIENT] = ACTION_SEND_GRADIENT,
+                                       [ACTION_SEND_GRADIENT] = ACTION_RECEIVE_GRADIENT};
+    bool before =
+        action.kind == ACTION_RECEIVE_ACTIVATION || action.kind == ACTION_SEND_GRADIENT;
+    int there = before ? stage - 1 : stage + 1;
+    const StageSchedule *s = &run->stages[there];
+    for (int i = 0; i < s->count; i++)
+        if (s->actions[i].kind == other[action.kind] &&
+            s->actions[i].micro_batch == action.micro_batch)
+            return run->begun[there][i];
+    return -1;
+}
+
+/* Behind the exchanges that begin together with this one. */
+static int group_end(const StageSchedule *s, int first) {
+    int end = first;
+    while (end < s->count && action_exchanges(s->actions[end].kind))
+        end++;
+    return end;
+}
+
+static bool exchange(Run *run, int stage) {
+    const StageSchedule *s = &run->stages[stage];
+    int first = run->next[stage], end = group_end(s, first);
+    double done = run->now[stage];
+    for (int i = first; i < end; i++)
+        run->begun[stage][i] = run->now[stage];
+    for (int i = first; i < end; i++) {
+        double there = begun_there(run, stage, s->actions[i]);
+        if (there < 0)
+            return false;
+        done = fmax(done, fmax(run->now[stage], there) + run->times[stage].exchange_ms);
+    }
+    run->times[stage].wait_ms += done - run->now[stage];
+    run->now[stage] = done;
+    run->next[stage] = end;
+    return true;
+}
+
+/* Whether the stage had something that it could do. */
+static bool act(Run *run, int stage) {
+    const StageSchedule *s = &run->stages[stage];
+    StageTime *time = &run->times[stage];
+    if (run->next[stage] == s->count)
+        return false;
+    ActionKind kind = s->actions[run->next[stage]].kind;
+    if (action_exchanges(kind))
+        return exchange(run, stage);
+    double ms = kind == ACTION_FORWARD ? time->forward_ms : time->backward_ms;
+    run->now[stage] += ms;
+    time->busy_ms += ms;
+    run->next[stage]++;
+    return true;
+}
+
+static Run run_new(const StageSchedule *stages, StageTime *times, int count, Arena *arena) {
+    Run run = {stages, times, count, arena_array(arena, (size_t)count, sizeof(int)),
+               arena_array(arena, (size_t)count, sizeof(double)),
+               arena_array(arena, (size_t)count, sizeof(double *))};
+    for (int s = 0; s < count; s++) {
+        times[s].busy_ms = times[s].wait_ms = 0;
+        run.begun[s] = arena_array(arena, (size_t)stages[s].count + 1, sizeof(double));
+        for (int i = 0; i < stages[s].count; i++)
+            run.begun[s][i] = -1;
+    }
+    return run;
+}
+
+double schedule_ms(const StageSchedule *stages, StageTime *times, int count) {
+    Arena arena = {0};
+    Run run = run_new(stages, times, count, &arena);
+    double end = 0;
+    for (bool any = true; any;) {
+        any = false;
+        for (int s = 0; s < count; s++)
+            any |= act(&run, s);
+    }
+    for (int s = 0; s < count; s++)
+        end = run.next[s] < stages[s].count || end < 0 ? -1 : fmax(end, run.now[s]);
+    for (int s = 0; s < count && end >= 0; s++)
+        times[s].wait_ms += end - run.now[s];
+    arena_free(&arena);
+    return end;
+}

@@ -1,0 +1,144 @@
+# shellcheck shell=bash
+# Pipelines of stages against one card with as many micro-batches; sourced by run.sh.
+
+stages() { echo parallelism.pipeline_parallel_degree="$1"; }
+micro() { echo training.gradient_accumulation_steps="$1"; }
+
+start_of() { # start_of CASE: the options that it starts from
+    [ ! -d $cases/$1/model ] || echo --init $cases/$1/model
+    [ ! -d $cases/$1/adapter ] || echo --adapter $cases/$1/adapter
+}
+
+# staged NAME CASE BOUND STAGES MICRO_BATCHES [KEY=VALUE]...: NAME_one and NAME_many, of which all that
+# a run leaves is compared.
+staged() {
+    local name=$1 case=$2 bound=$3 stages=$4 which
+    local keys=("$(micro "$5")" "${@:6}")
+    program "${name}_one" $cases/$case/spec.toml "${keys[@]}" &&
+        program "${name}_many" $cases/$case/spec.toml "${keys[@]}" "$(stages "$stages")" || return 1
+    for which in one many; do
+        run "${name}_$which" "${name}_${which}_out" \
+            "$(start_of $case | tr '\n' ' ') --dump $work/${name}_${which}_out.dump" || return 1
+    done
+    same_training "$bound" "${name}_one_out" "${name}_many_out" &&
+        tensors --tolerance "$bound" "$(newest ${name}_one_out)/state.safetensors" \
+            "$(newest ${name}_many_out)/state.safetensors" &&
+        same_export "$bound" "${name}_one_out" "${name}_many_out"
+}
+
+same_export() { # same_export BOUND ONE MANY
+    local file
+    for file in adapter/adapter_model.safetensors model/model.safetensors; do
+        [ ! -f "$work/$2/$file" ] || tensors --tolerance "$1" "$work/$2/$file" "$work/$3/$file" || return 1
+    done
+}
+
+# variant OF NAME [KEY=VALUE]...: other keys than OF's, and the same bits.
+variant() {
+    local of=$1 name=$2
+    program "$name" $cases/demo/spec.toml "${dropout[@]}" "$(micro 3)" "$(stages 2)" "${@:3}" &&
+        run "$name" "${name}_out" "${lora_start[*]}" && same_results "${of}_many_out" "${name}_out"
+}
+
+test_stages_lora() {
+    staged stages demo 1e-11 2 3 "${dropout[@]}" &&
+        variant stages gpipe 'parallelism.pipeline_schedule="gpipe"'
+}
+
+test_stages_without_graph() { variant stages ungraphed compile.cuda_graph=false compile.overlap=false; }
+
+test_stages_again() { run stages_many stages_again "${lora_start[*]}" && same_results stages_many_out stages_again; }
+
+test_stages_any_order() {
+    SIM_ORDER=reverse SIM_QUEUE=lazy run stages_many stages_lazy "${lora_start[*]}" &&
+        same_results stages_many_out stages_lazy
+}
+
+# More stages than micro-batches, cut inside of layers.
+test_four_stages() { staged four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
+test_stages_pretrain() { staged stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }
+test_stages_one_micro_batch() { staged stages_single pretrain_untied 1e-11 2 1 precision.dtype=fp64; }
+test_stages_packed() { staged stages_packed packed 1e-11 3 2 precision.dtype=fp64; }
+test_stages_recompute() {
+    staged stages_recompute demo 1e-11 2 3 "${dropout[@]}" activation_checkpoint.mode=full
+}
+test_stages_head() { staged stages_head long_head 1e-11 2 3 precision.dtype=fp64; }
+test_stages_image() { staged stages_image cnn 1e-11 3 3 precision.dtype=fp64 training.steps=5; }
+# Statistics of batches are of a micro-batch, here as there.
+test_stages_batch_norm() {
+    staged stages_norm mobilenet 1e-9 2 2 precision.dtype=fp64 training.steps=3 'compile.layout="nchw"'
+}
+test_stages_residual() { staged stages_residual resnet18 1e-9 4 2 precision.dtype=fp64 training.steps=2; }
+test_stages_bf16() { staged stages_bf16 demo 1e-4 2 3 precision.dtype=bf16 training.steps=4; }
+
+test_stages_loss_scale() {
+    staged stages_fp16 demo 1e-2 2 2 precision.dtype=fp16 precision.init_scale=3e7 training.steps=4
+}
+
+test_named_stages() {
+    program named $cases/demo/spec.toml "${dropout[@]}" "$(micro 3)" "$(stages 2)" \
+        'parallelism.pipeline_split_points=["model.layers.1.post_attention_layernorm"]' &&
+        ! grep -q split_points "$work/named.log"
+}
+
+# Replicas of stages: each replica has batches of its own.
+test_replicated_stages() {
+    program replicas_one $cases/demo/spec.toml "${dropout[@]}" "$(micro 4)" &&
+        program replicas_many $cases/demo/spec.toml "${dropout[@]}" "$(micro 2)" "$(stages 2)" \
+            "$(ranks 2)" || return 1
+    local which
+    for which in one many; do
+        run replicas_$which replicas_${which}_out "${lora_start[*]} --dump $work/replicas_${which}_out.dump" ||
+            return 1
+    done
+    same_training 1e-11 replicas_one_out replicas_many_out
+}
+
+# What two stages saved goes on with one card, and the other way round.
+test_resume_with_other_stages() {
+    local from to
+    for from in one many; do
+        to=$([ $from = one ] && echo many || echo one)
+        run stages_$from stages_from_$from "${lora_start[*]} --steps 3" &&
+            run stages_$to stages_from_$from "--resume" &&
+            near 1e-11 "$work/stages_one_out/loss.csv" "$work/stages_from_$from/loss.csv" || return 1
+    done
+}
+
+test_stage_not_finite() {
+    cp -r $cases/demo/adapter "$work/bad_stage" &&
+        printf '\0\0\300\177' | dd of="$work/bad_stage/adapter_model.safetensors" bs=1 \
+            seek=$(($(stat -c %s "$work/bad_stage/adapter_model.safetensors") - 4)) conv=notrunc status=none
+    ! run stages_many bad_stage_out "--init $cases/demo/model --adapter $work/bad_stage" &&
+        grep -q 'error: rank [01]: step 1 is not finite: first model\.layers\.1\.' "$work/bad_stage_out.log"
+}
+
+test_stages_in_their_order() {
+    local dir=$work/stages_many
+    ! mpirun --allow-run-as-root --oversubscribe --bind-to none -np 1 "$dir/stage_1/run" : \
+        -np 1 "$dir/stage_0/run" >"$work/order.log" 2>&1 &&
+        grep -q 'this rank runs stage 1 of the pipeline, and its place is that of stage 0' "$work/order.log"
+}
+
+# Refused with the remedy, before anything is written.
+test_stages_refused() {
+    refused() { # refused TEXT CASE [KEY=VALUE]...
+        local text=$1 case=$2 sets=() setting
+        shift 2
+        for setting in "$@"; do sets+=(--set "$setting"); done
+        ! ./gpuopt-gen $cases/$case/spec.toml "${sets[@]}" -o "$work/refused" >"$work/refused.log" 2>&1 &&
+            grep -q "$text" "$work/refused.log" && [ ! -e "$work/refused" ]
+    }
+    refused 'the model has no 9 stages' demo "$(stages 9)" &&
+        refused 'hint: use at most 4' demo "$(stages 9)" &&
+        refused 'no stage can begin with "model.layers.7"' demo "$(stages 2)" \
+            'parallelism.pipeline_split_points=["model.layers.7"]' &&
+        refused 'stages 0 and 1 would both train model.embed_tokens.weight' pretrain_tied "$(stages 2)"
+}
+
+# The later tests of a line take programs of the first one.
+pipeline_tests='stages_lora resume_with_other_stages stage_not_finite stages_in_their_order stages_refused
+replicated_stages'
+more_pipeline_tests='stages_again stages_any_order stages_without_graph four_stages stages_image
+stages_pretrain stages_one_micro_batch stages_packed stages_recompute stages_head stages_batch_norm
+stages_residual stages_bf16 stages_loss_scale named_stages'
