@@ -157,12 +157,16 @@ test_loss_scale() {
             'BEGIN { exit !(a > 0 && (a - b)^2 <= 1e-6) }'
 }
 
-# Batch norm is per rank; what is saved of it is rank 0's, and all ranks evaluate with that.
+# Batch norm is per rank, as two processes of PyTorch's DDP have it; what is saved of it is rank 0's, and
+# all ranks evaluate with that.
 test_batch_norm() {
     pair norm mobilenet 2 1 precision.dtype=fp64 training.steps=3 data.eval_batches=100 &&
         tensors --tolerance 1e-11 --prefix grad.classifier. "$work"/norm_{one,many}_out.dump &&
         tensors --tolerance 1e-11 --prefix grad.features.0. "$work"/norm_{one,many}_out.dump &&
         near 1e-9 "$work/norm_one_out/loss.csv" "$work/norm_many_out/loss.csv" &&
+        tensors --tolerance 1e-10 --global 1e-14 --prefix grad. tests/oracle/ddp/mobilenet2.safetensors \
+            "$work/norm_many_out.dump" &&
+        near 1e-10 tests/oracle/ddp/mobilenet2.csv <(cut -d, -f1,2 "$work/norm_many_out/loss.csv") &&
         run norm_one norm_again "--init $work/norm_many_out/model --steps 0" || return 1
     local figure a b
     for figure in loss top5; do

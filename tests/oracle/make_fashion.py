@@ -42,7 +42,8 @@ SPEC = {
 
 
 def read_idx(path):
-    content = gzip.decompress(Path(path).read_bytes())
+    content = Path(path).read_bytes()
+    content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
     rank = content[3]
     shape = struct.unpack_from(f">{rank}I", content, 4)
     return torch.frombuffer(bytearray(content[4 + 4 * rank:]), dtype=torch.uint8).view(shape)
