@@ -7,20 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "AllReduce" stands before "Reduce", which it contains. */
-static const char *const words[COMM_SEND_RECV] = {[RT_ALL_REDUCE] = "AllReduce",
+static const char *const words[RT_COLLECTIVES] = {[RT_ALL_REDUCE] = "AllReduce",
                                                   [RT_ALL_GATHER] = "AllGather",
                                                   [RT_REDUCE_SCATTER] = "ReduceScatter",
                                                   [RT_BROADCAST] = "Broadcast",
-                                                  [COMM_REDUCE] = "Reduce"};
+                                                  [RT_SEND_RECV] = "SendRecv"};
 
-/* -1: none of NCCL's. Its kernels are called ncclDevKernel_AllReduce_Sum_f32_RING_LL and the like; what
- * has no other kind's word sends or receives. */
+/* -1: none of NCCL's. Its kernels are called ncclDevKernel_AllReduce_Sum_f32_RING_LL and the like. */
 static int kind_of(const ProfileRecord *r) {
     if (r->kind != PROFILE_KERNEL || strncmp(r->name, "nccl", 4) != 0)
         return -1;
     int kind = 0;
-    while (kind < COMM_SEND_RECV && !(words[kind] && strstr(r->name, words[kind])))
+    while (kind < RT_COLLECTIVES && !strstr(r->name, words[kind]))
         kind++;
     return kind;
 }
@@ -87,15 +85,20 @@ CommTimes profile_comm_times(const Profile *p) {
     return times;
 }
 
-int64_t profile_comm_calls(const Profile *p, int kind, double *ms) {
+int64_t profile_comm_calls(const Profile *p, int kind, double *all, double *each) {
     int64_t count = 0;
+    double sum = 0;
     for (int64_t i = 0; i < profile_count(p); i++) {
         const ProfileRecord *r = profile_record(p, i);
+        double ms = 1e-6 * (double)(r->end - r->start);
         if (kind_of(r) != kind)
             continue;
-        if (ms)
-            ms[count] = 1e-6 * (double)(r->end - r->start);
+        if (each)
+            each[count] = ms;
         count++;
+        sum += ms;
     }
+    if (all)
+        *all = sum;
     return count;
 }

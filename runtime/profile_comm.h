@@ -4,8 +4,8 @@
 
 #include "runtime/profile.h"
 
-/* Collectives by the word in the name of NCCL's kernels for them; first those that are RtCollectives. */
-typedef enum { COMM_REDUCE = RT_COLLECTIVES, COMM_SEND_RECV, COMM_KINDS } CommKind;
+/* Collectives by the word in the name of NCCL's kernels for them: RtCollectives, and others. */
+typedef enum { COMM_OTHER = RT_COLLECTIVES, COMM_KINDS } CommKind;
 
 /* Of the whole window, in ms. */
 typedef struct {
@@ -16,8 +16,8 @@ typedef struct {
 
 /* NAN each where there was no window. */
 CommTimes profile_comm_times(const Profile *profile);
-/* How many of a kind there were, and how long each of them took, in ms and in their order, where `ms`
- * is not NULL. */
-int64_t profile_comm_calls(const Profile *profile, int kind, double *ms);
+/* How many of a kind there were; how long all of them took, in ms, and each of them in their order, where
+ * these are not NULL. */
+int64_t profile_comm_calls(const Profile *profile, int kind, double *all, double *each);
 
 #endif

@@ -18,6 +18,18 @@ struct RtByRank {
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
+/* Steps of the profiling window are marked by negative times. */
+static double window_step_ms(const RtMeasured *m) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < m->steps; i++)
+        if (m->iteration_ms[i] < 0) {
+            sum -= m->iteration_ms[i];
+            count++;
+        }
+    return count ? sum / (double)count : NAN;
+}
+
 static RankFigures own_figures(const Rt *rt) {
     Figures f = figures_of(rt);
     CommTimes times = profile_comm_times(rt->profile);
@@ -36,7 +48,8 @@ static RankFigures own_figures(const Rt *rt) {
     if (gethostname(own.host, sizeof own.host - 1) != 0)
         snprintf(own.host, sizeof own.host, "unknown");
     for (int k = 0; k < COMM_KINDS; k++)
-        own.calls[k] = profile_comm_calls(rt->profile, k, NULL);
+        own.calls[k] = profile_comm_calls(rt->profile, k, &own.kind_ms[k], NULL);
+    own.window_step_ms = window_step_ms(&rt->measured);
     return own;
 }
 
@@ -49,24 +62,35 @@ static int64_t common_calls(const Rt *rt, int kind) {
     return ranks[0].calls[kind];
 }
 
+/* Over the ranks that have calls of the kind. */
+static double mean_of_kind(const Rt *rt, int kind) {
+    double sum = 0;
+    int count = 0;
+    for (int r = 0; r < rt->ranks; r++) {
+        const RankFigures *rank = &rt->by_rank->ranks[r];
+        sum += rank->kind_ms[kind];
+        count += rank->calls[kind] > 0;
+    }
+    return count ? sum / count : NAN;
+}
+
 /* A call lasts on a rank from when it came; on the last one to come it lasts as long as the links take. */
 static void gather_kind(Rt *rt, int kind) {
     static const char what[] = "the exchange of what was measured";
     int64_t calls = common_calls(rt, kind);
     struct RtByRank *by = rt->by_rank;
-    by->kind_ms[kind] = by->kind_least[kind] = calls ? 0 : NAN;
+    by->kind_ms[kind] = mean_of_kind(rt, kind);
+    by->kind_least[kind] = calls ? 0 : NAN;
     if (!calls)
         return;
     double *mine = rt_alloc((size_t)calls * sizeof *mine);
     double *all = rt_alloc((size_t)(calls * rt->ranks) * sizeof *all);
-    profile_comm_calls(rt->profile, kind, mine);
+    profile_comm_calls(rt->profile, kind, NULL, mine);
     comm_gather(rt, mine, all, (int)(calls * (int64_t)sizeof *mine), what);
     for (int64_t i = 0; i < calls; i++) {
         double least = all[i];
-        for (int r = 0; r < rt->ranks; r++) {
+        for (int r = 0; r < rt->ranks; r++)
             least = fmin(least, all[r * calls + i]);
-            by->kind_ms[kind] += all[r * calls + i] / rt->ranks;
-        }
         by->kind_least[kind] += least;
     }
     free(mine);
@@ -113,8 +137,10 @@ static Over over_ranks(const Rt *rt, size_t offset) {
 }
 #define OVER(rt, field) over_ranks(rt, offsetof(RankFigures, field))
 
-/* By how much the slowest rank is above the mean. */
-static double excess(Over over) { return over.mean > 0 ? over.most / over.mean - 1 : NAN; }
+/* By how much the slowest rank is above the mean; NAN for one rank. */
+static double excess(const Rt *rt, Over over) {
+    return rt->ranks > 1 && over.mean > 0 ? over.most / over.mean - 1 : NAN;
+}
 
 /* GB/s, of what steps like the window's exchange; each call as long as on the last rank to come. */
 static double bus_gbs(const Rt *rt, int kind) {
@@ -122,6 +148,13 @@ static double bus_gbs(const Rt *rt, int kind) {
     double bytes = m->collectives[kind].bus_bytes / (double)m->steps;
     double ms = rt->by_rank->kind_least[kind];
     return ms > 0 ? 1e-6 * bytes * (double)profile_steps(rt->profile) / ms : NAN;
+}
+
+/* Of pipelines: the share of a step in which a rank computes nothing, the mean over ranks. */
+static double bubble(const Rt *rt) {
+    if (mesh_size(rt->program, RT_AXIS_PIPELINE) == 1)
+        return NAN;
+    return 1 - OVER(rt, work_ms).mean / OVER(rt, window_step_ms).mean;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -164,9 +197,10 @@ void ranks_json(json_t *report, const Rt *rt) {
                                   number(OVER(rt, overlapped_ms).mean)));
     json_object_set_new(report, "imbalance",
                         json_pack("{s:o, s:o, s:o}", "iteration",
-                                  number(excess(OVER(rt, iteration_ms))), "work",
-                                  number(excess(OVER(rt, work_ms))), "data_wait_ms",
-                                  number(wait.most - wait.least)));
+                                  number(excess(rt, OVER(rt, iteration_ms))), "work",
+                                  number(excess(rt, OVER(rt, work_ms))), "data_wait_ms",
+                                  number(rt->ranks > 1 ? wait.most - wait.least : NAN)));
+    json_object_set_new(report, "bubble", number(bubble(rt)));
     json_object_set_new(report, "per_rank", list);
 }
 
@@ -184,12 +218,14 @@ static void print_means(FILE *out, const Rt *rt, bool profiled) {
         const char *name, *format;
         double value;
     } means[] = {
-        {"slowest rank's step over the mean", "%12.1f %%", 100 * excess(OVER(rt, iteration_ms))},
-        {"slowest rank's work over the mean *", "%12.1f %%", 100 * excess(OVER(rt, work_ms))},
-        {"collectives a step, ms *", "%14.3f", OVER(rt, comm_ms).mean},
+        {"slowest rank's step over the mean", "%12.1f %%", 100 * excess(rt, OVER(rt, iteration_ms))},
+        {"slowest rank's work over the mean *", "%12.1f %%", 100 * excess(rt, OVER(rt, work_ms))},
+        {"communication a step, ms *", "%14.3f", OVER(rt, comm_ms).mean},
         {"  while nothing else ran *", "%14.3f", OVER(rt, exposed_ms).mean},
-        {"  beside other work *", "%14.3f", OVER(rt, overlapped_ms).mean}};
-    for (size_t i = 0; i < (profiled ? sizeof means / sizeof *means : 1); i++) {
+        {"  beside other work *", "%14.3f", OVER(rt, overlapped_ms).mean},
+        {"bubble, share without work *", "%12.1f %%", 100 * bubble(rt)}};
+    size_t count = sizeof means / sizeof *means - (isnan(bubble(rt)) ? 1 : 0);
+    for (size_t i = 0; i < (profiled ? count : 1); i++) {
         fprintf(out, "%-36s", means[i].name);
         cell(out, means[i].format, means[i].value);
         fputc('\n', out);
@@ -209,7 +245,7 @@ void ranks_print(FILE *out, const Rt *rt) {
     bool profiled = profile_steps(rt->profile) > 0;
     if (is_alone(rt))
         return;
-    fprintf(out, "\n%d ranks; their means:\n", rt->ranks);
+    fprintf(out, rt->ranks > 1 ? "\n%d ranks; their means:\n" : "\n%d process for all cards:\n", rt->ranks);
     print_means(out, rt, profiled);
     fprintf(out, "\nrank %14s%14s", "step ms", "data wait ms");
     if (profiled)

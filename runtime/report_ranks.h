@@ -17,7 +17,9 @@ typedef struct RankFigures {
     double process_peak_bytes;
     int64_t profiled_steps; /* 0: no window */
     uint64_t window_origin; /* CUPTI's clock when all ranks began the window */
+    double window_step_ms;  /* a step in it */
     int64_t calls[COMM_KINDS];
+    double kind_ms[COMM_KINDS]; /* of the whole window */
 } RankFigures;
 
 /* All ranks call it when training is over: sets rt->by_rank. */
