@@ -180,5 +180,24 @@ mutant summed_in_every_micro_step gen/pass/overlap_reduce.c \
     'op->ends_step = p->micro_steps > 1;' 'op->ends_step = false;' tests/dist/run.sh unequal_targets
 mutant buffers_of_each_rank runtime/evaluate.c \
     'if (!param->buffer)' 'if (true)' tests/dist/run.sh batch_norm
+mutant dropout_of_another_ranks_columns gen/graph/ops_pointwise.c \
+    'step_const_int(body, body->cols * parts)' 'step_const_int(body, body->cols + 0 * parts)' \
+    tests/dist/run.sh tensor_lora
+mutant partial_gradients_stay_partial gen/pass/optimizer.c \
+    'if (!s->partial_rows)' 'if (s->partial_rows >= 0)' tests/dist/run.sh tensor_lora
+mutant norm_of_one_part gen/pass/optimizer.c \
+    'sum = sum_over(p, graph, sum, s->shard, "grad_norm.sharded.sum", pos);' '' \
+    tests/dist/run.sh tensor_lora
+mutant first_part_on_all_ranks runtime/param_shard.c \
+    'runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank)' '0' build/unit/test_params
+mutant labels_of_all_words gen/graph/ops_loss.c \
+    'return step_binary(body, STEP_SUB, labels, first);' 'return first < 0 ? first : labels;' \
+    tests/dist/run.sh tensor_pretrain
+mutant norm_sees_its_rows_alone gen/pass/sequence_parallel.c \
+    'program_param(r->program, op->in[1])->partial = GROUP_TENSOR;' '(void)r;' \
+    tests/dist/run.sh tensor_rows_pretrain
+mutant gathered_into_a_border gen/pass/border.c \
+    'if (is_exchanged(graph->ops[i], v->storage))' \
+    'if (is_exchanged(graph->ops[i], v->storage) && v->id < 0)' tests/dist/run.sh tensor_rows
 
 exit $missed

@@ -79,10 +79,48 @@ static bool can_border(const Graph *graph, const Border *b, const Border *like) 
     return true;
 }
 
+/* Whether a border would lay v out beside others: as x of a linear that a path adds to, or as the
+ * gradient that goes back through one. */
+static bool is_of_border(const Graph *graph, const Value *v) {
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        if (op->kind == OP_linear && op->attr.accumulate) {
+            const Op *base = graph_producer(graph, op->in[2]);
+            if (base && base->kind == OP_linear && base->in[0] == v)
+                return true;
+        } else if (op->kind == OP_matmul && op->in[0] == v && value_trains(op->in[1])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What ranks gather is dense; where a border is to lay it out, it is copied. */
+static void copy_gathered(Program *p, Graph *graph) {
+    int count = graph->op_count;
+    Op **ops = graph->ops;
+    bool *copied = arena_array(p->arena, (size_t)count + 1, sizeof *copied);
+    for (int i = 0; i < count; i++)
+        copied[i] = ops[i]->kind == OP_all_gather && is_of_border(graph, ops[i]->out[0]);
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        Value *v = ops[i]->out[0];
+        if (copied[i])
+            ops[i]->out[0] = value_2d(p, arena_printf(p->arena, "%s.dense", v->name),
+                                      ROLE_ACTIVATION, v->dtype, value_rows(v), value_cols(v), v->pos);
+        graph_add(p, graph, ops[i]);
+        if (copied[i])
+            op_add_into(p, graph, OP_cast, arena_printf(p->arena, "%s.copy", v->name),
+                        &ops[i]->out[0], 1, &v, 1, (Attr){0}, ops[i]->pos);
+    }
+}
+
 void pass_bordered(Program *p, const Spec *spec) {
     if (!spec->compile.bordered)
         return;
     Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
+    copy_gathered(p, train);
+    copy_gathered(p, evaluate);
     Border *borders = arena_array(p->arena, (size_t)train->op_count + 1, sizeof *borders);
     Border *again = arena_array(p->arena, (size_t)evaluate->op_count + 1, sizeof *again);
     int count = border_find(p, train, borders, train->op_count);

@@ -20,7 +20,6 @@ typedef struct {
     Holding *holding; /* by value id */
     Value **now;      /* by value id: what readers read instead; NULL: itself */
     Value **gathered; /* by value id */
-    bool *adapted;    /* by value id: a linear with a low-rank path reads it */
     int room;
 } Rows;
 
@@ -29,29 +28,19 @@ static void set(Rows *r, const Value *v, Holding holding) {
     r->holding[v->id] = holding;
 }
 
-/* What is gathered is dense; where a border is to lay it out, it is copied. */
-static Value *copy_of(Rows *r, Value *v) {
-    Program *p = r->program;
-    Value *copy = value_2d(p, v->name, ROLE_ACTIVATION, v->dtype, value_rows(v), value_cols(v), r->pos);
-    op_add_into(p, r->graph, OP_cast, arena_printf(p->arena, "%s.copy", v->name), &v, 1, &copy, 1,
-                (Attr){0}, r->pos);
-    return copy;
-}
-
-static Value *gather(Rows *r, Value *x, bool adapted) {
+static Value *gather(Rows *r, Value *x) {
     Attr attr = {.group = GROUP_TENSOR};
-    if (r->gathered[x->id])
-        return r->gathered[x->id];
-    Value *all = op_add(r->program, r->graph, OP_all_gather, x->name, &x, 1, attr, r->pos)->out[0];
-    all = adapted ? copy_of(r, all) : all;
-    set(r, all, GATHERED);
-    return r->gathered[x->id] = all;
+    if (!r->gathered[x->id])
+        r->gathered[x->id] =
+            op_add(r->program, r->graph, OP_all_gather, x->name, &x, 1, attr, r->pos)->out[0];
+    set(r, r->gathered[x->id], GATHERED);
+    return r->gathered[x->id];
 }
 
 static void scatter(Rows *r, const Op *op) {
     Value *in = op->in[0];
-    Value *own = op_add(r->program, r->graph, OP_reduce_scatter, op->name, &in, 1, op->attr, r->pos)
-                     ->out[0];
+    Value *own =
+        op_add(r->program, r->graph, OP_reduce_scatter, in->name, &in, 1, op->attr, r->pos)->out[0];
     set(r, own, ROWS);
     r->now[op->out[0]->id] = own;
 }
@@ -65,7 +54,7 @@ static void spread(Rows *r, Op *op) {
     Value *out = op->out[0];
     if (x == ROWS)
         tensor_narrow(r->program, out, 0); /* another name of x, though nothing reads it */
-    r->now[out->id] = x == ROWS ? gather(r, op->in[0], r->adapted[out->id]) : op->in[0];
+    r->now[out->id] = x == ROWS ? gather(r, op->in[0]) : op->in[0];
 }
 
 /* The rank's rows of what an op makes of each row. */
@@ -101,7 +90,7 @@ static void split_op(Rows *r, Op *op) {
         return;
     }
     if (op->kind == OP_gather_rows && reads_rows(r, op)) {
-        op->in[0] = gather(r, op->in[0], false);
+        op->in[0] = gather(r, op->in[0]);
         set(r, op->out[0], GATHERED);
     } else if (reads_rows(r, op)) {
         ENSURE(op->kind == OP_add || op->kind == OP_rms_norm, "%s needs all rows", op->name);
@@ -110,28 +99,13 @@ static void split_op(Rows *r, Op *op) {
     graph_add(r->program, r->graph, op);
 }
 
-static void find_adapted(Rows *r, const Graph *graph) {
-    for (int i = 0; i < graph->op_count; i++) {
-        const Op *op = graph->ops[i];
-        if (op->kind != OP_linear || !op->attr.accumulate)
-            continue;
-        while (op->attr.accumulate)
-            op = graph_producer(graph, op->in[2]);
-        r->adapted[op->in[0]->id] = true;
-    }
-}
-
 static void split_graph(Program *p, Graph *graph, const Spec *spec) {
-    enum { MOST_NEW = 2 }; /* values that stand for an op's */
     int count = graph->op_count;
     Rows r = {.program = p, .graph = graph, .pos = spec_pos(spec, KEY_parallelism_sequence_parallel)};
-    r.room = p->value_count + MOST_NEW * count;
+    r.room = p->value_count + count; /* an op makes way for one value */
     r.holding = arena_array(p->arena, (size_t)r.room, sizeof *r.holding);
     r.now = arena_array(p->arena, (size_t)r.room, sizeof *r.now);
     r.gathered = arena_array(p->arena, (size_t)r.room, sizeof *r.gathered);
-    r.adapted = arena_array(p->arena, (size_t)r.room, sizeof *r.adapted);
-    if (spec->compile.bordered)
-        find_adapted(&r, graph);
     Op **ops = graph->ops;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++)

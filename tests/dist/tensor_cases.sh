@@ -61,6 +61,17 @@ test_tensor_two_runs() {
         same_results tensor_lora_many_out tensor_again && same_results tensor_again tensor_lazy
 }
 
+# What the plan counts is what ran, kind by kind.
+test_tensor_counted() {
+    local kind planned ran
+    for kind in all_reduce all_gather reduce_scatter; do
+        planned=$(sed -n "/\"$kind\"/,/}/s/.*\"bytes\": *\([0-9]*\).*/\1/p" "$work/tensor_rows_many/plan.json")
+        ran=$(sed -n "/\"$kind\"/,/}/s/.*\"bytes\": *\([0-9]*\).*/\1/p" "$work/tensor_rows_many_out/report.json")
+        # Of the steps the first was dumped, not measured.
+        [ -n "$planned" ] && [ "$ran" -eq $((5 * planned)) ] || return 1
+    done
+}
+
 # A checkpoint is that of one card, and so goes on with any number of them.
 test_tensor_resume() {
     local from to
@@ -85,7 +96,7 @@ test_tensor_from_scratch() {
     tensors --tolerance 1e-11 "$work"/scratch_{one,many}_out/model/model.safetensors
 }
 
-# Behind --all; two_runs and resume go on with what tensor_lora has built.
-tensor_tests='tensor_plain tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows
+# Behind --all; two_runs and resume go on with what tensor_lora has built, counted with tensor_rows.
+tensor_tests='tensor_plain tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
 tensor_rows_pretrain tensor_rows_bf16 tensor_and_data
 tensor_two_runs tensor_resume tensor_from_scratch'

@@ -192,21 +192,18 @@ static void test_dropout_knows_its_columns(void **state) {
 /* Between attention and MLP a rank has its rows alone, and a norm's gradient is of them. */
 static void test_rows_are_split(void **state) {
     (void)state;
-    const char *const sets[] = {"parallelism.sequence_parallel=true", lora, all_linear};
+    const char *const sets[] = {"parallelism.sequence_parallel=true"};
     Program *p = made("sequence_parallel", sets, 1);
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_reduce), 0);
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_spread), 0);
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_reduce_scatter), 2 * LAYERS + 1);
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_gather), 2 * LAYERS + 1);
-    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_cast), 0);
     for (int i = 0; i < graph->op_count; i++)
         if (graph->ops[i]->kind == OP_rms_norm)
             assert_int_equal(value_rows(graph->ops[i]->out[0]), p->tokens / 2);
     is_whole(p, "layers.0.input_layernorm.weight", GROUP_TENSOR);
     is_whole(p, "model.norm.weight", GROUP_TENSOR);
-    /* One copy each for q, k, v and for gate, up: what is gathered is dense, what is bordered is not. */
-    assert_int_equal(count_of(made("sequence_parallel", sets, 3), ENTRY_MICRO_STEP, OP_cast), 2 * LAYERS);
 }
 
 static int64_t rows_of(int64_t elements) { return (elements + TRAIN_COLS - 1) / TRAIN_COLS; }
@@ -235,16 +232,22 @@ static void test_the_run_is_in_order(void **state) {
 }
 
 /* Bordered linears are as many products as on one card, forward and backward. */
-static void test_borders_are_found(void **state) {
-    (void)state;
-    const char *const sets[] = {lora, all_linear, alone};
-    Program *many = made("lower", sets, 2), *one = made("lower", sets, 3);
+static void as_many_products(const Program *many, const Program *one) {
     assert_int_equal(count_of(many, ENTRY_MICRO_STEP, OP_matmul),
                      count_of(one, ENTRY_MICRO_STEP, OP_matmul));
     assert_int_equal(count_of(many, ENTRY_EVALUATE, OP_matmul),
                      count_of(one, ENTRY_EVALUATE, OP_matmul));
-    assert_int_equal(count_of(one, ENTRY_MICRO_STEP, OP_all_reduce), 0);
     assert_int_equal(count_of(many, ENTRY_MICRO_STEP, OP_spread), 0);
+}
+
+static void test_borders_are_found(void **state) {
+    (void)state;
+    const char *const sets[] = {lora, all_linear, alone},
+                      *const rows[] = {lora, all_linear, "parallelism.sequence_parallel=true"};
+    const Program *one = made("lower", sets, 3);
+    assert_int_equal(count_of(one, ENTRY_MICRO_STEP, OP_all_reduce), 0);
+    as_many_products(made("lower", sets, 2), one);
+    as_many_products(made("lower", rows, 3), one);
 }
 
 int main(void) {
