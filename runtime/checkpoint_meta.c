@@ -83,6 +83,13 @@ static uint32_t crc32_of_rows(Rt *rt, const OutTensor *rows, int count) {
     return crc;
 }
 
+static bool is_shared_out(const RtProgram *program) {
+    for (int i = 0; i < program->param_count; i++)
+        if (program->params[i].shard)
+            return true;
+    return false;
+}
+
 /* The same on all ranks, whoever has the weights. */
 static uint32_t frozen_crc32(Rt *rt) {
     uint32_t crc = 0;
@@ -90,7 +97,7 @@ static uint32_t frozen_crc32(Rt *rt) {
     OutTensor *rows = first_rows(rt, &count);
     if (!rt->program->pipeline || !tensors_gather(rt, &rows, &count))
         crc = crc32_of_rows(rt, rows, count);
-    if (rt->program->pipeline)
+    if (rt->program->pipeline || is_shared_out(rt->program))
         comm_broadcast(rt, &crc, sizeof crc, "the checksum of frozen weights");
     for (int i = 0; i < count; i++)
         free(rows[i].host);

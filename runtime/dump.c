@@ -179,20 +179,26 @@ static void keep_targets(const Rt *rt, struct RtDump *dump, const int32_t *label
 /* Ranks that share out the vocabulary have columns of the logits each: the rows of all of them. */
 static void join_logits(Rt *rt, struct RtDump *dump) {
     Entry *logits = find(dump, "logits");
-    if (!logits || logits->shape[1] == rt->program->data.vocab_size || !rt->program->data.vocab_size)
+    int64_t vocabulary = rt->program->data.vocab_size;
+    if (!logits || logits->shape[1] == vocabulary || !vocabulary)
         return;
+    if (mesh_first(rt->program, RT_TENSOR, rt->rank) > 0)
+        return; /* the same as in the first group, or of other batches: nobody's to write */
+    static const char what[] = "the gathering of logits";
+    if (rt->rank > 0) {
+        comm_send(rt, logits->data, (int64_t)logits->bytes, what);
+        return;
+    }
     int ranks = mesh_group_ranks(rt->program, RT_TENSOR);
     size_t part = (size_t)logits->shape[1] * rt_dtype_bytes(logits->dtype);
     size_t rows = (size_t)logits->shape[0], row = part * (size_t)ranks;
-    unsigned char *whole = rt_alloc(rows * row), *all = rt_alloc((size_t)rt->ranks * part);
-    for (size_t i = 0; i < rows; i++) {
-        comm_gather(rt, logits->data + i * part, all, (int)part, "the gathering of logits");
-        for (int r = 0; r < rt->ranks; r++)
-            if (mesh_first(rt->program, RT_TENSOR, r) == mesh_first(rt->program, RT_TENSOR, rt->rank))
-                memcpy(whole + i * row + (size_t)mesh_place(rt->program, RT_TENSOR, r) * part,
-                       all + (size_t)r * part, part);
+    unsigned char *whole = rt_alloc(rows * row);
+    for (int r = 0; r < ranks; r++) { /* TENSOR is the innermost axis: these are the first ranks */
+        if (r > 0)
+            comm_receive(rt, r, logits->data, (int64_t)logits->bytes, what);
+        for (size_t i = 0; i < rows; i++)
+            memcpy(whole + i * row + (size_t)r * part, logits->data + i * part, part);
     }
-    free(all);
     free(logits->data);
     logits->data = whole;
     logits->shape[1] *= ranks;

@@ -32,14 +32,12 @@ static void hand_over(Rt *rt, const OutTensor *tensors, int count) {
         Description d = describe(&tensors[i]);
         comm_send(rt, &d, sizeof d, what);
     }
-    for (size_t width = 8; width; width /= 2)
-        for (int i = 0; i < count; i++) {
-            if (rt_dtype_bytes(tensors[i].dtype) != width)
-                continue;
-            void *values = tensor_values(rt, &tensors[i]);
-            comm_send(rt, values, (int64_t)out_tensor_bytes(&tensors[i]), what);
-            free(values);
-        }
+    size_t width = 8;
+    for (int i = -1; (i = tensors_next(tensors, count, &width, i)) >= 0;) {
+        void *values = tensor_values(rt, &tensors[i]);
+        comm_send(rt, values, (int64_t)out_tensor_bytes(&tensors[i]), what);
+        free(values);
+    }
 }
 
 static bool is_there(const OutTensor *tensors, int count, const char *name) {

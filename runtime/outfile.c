@@ -101,26 +101,32 @@ static bool tensor_write(Rt *rt, StWriter *writer, const OutTensor *tensor) {
     return ok;
 }
 
+int tensors_next(const OutTensor *tensors, int count, size_t *width, int i) {
+    for (; *width > 0; *width /= 2, i = -1)
+        for (i++; i < count; i++)
+            if (rt_dtype_bytes(tensors[i].dtype) == *width)
+                return i;
+    return -1;
+}
+
 bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count, char *error,
                    size_t error_size) {
     StWriter *writer = st_create(path);
     bool ok = st_set_metadata(writer, "format", "pt");
-    for (size_t width = 8; width; width /= 2)
-        for (int i = 0; ok && i < count; i++)
-            if (rt_dtype_bytes(tensors[i].dtype) == width && !tensors[i].twice)
-                ok = st_declare(writer, tensors[i].name, out_tensor_dtype(&tensors[i]),
-                                tensors[i].rank, tensors[i].shape);
-    for (size_t width = 8; width; width /= 2)
-        for (int i = 0; ok && i < count; i++)
-            if (rt_dtype_bytes(tensors[i].dtype) == width)
-                ok = tensor_write(rt, writer, &tensors[i]);
+    size_t width = 8;
+    for (int i = -1; ok && (i = tensors_next(tensors, count, &width, i)) >= 0;)
+        if (!tensors[i].twice)
+            ok = st_declare(writer, tensors[i].name, out_tensor_dtype(&tensors[i]), tensors[i].rank,
+                            tensors[i].shape);
+    width = 8;
+    for (int i = -1; ok && (i = tensors_next(tensors, count, &width, i)) >= 0;)
+        ok = tensor_write(rt, writer, &tensors[i]);
     return st_finish(writer, error, error_size);
 }
 
 void tensors_share(Rt *rt, const OutTensor *tensors, int count) {
-    for (size_t width = 8; width; width /= 2)
-        for (int i = 0; i < count; i++)
-            if (rt_dtype_bytes(tensors[i].dtype) == width && tensors[i].param &&
-                tensors[i].param->shard)
-                free(tensor_values(rt, &tensors[i]));
+    size_t width = 8;
+    for (int i = -1; (i = tensors_next(tensors, count, &width, i)) >= 0;)
+        if (tensors[i].param && tensors[i].param->shard)
+            free(tensor_values(rt, &tensors[i]));
 }

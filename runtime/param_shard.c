@@ -39,47 +39,51 @@ void shard_take(const Rt *rt, const RtParam *param, size_t size, const void *who
                (const char *)whole + first + (size_t)i * runs.stride, runs.bytes);
 }
 
-/* Bytes [first, first + bytes) of the part that has this place in the group. */
-static void put(const Runs *runs, int place, size_t first, size_t bytes, const char *from,
-                char *whole) {
-    while (bytes > 0) {
-        size_t run = first / runs->bytes, at = first % runs->bytes, left = runs->bytes - at;
-        size_t now = left < bytes ? left : bytes;
-        memcpy(whole + run * runs->stride + (size_t)place * runs->bytes + at, from, now);
-        first += now;
-        from += now;
-        bytes -= now;
-    }
+static const char what[] = "the gathering of weights";
+
+static void put(const Runs *runs, int place, const char *part, char *whole) {
+    for (int64_t i = 0; i < runs->count; i++)
+        memcpy(whole + (size_t)i * runs->stride + (size_t)place * runs->bytes,
+               part + (size_t)i * runs->bytes, runs->bytes);
 }
 
-/* Over the host, a piece at a time: it is for files, and needs no memory on the device. */
+/* Whether the rank shares tensors out with rank 0: other groups have the same parts once more. */
+static bool is_of_first_group(const Rt *rt, const RtParam *param, int rank) {
+    return mesh_first(rt->program, param->shard, rank) == 0;
+}
+
+/* Over the host: it is for files, and needs no memory on the device. */
 void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, void *whole) {
-    enum { PIECE = 1 << 22 };
     Runs runs = runs_of(rt, param, size);
-    size_t total = (size_t)runs.count * runs.bytes;
-    int mine = mesh_first(rt->program, param->shard, rt->rank);
-    char *all = rt_alloc((size_t)rt->ranks * PIECE);
-    for (size_t first = 0; first < total; first += PIECE) {
-        size_t bytes = total - first < PIECE ? total - first : PIECE;
-        comm_gather(rt, (const char *)part + first, all, (int)bytes, "the gathering of weights");
-        for (int r = 0; r < rt->ranks; r++)
-            if (mesh_first(rt->program, param->shard, r) == mine)
-                put(&runs, mesh_place(rt->program, param->shard, r), first, bytes,
-                    all + (size_t)r * bytes, whole);
+    int64_t bytes = runs.count * (int64_t)runs.bytes;
+    if (rt->rank > 0) {
+        if (is_of_first_group(rt, param, rt->rank))
+            comm_send(rt, part, bytes, what);
+        return;
     }
-    free(all);
+    put(&runs, 0, part, whole);
+    char *other = rt_alloc((size_t)bytes);
+    for (int r = 1; r < rt->ranks; r++) {
+        if (!is_of_first_group(rt, param, r))
+            continue;
+        comm_receive(rt, r, other, bytes, what);
+        put(&runs, mesh_place(rt->program, param->shard, r), other, whole);
+    }
+    free(other);
 }
 
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row) {
-    size_t bytes = (size_t)param_cols(rt, param) * size;
-    int first = mesh_first(rt->program, param->shard, rt->rank);
+    int64_t bytes = param_cols(rt, param) * (int64_t)size;
     bool in_columns = param->shard_axis == param->rank - 1;
-    char *all = rt_alloc((size_t)rt->ranks * bytes);
-    comm_gather(rt, mine, all, (int)bytes, "the gathering of weights");
-    for (int r = 0; r < rt->ranks; r++) {
-        int place = mesh_place(rt->program, param->shard, r);
-        if (mesh_first(rt->program, param->shard, r) == first && (in_columns || place == 0))
-            memcpy((char *)row + (size_t)place * bytes, all + (size_t)r * bytes, bytes);
+    if (rt->rank > 0) {
+        if (in_columns && is_of_first_group(rt, param, rt->rank))
+            comm_send(rt, mine, bytes, what);
+        return;
     }
-    free(all);
+    memcpy(row, mine, (size_t)bytes);
+    for (int r = 1; in_columns && r < rt->ranks; r++)
+        if (is_of_first_group(rt, param, r))
+            comm_receive(rt, r,
+                         (char *)row + mesh_place(rt->program, param->shard, r) * bytes,
+                         bytes, what);
 }

@@ -296,7 +296,7 @@ int64_t param_elements(const RtParam *param); /* of the whole tensor, whoever ho
 int64_t param_cols(const Rt *rt, const RtParam *param);
 /* What is saved of a parameter: its master where there is one, else its weight; the whole tensor,
  * dense, in the file's order, in param_saved_dtype(). Where ranks hold parts of it, reading is for all
- * ranks together. */
+ * ranks together, and rank 0 alone has what was read. */
 RtDtype param_saved_dtype(const RtParam *param);
 size_t param_saved_bytes(const RtParam *param);
 void param_read(Rt *rt, const RtParam *param, void *host);

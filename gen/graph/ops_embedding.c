@@ -48,7 +48,8 @@ void grad_embedding(Backward *b, const Op *op) {
     if (!backward_needs(b, op->in[1]))
         return;
     Value *in[] = {op->in[0], backward_of(b, op->out[0])};
-    backward_emit(b, op, op->in[1], OP_embedding_grad, in, 2, (Attr){.accumulate = true, .group = op->attr.group});
+    Attr attr = {.accumulate = true, .group = op->attr.group};
+    backward_emit(b, op, op->in[1], OP_embedding_grad, in, 2, attr);
 }
 
 void shape_embedding_grad(Program *p, Op *op) {

@@ -53,7 +53,8 @@ static int pick(const Program *p, const Op *op, Body *body, int x, int labels) {
 }
 
 void shape_cross_entropy(Program *p, Op *op) {
-    op_expect(op, op->in_count == (op->attr.group ? 4 : 3) && value_rows(op->in[1]) == value_rows(op->in[0]), "labels");
+    op_expect(op, op->in_count == (op->attr.group ? 4 : 3), "operands");
+    op_expect(op, value_rows(op->in[1]) == value_rows(op->in[0]), "labels");
     result_2d(p, op, 0, "", p->real, value_rows(op->in[0]), 1);
     result_2d(p, op, 1, ".lse", p->real, value_rows(op->in[0]), 1);
 }
@@ -91,7 +92,8 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
     double share = op->attr.label_smoothing;
     if (share > 0)
         softmax =
-            step_binary(body, STEP_SUB, softmax, step_const(body, share / class_count(p, op, body)));
+            step_binary(body, STEP_SUB, softmax,
+                        step_const(body, share / class_count(p, op, body)));
     step_hinted(body, softmax, "softmax");
     int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1 - share));
     step_hinted(body, less_one, "less_one");

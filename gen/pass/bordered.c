@@ -107,7 +107,8 @@ static void copy_gathered(Program *p, Graph *graph) {
         Value *v = ops[i]->out[0];
         if (copied[i])
             ops[i]->out[0] = value_2d(p, arena_printf(p->arena, "%s.dense", v->name),
-                                      ROLE_ACTIVATION, v->dtype, value_rows(v), value_cols(v), v->pos);
+                                      ROLE_ACTIVATION, v->dtype, value_rows(v), value_cols(v),
+                                       v->pos);
         graph_add(p, graph, ops[i]);
         if (copied[i])
             op_add_into(p, graph, OP_cast, arena_printf(p->arena, "%s.copy", v->name),
@@ -136,7 +137,8 @@ void pass_bordered(Program *p, const Spec *spec) {
     border_backward(p, train, borders, count);
     for (int i = 0; i < count_again; i++) {
         const Border *like = find_like(borders, count, again[i].name);
-        if (!like || !can_border(evaluate, &again[i], like) || !border_in_order(evaluate, &again[i]))
+        if (!like || !can_border(evaluate, &again[i], like) ||
+            !border_in_order(evaluate, &again[i]))
             continue;
         border_place(p, &again[i], like);
         border_place_forward(p, &again[i]);

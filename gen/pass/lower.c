@@ -13,8 +13,8 @@ static void read_instead(Op **ops, int count, const Value *of, Value *to) {
 }
 
 static Value *of_all(Program *p, Graph *graph, const Op *op, Value *own) {
-    return op_add(p, graph, OP_all_gather, own->name, &own, 1, (Attr){.group = op->attr.group}, op->pos)
-        ->out[0];
+    Attr attr = {.group = op->attr.group};
+    return op_add(p, graph, OP_all_gather, own->name, &own, 1, attr, op->pos)->out[0];
 }
 
 /* A loss over columns that ranks have parts of: each rank's share, all ranks' shares, the loss. */

@@ -48,7 +48,6 @@ static void add_up_partial(Program *p, Graph *graph, Pos pos) {
 static Value *clip(Program *p, Graph *graph, const Spec *spec) {
     Counters *c = &p->counters;
     Pos pos = spec_pos(spec, KEY_training_max_grad_norm);
-    add_up_partial(p, graph, pos);
     Value *norm2 = norm_squared(p, graph, pos);
     Value *in[] = {norm2, c->step, c->bad_step, c->grad_norm};
     Value *out[] = {value_1d(p, "clip_factor", ROLE_ACTIVATION, p->real, 1, pos),
@@ -110,6 +109,7 @@ void pass_optimizer(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_UPDATE];
     if (!p->train.gradient)
         return;
+    add_up_partial(p, graph, spec_pos(spec, KEY_training_max_grad_norm));
     Value *factor = clip(p, graph, spec);
     if (spec->optimizer.name == OPTIMIZER_ADAMW)
         adamw(p, graph, spec, factor);

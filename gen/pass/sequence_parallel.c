@@ -101,7 +101,8 @@ static void split_op(Rows *r, Op *op) {
 
 static void split_graph(Program *p, Graph *graph, const Spec *spec) {
     int count = graph->op_count;
-    Rows r = {.program = p, .graph = graph, .pos = spec_pos(spec, KEY_parallelism_sequence_parallel)};
+    Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
+    Rows r = {.program = p, .graph = graph, .pos = pos};
     r.room = p->value_count + count; /* an op makes way for one value */
     r.holding = arena_array(p->arena, (size_t)r.room, sizeof *r.holding);
     r.now = arena_array(p->arena, (size_t)r.room, sizeof *r.now);

@@ -34,9 +34,15 @@ enum { STATE_BYTES = 2048, STEPS = 20 };
 static unsigned char device_state[STATE_BYTES];
 static LoaderFacts facts;
 
-_Noreturn void comm_gather(Rt *rt, const void *mine, void *all, int bytes, const char *what) {
-    (void)rt, (void)mine, (void)all, (void)bytes, (void)what;
-    abort(); /* one rank has all of everything */
+/* One rank has all of everything. */
+_Noreturn void comm_send(Rt *rt, const void *values, int64_t bytes, const char *what) {
+    (void)rt, (void)values, (void)bytes, (void)what;
+    abort();
+}
+
+_Noreturn void comm_receive(Rt *rt, int from, void *values, int64_t bytes, const char *what) {
+    (void)rt, (void)from, (void)values, (void)bytes, (void)what;
+    abort();
 }
 
 void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {

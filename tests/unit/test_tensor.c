@@ -16,7 +16,7 @@
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
-enum { LAYERS = 2, VOCABULARY = 64, HIDDEN = 32, HEADS = 4, KV_HEADS = 2, HEAD = HIDDEN / HEADS, INNER = 48 };
+enum { LAYERS = 2, VOCABULARY = 64, HIDDEN = 32, HEADS = 4, KV_HEADS = 2, HEAD = 8, INNER = 48 };
 
 static const char base[] = "[model]\nvocab_size = 64\nhidden_size = 32\nintermediate_size = 48\n"
                            "num_hidden_layers = 2\nnum_attention_heads = 4\n"
@@ -33,8 +33,9 @@ static int teardown(void **state) {
     return 0;
 }
 
-static const char lora[] = "adapter.type=\"lora\"", all_linear[] = "adapter.target_modules=[\"all-linear\"]",
-                  dropout[] = "adapter.lora_dropout=0.1", alone[] = "parallelism.tensor_parallel_degree=1";
+static const char lora[] = "adapter.type=\"lora\"", dropout[] = "adapter.lora_dropout=0.1";
+static const char all_linear[] = "adapter.target_modules=[\"all-linear\"]";
+static const char alone[] = "parallelism.tensor_parallel_degree=1";
 
 /* After all passes up to and with the one named; NULL: before any. */
 static Program *made(const char *last, const char *const *sets, int count) {
