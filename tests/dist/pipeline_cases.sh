@@ -69,7 +69,12 @@ test_stages_batch_norm() {
     staged stages_norm mobilenet 1e-9 2 2 precision.dtype=fp64 training.steps=3 'compile.layout="nchw"'
 }
 test_stages_residual() { staged stages_residual resnet18 1e-9 4 2 precision.dtype=fp64 training.steps=2; }
-test_stages_bf16() { staged stages_bf16 demo 1e-4 2 3 precision.dtype=bf16 training.steps=4; }
+# Rounded at other places where the gradient at a cut cannot lie beside what a border needs; without borders at
+# the same.
+test_stages_bf16() {
+    staged stages_bf16 demo 2e-2 2 3 precision.dtype=bf16 training.steps=4 &&
+        staged stages_plain16 demo 1e-4 2 3 precision.dtype=bf16 training.steps=4 compile.bordered=false
+}
 
 test_stages_loss_scale() {
     staged stages_fp16 demo 1e-2 2 2 precision.dtype=fp16 precision.init_scale=3e7 training.steps=4
