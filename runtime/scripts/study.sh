@@ -25,7 +25,12 @@ if [ -z "${RTLIB-}" ]; then
 fi
 
 # What decides a result: the program, edits included, and its options.
-stamp() { cat "$1/program.c" "$1/kernels.cu" "$1/values.c" "$1/Makefile" | sha256sum; echo "$2"; }
+stamp() {
+    for file in program.c kernels.cu values.c Makefile; do
+        for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
+    done | sha256sum
+    echo "$2"
+}
 
 # "" for the first repetition, ".2", ".3", ...: what the names of its files end in.
 ending() { [ "$1" -eq 1 ] || echo ".$1"; }
