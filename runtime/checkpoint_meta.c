@@ -54,7 +54,7 @@ static OutTensor *first_rows(Rt *rt, int *count) {
     OutTensor *rows = rt_alloc((size_t)(rt->program->param_count + 1) * sizeof *rows);
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        if (param->trained || param->buffer)
+        if (param->trained || param->buffer || param->fetched)
             continue;
         size_t size = rt_dtype_bytes(param->dtype), bytes = (size_t)param_cols(rt, param) * size;
         void *row = rt_alloc(bytes);
@@ -71,7 +71,7 @@ static OutTensor *first_rows(Rt *rt, int *count) {
 }
 
 static uint32_t crc32_of_rows(Rt *rt, const OutTensor *rows, int count) {
-    uint32_t crc = 0;
+    uint32_t crc = rt->fetched_crc32;
     for (int i = 0; i < count; i++) {
         void *row = tensor_values(rt, &rows[i]);
         if (!rows[i].twice) {

@@ -204,6 +204,7 @@ template <class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
 }
 
 template <class T> __device__ __forceinline__ T warp_sum(T v) { return warp_reduce<SumOf>(v); }
+template <class T> __device__ __forceinline__ T warp_max(T v) { return warp_reduce<MaxOf>(v); }
 template <class T> __device__ __forceinline__ T warp_lse(SumOfExps<T> v) {
     return lse_of(warp_reduce<JoinOfExps>(v));
 }
@@ -238,6 +239,9 @@ template <class Op, int THREADS, class T> __device__ __forceinline__ T block_red
 
 template <int THREADS, class T> __device__ __forceinline__ T block_sum(T v) {
     return block_reduce<SumOf, THREADS>(v);
+}
+template <int THREADS, class T> __device__ __forceinline__ T block_max(T v) {
+    return block_reduce<MaxOf, THREADS>(v);
 }
 template <int THREADS, class T> __device__ __forceinline__ T block_lse(SumOfExps<T> v) {
     return lse_of(block_reduce<JoinOfExps, THREADS>(v));

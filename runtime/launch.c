@@ -125,7 +125,7 @@ RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
         return rt->work;
     rt_select_slot(rt, slot);
     entry->enqueue(rt);
-    int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies;
+    int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies + rt->work.fetches;
     for (int kind = 0; kind < RT_COLLECTIVES; kind++)
         done += rt->work.collectives[kind].count;
     for (int i = 0; i < RT_PURPOSES; i++)

@@ -74,6 +74,7 @@ static void fill_state(Rt *rt) {
     }
     fill_dataset(rt);
     rt_enqueue(rt, &rt->program->load, 0);
+    params_done(rt);
 }
 
 static void agree_on_data(Rt *rt) {

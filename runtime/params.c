@@ -1,4 +1,5 @@
 /* Fills STATE before the first step: weights, counters, and the tables that the device indexes. */
+#include "runtime/checksum.h"
 #include "runtime/driver.h"
 #include "runtime/mesh.h"
 #include "runtime/params.h"
@@ -284,16 +285,16 @@ static void reset_counters(Rt *rt) {
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* The files that values come from; NULL where there are none. */
-typedef struct {
+struct RtSources {
     const char *model_dir, *adapter_dir;
     StFile *model, *adapter;
-} Sources;
+};
 
-static Sources open_sources(const Rt *rt) {
+static struct RtSources open_sources(const Rt *rt) {
     const RtCheckpoint *settings = &rt->program->checkpoint;
     const RtOptions *options = &rt->options;
-    Sources s = {.model_dir = options->init_dir ? options->init_dir : settings->init_dir,
-                 .adapter_dir = options->adapter_dir};
+    struct RtSources s = {.model_dir = options->init_dir ? options->init_dir : settings->init_dir,
+                          .adapter_dir = options->adapter_dir};
     if (s.model_dir)
         s.model = weights_open_model(s.model_dir, settings->config_json);
     if (s.adapter_dir)
@@ -301,7 +302,8 @@ static Sources open_sources(const Rt *rt) {
     return s;
 }
 
-static void fill(Rt *rt, const Sources *sources, const RtParam *param) {
+void *param_first_values(const Rt *rt, const RtParam *param) {
+    const struct RtSources *sources = rt->sources;
     const StFile *file = param->adapter ? sources->adapter : sources->model;
     void *host = rt_alloc(param_saved_bytes(param)); /* zeros, which is what --no-adapter wants */
     bool zeros = param->adapter && rt->options.no_adapter;
@@ -309,19 +311,49 @@ static void fill(Rt *rt, const Sources *sources, const RtParam *param) {
         weights_read(file, param->adapter ? sources->adapter_dir : sources->model_dir, param, host);
     else if (!zeros)
         initial_values(param, rt->options.seed, host);
+    return host;
+}
+
+static void fill(Rt *rt, const RtParam *param) {
+    void *host = param_first_values(rt, param);
     param_write(rt, param, host);
     free(host);
 }
 
+/* STATE will not have it as it came, which is what a checkpoint asks for. */
+static void note_first_row(Rt *rt, const RtParam *param) {
+    const struct RtSources *s = rt->sources;
+    size_t bytes = (size_t)param->shape[param->rank - 1] * rt_dtype_bytes(param->dtype);
+    RtParam first = *param;
+    first.shape[0] = 1;
+    void *row = rt_alloc(bytes);
+    if (s->model)
+        weights_read_first_row(s->model, s->model_dir, param, row);
+    else
+        initial_values(&first, rt->options.seed, row);
+    rt->fetched_crc32 = crc32_add(rt->fetched_crc32, param->name, strlen(param->name));
+    rt->fetched_crc32 = crc32_add(rt->fetched_crc32, row, bytes);
+    free(row);
+}
+
 void params_init(Rt *rt) {
-    Sources sources = open_sources(rt);
+    rt->sources = rt_alloc(sizeof *rt->sources);
+    *rt->sources = open_sources(rt);
     clear_state(rt);
     for (int i = 0; i < rt->program->param_count; i++)
-        fill(rt, &sources, &rt->program->params[i]);
-    st_close(sources.model);
-    st_close(sources.adapter);
+        if (rt->program->params[i].fetched)
+            note_first_row(rt, &rt->program->params[i]);
+        else
+            fill(rt, &rt->program->params[i]);
     write_constants(rt);
     write_places(rt);
     reset_counters(rt);
     params_tables(rt);
+}
+
+void params_done(Rt *rt) {
+    st_close(rt->sources->model);
+    st_close(rt->sources->adapter);
+    free(rt->sources);
+    rt->sources = NULL;
 }

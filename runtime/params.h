@@ -23,6 +23,9 @@ void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine
 /* By the parameter's own rule. */
 void initial_values(const RtParam *param, int64_t seed, void *host);
 
+/* As the files of the run have them, or by that rule; the caller frees them. */
+void *param_first_values(const Rt *rt, const RtParam *param);
+
 /* Files of a Hugging Face model folder, or of a PEFT adapter's. The configuration beside the
  * tensors is compared with the program's own (as text; NULL: nothing to compare). */
 StFile *weights_open_model(const char *dir, const char *config_json);
@@ -30,5 +33,7 @@ StFile *weights_open_adapter(const char *dir, const char *adapter_json);
 /* The tensor of the parameter's name, converted. A missing tensor or another shape is an error that
  * names folder, tensor and both shapes. */
 void weights_read(const StFile *file, const char *dir, const RtParam *param, void *host);
+/* The same of the first row of the file's tensor. */
+void weights_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *host);
 
 #endif

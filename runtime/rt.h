@@ -136,7 +136,7 @@ typedef struct {
 /* What an entry enqueues. */
 typedef struct {
     int64_t launches; /* kernels and GEMMs */
-    int64_t memsets, copies, copy_bytes;
+    int64_t memsets, copies, copy_bytes, fetches;
     RtExchanged collectives[RT_COLLECTIVES];
     int64_t left_out; /* launches of a step's last micro-step alone */
     RtExchanged peer[RT_PURPOSES];
@@ -163,6 +163,7 @@ struct RtHistory; /* history.c */
 struct RtClock;   /* clock.c */
 struct RtDump;    /* dump.c */
 struct RtCheck;   /* launch.c */
+struct RtSources; /* params.c */
 struct Loader;    /* data.h */
 struct Profile;   /* profile.h */
 
@@ -198,6 +199,8 @@ struct Rt {
     struct RtCheck *check; /* not NULL in check mode: outputs are looked at after each launch */
     bool dry;              /* launches are only counted and their operands noted */
     RtWork work;           /* of the entry being enqueued */
+    struct RtSources *sources; /* of parameters; NULL once all are there */
+    uint32_t fetched_crc32;    /* of the first row of each parameter that load fetches */
     struct Loader *loader;
     struct Profile *profile; /* NULL where profiling is off */
     struct RtHistory *history;
@@ -306,7 +309,8 @@ void param_write(Rt *rt, const RtParam *param, const void *host);
 void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host);
 void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host);
 
-void params_init(Rt *rt);   /* counters, tables and weights of a fresh run */
+void params_init(Rt *rt);   /* counters, tables and weights of a fresh run, but what load fetches */
+void params_done(Rt *rt);   /* after load: nothing more is read from files */
 void params_tables(Rt *rt); /* seed, learning rates and bias corrections only: after a resume */
 double rt_learning_rate(const RtTraining *training, int64_t step);
 

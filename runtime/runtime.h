@@ -103,6 +103,9 @@ void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
 void rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
 void rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
+/* In load alone: brings the parameter that STATE has another form of at `kept` from where its values
+ * come from. Waits for what was enqueued. */
+void rt_fetch(Rt *rt, RtPtr to, RtPtr kept);
 
 /* Collectives of a group; its ranks enqueue them in the same order, and get the same bits.
  *   all_reduce      in place, the sum over the ranks of each of `count` elements
@@ -150,6 +153,7 @@ typedef struct {
     RtInit init;       /* where no file gives a value */
     double init_scale; /* standard deviation, or bound of the uniform distribution */
     bool buffer;       /* not trained, but written by micro_step */
+    bool fetched;      /* frozen; at `weight` is another form of it, which load makes: see rt_fetch */
     int64_t split[4];
     int order[4];
     int64_t cols; /* with a split: elements in a row of `weight`; else a row is shape[rank-1] */

@@ -149,7 +149,7 @@ static bool is_same_dtype(StDtype theirs, RtDtype ours) {
     return strcmp(st_dtype_name(theirs), rt_dtype_name(ours)) == 0;
 }
 
-void weights_read(const StFile *file, const char *dir, const RtParam *param, void *host) {
+static const StTensor *tensor_of(const StFile *file, const char *dir, const RtParam *param) {
     const StTensor *tensor = st_find(file, param->name);
     if (!tensor)
         rt_fail("%s: no tensor %s, which this program needs; name the weights of this model", dir,
@@ -157,11 +157,24 @@ void weights_read(const StFile *file, const char *dir, const RtParam *param, voi
     if (tensor->rank != param->rank ||
         memcmp(tensor->shape, param->shape, (size_t)param->rank * sizeof *param->shape) != 0)
         refuse_shape(dir, param, tensor);
+    return tensor;
+}
+
+static void read_elements(const StTensor *tensor, const RtParam *param, int64_t count, void *host) {
     RtDtype dtype = param_saved_dtype(param);
     if (is_same_dtype(tensor->dtype, dtype)) {
-        memcpy(host, tensor->data, tensor->bytes);
+        memcpy(host, tensor->data, (size_t)count * rt_dtype_bytes(dtype));
         return;
     }
-    for (int64_t i = 0; i < tensor->elements; i++)
+    for (int64_t i = 0; i < count; i++)
         rt_set(dtype, host, i, st_value(tensor, i));
+}
+
+void weights_read(const StFile *file, const char *dir, const RtParam *param, void *host) {
+    const StTensor *tensor = tensor_of(file, dir, param);
+    read_elements(tensor, param, tensor->elements, host);
+}
+
+void weights_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *host) {
+    read_elements(tensor_of(file, dir, param), param, param->shape[param->rank - 1], host);
 }

@@ -195,6 +195,9 @@ static void put_call_of(const Stretch *s, int index) {
     case LAUNCH_PEER_COPY:
         put_peer_copy(s, launch, arg[0], arg[1]);
         break;
+    case LAUNCH_FETCH:
+        sb_printf(s->e->out, "    rt_fetch(rt, %s, %s);\n", arg[0], arg[1]);
+        break;
     }
 }
 

@@ -26,7 +26,7 @@ static bool stands_alone(const Param *p) {
 
 static void put_places(const Emit *e, const Param *p) {
     const Value *master = p->master == p->weight ? NULL : p->master;
-    sb_printf(e->out, "     .weight = %s, ", where_text(e, p->weight));
+    sb_printf(e->out, "     .weight = %s, ", where_text(e, p->kept ? p->kept : p->weight));
     if (stands_alone(p)) {
         sb_puts(e->out, "ALONE,\n");
         return;
@@ -83,6 +83,8 @@ static void put_param(const Emit *e, const Param *p) {
     sb_put_real(e->out, p->init_scale);
     if (w->role == ROLE_BUFFER)
         sb_puts(e->out, ", .buffer = true");
+    if (p->kept)
+        sb_puts(e->out, ", .fetched = true");
     put_order(e, p);
     if (p->shard)
         sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d", group_text(e->arena, p->shard),

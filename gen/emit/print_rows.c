@@ -155,18 +155,22 @@ static bool reduces_in(const Printer *p, int i, int phase) {
     return step_reduces(p->body->steps[i].kind) && p->phases.at[i] == phase;
 }
 
+static const char *reduction_name(StepKind kind) { return kind == STEP_ROW_SUM ? "sum" : "max"; }
+
 /* What a thread carries through the visit. */
 static void declare_reductions(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         if (!reduces_in(p, i, phase))
             continue;
-        bool sum = p->body->steps[i].kind == STEP_ROW_SUM;
+        StepKind kind = p->body->steps[i].kind;
         const char *hint = p->body->steps[i].hint;
-        p->slot[i] = unique(p, !sum ? "exps" : hint ? hint : "sum");
-        if (sum)
-            put(p, "%s %s = 0;", real_name(p), p->slot[i]);
-        else
+        if (kind == STEP_ROW_LSE) {
+            p->slot[i] = unique(p, "exps");
             put(p, "SumOfExps<%s> %s;", real_name(p), p->slot[i]);
+            continue;
+        }
+        p->slot[i] = unique(p, hint ? hint : reduction_name(kind));
+        put(p, "%s %s = %s;", real_name(p), p->slot[i], kind == STEP_ROW_SUM ? "0" : "-INFINITY");
     }
 }
 
@@ -182,9 +186,10 @@ static void finish_reductions(Printer *p, int phase) {
         if (!reduces_in(p, i, phase))
             continue;
         const char *slot = p->slot[i];
-        if (p->body->steps[i].kind == STEP_ROW_SUM) {
+        StepKind kind = p->body->steps[i].kind;
+        if (kind != STEP_ROW_LSE) {
             p->name[i] = slot;
-            put(p, "%s = %s;", slot, joined_text(p, "sum", slot));
+            put(p, "%s = %s;", slot, joined_text(p, reduction_name(kind), slot));
         } else {
             p->name[i] = unique(p, "lse");
             put(p, "const %s %s = %s;", real_name(p), p->name[i], joined_text(p, "lse", slot));

@@ -184,8 +184,9 @@ static void print_load(Printer *p, int i) {
         print_element_fill(p, i);
     } else {
         const char *from = step_index_text(p, i, false);
+        int width = step_width(p->kernel, i);
         put(p, "%s%s = load_vec<%d>(%s + %s);",
-            kept ? "" : arena_printf(p->arena, "const Vec<%s, %d> ", type, vector), left, vector,
+            kept ? "" : arena_printf(p->arena, "const Vec<%s, %d> ", type, width), left, width,
             pointer, from);
     }
 }
@@ -228,6 +229,9 @@ static void print_action(Printer *p, int i) {
     const char *j = p->kernel->vector > 1 ? "[j]" : "";
     if (s->kind == STEP_ROW_SUM) {
         put(p, "%s += %s;", p->slot[i], step_text(p, s->arg[0]));
+    } else if (s->kind == STEP_ROW_MAX) {
+        const char *f = p->kernel->real == DT_F64 ? "" : "f";
+        put(p, "%s = fmax%s(%s, %s);", p->slot[i], f, p->slot[i], step_text(p, s->arg[0]));
     } else if (s->kind == STEP_ROW_LSE) {
         put(p, "%s.add(%s);", p->slot[i], step_text(p, s->arg[0]));
     } else if (s->kind == STEP_COL_SUM) {

@@ -94,6 +94,8 @@ static const char *mapped_column(Printer *p, const Step *s, bool each) {
     const char *inner = plus ? arena_printf(p->arena, "(%s)", col) : col;
     if (s->col_map == COL_MODULO)
         return arena_printf(p->arena, "%s %% %lld", inner, period);
+    if (s->col_map == COL_DIVIDE)
+        return arena_printf(p->arena, "%s / %lld", inner, period);
     if ((period & (period - 1)) == 0)
         return arena_printf(p->arena, "(%s ^ %lld)", inner, half);
     return arena_printf(p->arena, "(%s %% %lld < %lld ? %s + %lld : %s - %lld)", inner, period,
@@ -123,6 +125,17 @@ static bool is_whole(const Body *body, const Step *s) {
            value_rows(v) == body->rows;
 }
 
+/* Of the element that a FLAT kernel is at, in the rows of the value. */
+static const char *reshaped_index(Printer *p, const Value *v, bool each) {
+    bool plus = each && p->kernel->vector > 1;
+    long long cols = (long long)value_cols(v), stride = (long long)v->row_stride;
+    ENSURE(p->kernel->skeleton == SKELETON_FLAT, "%s in a kernel of rows", v->name);
+    if (value_dense(v))
+        return plus ? "i + j" : "i";
+    const char *i = plus ? "(i + j)" : "i";
+    return arena_printf(p->arena, "%s / %lld * %lld + %s %% %lld", i, cols, stride, i, cols);
+}
+
 const char *step_index_text(Printer *p, int step, bool each) {
     const Step *s = &p->body->steps[step];
     const Value *v = s->value;
@@ -133,6 +146,8 @@ const char *step_index_text(Printer *p, int step, bool each) {
             row = arena_printf(p->arena, "%s + %lld", row, before);
         return arena_printf(p->arena, "%s + %s", row, p->col);
     }
+    if (s->col_map == COL_RESHAPED)
+        return reshaped_index(p, v, each);
     if (s->row_index < 0 && value_lies_flat(p->body, v))
         return times(p, mapped_column(p, s, each), v->row_stride);
     if (p->linear && s->row_index < 0 && value_elements(v) > 1)
@@ -196,7 +211,10 @@ static Term constant_term(Printer *p, const Step *s) {
 static Term load_term(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     const char *text = p->slot[i];
-    if (text && p->kernel->vector > 1)
+    bool shared = s->col_map == COL_DIVIDE && step_is_vector(p->kernel, i);
+    if (text && shared)
+        text = arena_printf(p->arena, "%s[j / %d]", text, (int)s->period);
+    else if (text && p->kernel->vector > 1)
         text = arena_printf(p->arena, "%s[j]", text);
     if (!text)
         text = arena_printf(p->arena, "%s[%s]", p->kernel->param[p->kernel->param_of_step[i]].name,

@@ -199,6 +199,8 @@ typedef struct {
     Value *weight; /* what the graphs read */
     Value *master; /* fp32 truth of a trained 16-bit weight; else the weight itself */
     Value *gradient, *exp_avg, *exp_avg_sq; /* NULL where frozen */
+    Value *kept; /* NULL: the weight itself; else what STATE has in its place, and OP_fetch brings
+                  * the weight */
     const char *file_name;                  /* name in the safetensors file */
     enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM } init;
     double init_scale;

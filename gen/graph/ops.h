@@ -12,8 +12,8 @@
  *
  * A rule is declared by being named here. The rules of a row stand together in the family's file:
  * ops_pointwise.c, ops_linear.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c,
- * ops_loss.c, ops_optimizer.c, ops_loss_scale.c, ops_collective.c; for images ops_conv.c, ops_depthwise.c,
- * ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules, which need the plan, stand in its
+ * ops_loss.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_collective.c; for images ops_conv.c,
+ * ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules, which need the plan, stand in its
  * room: gemms.c, launch_ops.c, and beside each template's filling, *_kernels.c. */
 
 /* pointwise */
@@ -121,6 +121,15 @@ OP(adamw, SK, shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
 OP(sgd, SK, shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)
 OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_flops, no_launch)
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)
+
+/* weights of few bits */
+OP(fetch, SK, shape_fetch, no_gradient, no_steps, no_flops, plan_fetch)
+OP(block_absmax, SK, shape_block_absmax, no_gradient, expand_block_absmax, no_flops, no_launch)
+OP(mean, SK, shape_mean, no_gradient, expand_mean, no_flops, no_launch)
+OP(quantize_nf4, SK, shape_quantize_nf4, no_gradient, expand_quantize_nf4, no_flops, no_launch)
+OP(quantize_absmax, SK, shape_quantize_absmax, no_gradient, expand_quantize_absmax, no_flops,
+   no_launch)
+OP(decode_nf4, SK, shape_decode_nf4, no_gradient, expand_decode_nf4, no_flops, no_launch)
 
 /* collectives */
 OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops, plan_all_reduce)

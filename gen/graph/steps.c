@@ -27,7 +27,8 @@ static const struct {
     [STEP_FINITE] = {"finite", 1},   [STEP_SELECT] = {"select", 3},
     [STEP_CAST] = {"cast", 1},       [STEP_ROUND] = {"round", 1},
     [STEP_UNIFORM] = {"uniform", 3}, [STEP_ROW_SUM] = {"row_sum", 1},
-    [STEP_ROW_LSE] = {"row_lse", 1}, [STEP_TOTAL] = {"total", 1},
+    [STEP_ROW_MAX] = {"row_max", 1}, [STEP_ROW_LSE] = {"row_lse", 1},
+    [STEP_TOTAL] = {"total", 1},
 };
 
 int step_arg_count(StepKind kind) { return step_table[kind].args; }
@@ -68,7 +69,8 @@ static StepType load_type(DType dtype) {
 int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t period) {
     bool rows = value_rows(v) > 1 && row_index<0, cols = value_cols(v)> 1;
     ENSURE(!rows || value_rows(v) == body->rows, "%s has other rows than its kernel", v->name);
-    ENSURE(!cols || map == COL_MODULO || value_cols(v) == body->cols,
+    int64_t shared = map == COL_DIVIDE ? period : 1;
+    ENSURE(!cols || map == COL_MODULO || value_cols(v) * shared == body->cols,
            "%s has other columns than its kernel", v->name);
     Level own = rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
     Step s = blank(STEP_LOAD, load_type(v->dtype), level_join(own, level_of(body, row_index)));
@@ -193,6 +195,12 @@ void step_store_at(Body *body, Value *v, int row_index, int a) {
 }
 
 void step_store(Body *body, Value *v, int a) { step_store_at(body, v, -1, a); }
+
+void step_store_reshaped(Body *body, Value *v, int a) {
+    ENSURE(value_elements(v) == body->rows * body->cols, "%s has not the kernel's elements", v->name);
+    step_store(body, v, a);
+    body->steps[body->count - 1].col_map = COL_RESHAPED;
+}
 
 static void sum_rows(Body *body, Value *v, int64_t row, int64_t run, int a) {
     Step s = blank(STEP_COL_SUM, TYPE_REAL, LEVEL_COL);

@@ -51,6 +51,7 @@ typedef enum {
     STEP_ROUND,   /* through `dtype` and back: what a store and a load would do */
     STEP_UNIFORM, /* philox in (0,1]: a = seed, b = step, c = element index; stream */
     STEP_ROW_SUM,
+    STEP_ROW_MAX,
     STEP_ROW_LSE, /* over the columns of a row; LSE is log(sum(exp(a))), in one visit: each thread
                    * carries the largest a so far, and the sum relative to it */
     STEP_TOTAL,   /* one a column: sum over all rows, in the second pass of COL_SUM alone */
@@ -60,9 +61,10 @@ typedef enum {
 typedef enum { TYPE_REAL, TYPE_INT, TYPE_BOOL, TYPE_LONG } StepType;
 typedef enum { LEVEL_SCALAR, LEVEL_ROW, LEVEL_COL, LEVEL_ELEMENT } Level;
 
-/* Which column a LOAD reads: its own; col % period (a table that repeats); or the partner in a
- * rotation of halves: within each block of `period` columns, col +- period/2. */
-typedef enum { COL_SAME, COL_MODULO, COL_ROTATE } ColMap;
+/* Which column a LOAD reads: its own; col % period (a table that repeats); the partner in a rotation
+ * of halves: within each block of `period` columns, col +- period/2; or col / period (what a run of
+ * columns shares). A STORE may take the value's elements in their order, whatever its rows are. */
+typedef enum { COL_SAME, COL_MODULO, COL_ROTATE, COL_DIVIDE, COL_RESHAPED } ColMap;
 
 typedef struct {
     StepKind kind;
@@ -104,13 +106,14 @@ int step_fma(Body *, int a, int b, int c);
 int step_cast(Body *, StepType, int a);
 int step_round(Body *, DType, int a);
 int step_uniform(Body *, int seed, int step, int element, uint32_t stream);
-int step_reduce(Body *, StepKind row_sum_or_lse, int a);
+int step_reduce(Body *, StepKind row_reduction, int a);
 /* A step varies with whatever its arguments vary with. */
 Level level_join(Level, Level);
 /* Gives the step a name, or a hint; returns the step. */
 int step_called(Body *, int step, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int step_hinted(Body *, int step, const char *hint);
 void step_store(Body *, Value *, int a);
+void step_store_reshaped(Body *, Value *, int a);
 void step_store_at(Body *, Value *, int row_index, int a);
 void step_col_sum(Body *, Value *, int a);
 void step_col_sum_at(Body *, Value *, int64_t row, int a);

@@ -28,6 +28,8 @@ const Pass pass_list[] = {
     {"lower", pass_lower, STAGE_KERNEL},
     /* Once all gradients are where they will be. */
     {"overlap_reduce", pass_overlap_reduce, STAGE_KERNEL},
+    /* Weights have their places: those of few bits are decoded where a product reads them. */
+    {"quantize", pass_quantize, STAGE_KERNEL},
     /* All that is copied from card to card is known now: borders, and what they are refreshed from. */
     {"dp", pass_dp, STAGE_KERNEL},
     /* Behind those, which look for forward and backward as they were written; where the mode is auto

@@ -44,10 +44,12 @@ static Value *twin_of(Rewrite *w, Value *v) {
     return w->twin_value[v->id];
 }
 
-/* The op of a turn: itself where nothing of it lies elsewhere, else a copy. */
-static Op *op_of(Rewrite *w, const Turn *turn) {
+/* The op of a turn: itself where nothing of it lies elsewhere, else a copy. `after` stands where the op
+ * stood that it comes after. */
+static Op *op_of(Rewrite *w, const Turn *turn, Op *after) {
     Op copy = *turn->op;
-    bool same = !turn->again;
+    bool same = !turn->again && after == copy.after;
+    copy.after = after;
     for (int i = 0; i < copy.in_count; i++) {
         if (!turn_uses_twin(w->r, turn, copy.in[i], false))
             continue;
@@ -70,13 +72,25 @@ static void mark_clone(Rewrite *w, Op *op, Op *after) {
     op->observe = NULL;
 }
 
+/* The turn of each turn's op itself, and of the op that it comes after; -1: there is none. */
+static void find_turns(const Turns *s, int *of_op, int *after) {
+    for (int i = 0; i < s->count; i++)
+        if (!s->turn[i].again)
+            of_op[s->turn[i].op->id] = i;
+    for (int i = 0; i < s->count; i++)
+        after[i] = s->turn[i].op->after ? of_op[s->turn[i].op->after->id] : -1;
+}
+
 void recompute_rewrite(Recomputation *r, const Turns *s) {
     Arena scratch = {0};
     Rewrite w = rewrite_new(r, &scratch);
     Op *before = NULL; /* the last op that is no clone: holds the next clones back */
+    Op **made = arena_array(&scratch, (size_t)s->count + 1, sizeof *made);
+    int *after = arena_array(&scratch, (size_t)s->count + 1, sizeof *after);
+    find_turns(s, arena_array(&scratch, (size_t)r->op_count + 1, sizeof(int)), after);
     graph_set_ops(r->program, r->graph, NULL, 0);
     for (int i = 0; i < s->count; i++) {
-        Op *op = op_of(&w, &s->turn[i]);
+        Op *op = made[i] = op_of(&w, &s->turn[i], after[i] < 0 ? NULL : made[after[i]]);
         if (s->turn[i].again)
             mark_clone(&w, op, before);
         else

@@ -56,9 +56,16 @@ static bool conflicts_after(const Grouping *g, int index, const Group *group) {
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
+/* What both read; a table of constants is too small to be a reason. */
+static bool read_alike(const Op *a, const Op *b) {
+    for (int i = 0; i < a->in_count; i++)
+        if (a->in[i]->role != ROLE_CONSTANT && any_overlap(&a->in[i], 1, b->in, b->in_count))
+            return true;
+    return false;
+}
+
 static bool ops_share(const Op *a, const Op *b) {
-    return any_overlap(a->out, a->out_count, b->in, b->in_count) ||
-           any_overlap(a->in, a->in_count, b->in, b->in_count);
+    return any_overlap(a->out, a->out_count, b->in, b->in_count) || read_alike(a, b);
 }
 
 static bool group_shares(const Group *group, const Op *op) {

@@ -52,6 +52,8 @@ static double times_loaded(const Count *c, int i) {
     }
     if (!step_per_column(c->body, i))
         return c->row_threads;
+    if (c->body->steps[i].col_map == COL_DIVIDE && step_is_vector(k, i))
+        return c->rows * c->cols * step_width(k, i) / k->vector;
     bool in_registers = c->phases.kept[i] && k->skeleton != SKELETON_STREAM_ROW;
     return c->rows * c->cols * (in_registers ? 1 : visits_with(c, i));
 }
@@ -134,7 +136,7 @@ static double gemm_bytes(const Gemm *g) {
 double launch_issued_bytes(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_GEMM)
         return gemm_bytes(&plan->gemms[launch->index]);
-    if (launch->kind == LAUNCH_ZERO)
+    if (launch->kind == LAUNCH_ZERO || launch->kind == LAUNCH_FETCH)
         return (double)value_bytes(launch->arg[0]);
     if (launch->kind == LAUNCH_COLLECTIVE)
         return 2 * collective_bytes(plan, launch);

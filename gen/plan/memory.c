@@ -135,8 +135,8 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
             used[exchanged[i]->storage->id] = true;
     for (int i = 0; i < program->param_count; i++) {
         const Param *param = &program->params[i];
-        const Value *parts[] = {param->weight, param->master, param->gradient, param->exp_avg,
-                                param->exp_avg_sq};
+        const Value *parts[] = {param->kept ? param->kept : param->weight, param->master,
+                                param->gradient, param->exp_avg, param->exp_avg_sq};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             if (parts[k])
                 used[parts[k]->storage->id] = true;

@@ -1,7 +1,9 @@
 /* Phases of a body, and the levels of its steps. */
 #include "plan/phases.h"
 
-bool step_reduces_row(StepKind kind) { return kind == STEP_ROW_SUM || kind == STEP_ROW_LSE; }
+bool step_reduces_row(StepKind kind) {
+    return kind == STEP_ROW_SUM || kind == STEP_ROW_MAX || kind == STEP_ROW_LSE;
+}
 bool step_totals(StepKind kind) { return kind == STEP_TOTAL; }
 bool step_reduces(StepKind kind) { return step_reduces_row(kind) || step_totals(kind); }
 bool step_writes(StepKind kind) { return kind == STEP_STORE || kind == STEP_COL_SUM; }

@@ -24,7 +24,7 @@ bool phase_visits_columns(const Phases *, int phase);
 /* How often the phase uses a step: as an argument of what it computes, stores or sums. */
 int phase_uses(const Phases *, int phase, int step);
 
-bool step_reduces_row(StepKind); /* ROW_SUM, ROW_LSE */
+bool step_reduces_row(StepKind); /* ROW_SUM, ROW_MAX, ROW_LSE */
 bool step_totals(StepKind);      /* TOTAL */
 bool step_reduces(StepKind);     /* any of these: known after the visit that feeds it */
 bool step_writes(StepKind);      /* STORE, COL_SUM */

@@ -111,13 +111,15 @@ typedef struct {
     double alpha, beta;
 } Gemm;
 
+/* FETCH: the host brings a parameter from its file; in load alone. */
 typedef enum {
     LAUNCH_KERNEL,
     LAUNCH_GEMM,
     LAUNCH_ZERO,
     LAUNCH_COPY,
     LAUNCH_COLLECTIVE,
-    LAUNCH_PEER_COPY
+    LAUNCH_PEER_COPY,
+    LAUNCH_FETCH
 } LaunchKind;
 
 /* model_flops leaves out what is computed a second time to save memory: shares of peak refer to it. */
@@ -129,7 +131,7 @@ typedef struct {
     LaunchKind kind;
     int index; /* of the kernel, GEMM or collective; PEER_COPY: equal for equal attributes */
     const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; copies: to, from; COLLECTIVE: to, and
-                                   * from where that is another place */
+                                   * from where that is another place; FETCH: to, what is kept */
     bool written[MAX_PARAMS], read[MAX_PARAMS];
     int arg_count;
     int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */

@@ -86,6 +86,8 @@ static const char *launch_name(const Plan *plan, const Launch *launch) {
         return collective_title(plan->collectives[launch->index].kind);
     case LAUNCH_PEER_COPY:
         return "[peer copy]";
+    case LAUNCH_FETCH:
+        return "[fetch]";
     }
     return "";
 }

@@ -60,12 +60,19 @@ bool body_is_linear(const Body *body) {
     return true;
 }
 
+/* An element here, an element there: not side by side. */
+static bool step_gathers(const Body *body, int step) {
+    int row = body->steps[step].row_index;
+    return row >= 0 && step_per_column(body, row);
+}
+
 /* Elements that fill 16 bytes of the widest type that the kernel walks through, whole ones in `run`. */
 static int widest_vector(const Body *body, int64_t run) {
     int widest = 1;
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        if (s->value && step_per_column(body, i) && dtype_bytes(s->value->dtype) > widest)
+        bool walks = s->value && step_per_column(body, i) && !step_gathers(body, i);
+        if (walks && dtype_bytes(s->value->dtype) > widest)
             widest = dtype_bytes(s->value->dtype);
     }
     int vector = 16 / widest < 8 ? 16 / widest : 8;
@@ -248,7 +255,16 @@ static bool aligned(const Value *v, int vector, bool strided) {
 static bool map_keeps_runs(const Step *s, int vector) {
     if (s->col_map == COL_SAME)
         return true;
+    if (s->col_map == COL_DIVIDE)
+        return vector % s->period == 0;
+    if (s->col_map == COL_RESHAPED)
+        return value_cols(s->value) % vector == 0;
     return (s->col_map == COL_MODULO ? s->period : s->period / 2) % vector == 0;
+}
+
+int step_width(const Kernel *k, int step) {
+    const Step *s = &k->body->steps[step];
+    return s->col_map == COL_DIVIDE ? k->vector / (int)s->period : k->vector;
 }
 
 bool step_is_vector(const Kernel *k, int step) {
@@ -256,13 +272,13 @@ bool step_is_vector(const Kernel *k, int step) {
     const Step *s = &body->steps[step];
     if (k->vector == 1 || !step_per_column(body, step) || !map_keeps_runs(s, k->vector))
         return false;
-    if (s->row_index >= 0 && step_per_column(body, s->row_index))
+    if (step_gathers(body, step))
         return false;
     if (value_lies_flat(body, s->value))
         return s->value->row_stride == 1 && aligned(s->value, k->vector, false);
     bool strided =
         value_rows(s->value) > 1 && !(k->skeleton == SKELETON_FLAT && body_is_linear(body));
-    return aligned(s->value, k->vector, strided);
+    return aligned(s->value, step_width(k, step), strided);
 }
 
 /* The threads of the last block count on past the last element. */

@@ -38,6 +38,7 @@ int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
 bool body_is_linear(const Body *);
 /* Whether a step's elements for one thread lie side by side, aligned as one access. */
 bool step_is_vector(const Kernel *, int step);
+int step_width(const Kernel *, int step); /* elements of that access */
 /* Whether an index of some access may pass 2^31. */
 bool kernel_needs_long(const Kernel *);
 /* Threads of a COLUMN kernel that share one column. */

@@ -41,6 +41,7 @@
     C(SCHEDULE_CONSTANT, "constant") C(SCHEDULE_LINEAR, "linear") C(SCHEDULE_COSINE, "cosine")     \
     C(SCHEDULE_STEP, "step")
 #define ADAPTER_CHOICES(C) C(ADAPTER_NONE, "none") C(ADAPTER_LORA, "lora")
+#define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4")
 #define RECOMPUTE_CHOICES(C)                                                                       \
     C(RECOMPUTE_AUTO, "auto") C(RECOMPUTE_NONE, "none") C(RECOMPUTE_FULL, "full")
 #define DATA_CHOICES(C)                                                                            \
@@ -62,6 +63,7 @@
     E(OptimizerName, OPTIMIZER_CHOICES)                                                            \
     E(Schedule, SCHEDULE_CHOICES)                                                                  \
     E(AdapterType, ADAPTER_CHOICES)                                                                \
+    E(QuantType, QUANT_CHOICES)                                                                    \
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
     E(DataFormat, DATA_CHOICES)                                                                    \
     E(Decode, DECODE_CHOICES)                                                                      \
@@ -90,6 +92,8 @@
       "model.rope_type = \"llama3\"")                                                              \
     C(ADAPTED, LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE,                                  \
       "an adapter (adapter.type = \"lora\")")                                                      \
+    C(QUANTIZED, LANGUAGE_MODEL && s->quantization.quant_type != QUANT_NONE,                       \
+      "frozen weights of few bits (quantization.quant_type = \"nf4\")")                            \
     C(ADAMW, s->optimizer.name == OPTIMIZER_ADAMW, "optimizer.name = \"adamw\"")                   \
     C(SGD, s->optimizer.name == OPTIMIZER_SGD, "optimizer.name = \"sgd\"")                         \
     C(MOMENTUM, s->optimizer.name == OPTIMIZER_SGD && s->optimizer.momentum > 0,                   \
@@ -276,6 +280,14 @@
       "down_proj; all-linear means all of these.")                                                 \
     K(adapter, use_rslora, BOOL, "false", "", ADAPTED, "Scale by lora_alpha / sqrt(r) instead.")
 
+#define QUANTIZATION_KEYS(K)                                                                       \
+    K(quantization, quant_type, CHOICE(QuantType), "none", "", LANGUAGE,                           \
+      "How the frozen weights of the layers' linears are kept: nf4 in 4 bits, as QLoRA does.")     \
+    K(quantization, block_size, INT, "64", "[32, 4096]", QUANTIZED,                                \
+      "Weights that share a scale; a power of 2.")                                                 \
+    K(quantization, double_quant, BOOL, "true", "", QUANTIZED,                                     \
+      "Quantise the scales too, to 8 bits.")
+
 #define ACTIVATION_CHECKPOINT_KEYS(K)                                                              \
     K(activation_checkpoint, mode, CHOICE(Recompute), "auto", "", ALWAYS,                          \
       "What backward computes again: auto drops activations only until the plan fits, full "       \
@@ -405,6 +417,7 @@
     T(optimizer, OPTIMIZER_KEYS)                                                                   \
     T(lr_scheduler, LR_SCHEDULER_KEYS)                                                             \
     T(adapter, ADAPTER_KEYS)                                                                       \
+    T(quantization, QUANTIZATION_KEYS)                                                             \
     T(activation_checkpoint, ACTIVATION_CHECKPOINT_KEYS)                                           \
     T(parallelism, PARALLELISM_KEYS)                                                               \
     T(data, DATA_KEYS)                                                                             \

@@ -118,6 +118,52 @@ static void check_adapter(Arena *arena, const Spec *spec) {
     }
 }
 
+/* Blocks run on from row to row, bytes of two codes do not. */
+static void check_blocks(const Spec *spec) {
+    int64_t size = spec->quantization.block_size, hidden = spec->model.hidden_size;
+    const struct {
+        const char *name;
+        int64_t rows, cols;
+    } linears[] = {
+        {"q_proj and o_proj", hidden, spec->model.num_attention_heads * spec->model.head_dim},
+        {"k_proj and v_proj", spec->model.num_key_value_heads * spec->model.head_dim, hidden},
+        {"gate_proj, up_proj and down_proj", hidden, spec->model.intermediate_size},
+    };
+    for (size_t i = 0; i < sizeof linears / sizeof *linears; i++)
+        if (linears[i].rows * linears[i].cols % size || linears[i].rows % 2 || linears[i].cols % 2)
+            user_error(spec_pos(spec, KEY_quantization_block_size),
+                       "take a smaller block that divides rows times columns, both even",
+                       "blocks of %lld do not fill %s, %lld x %lld", (long long)size,
+                       linears[i].name, (long long)linears[i].rows, (long long)linears[i].cols);
+}
+
+static void check_quantization(const Spec *spec) {
+    int64_t size = spec->quantization.block_size;
+    if (spec->quantization.quant_type == QUANT_NONE)
+        return;
+    if (spec->adapter.type == ADAPTER_NONE)
+        user_error(spec_pos(spec, KEY_quantization_quant_type),
+                   "set adapter.type = \"lora\", or quantization.quant_type = \"none\"",
+                   "weights of few bits are frozen, and without an adapter every weight trains");
+    if (size & (size - 1))
+        user_error(spec_pos(spec, KEY_quantization_block_size), "take 64, as QLoRA does",
+                   "quantization.block_size = %lld is no power of 2", (long long)size);
+    check_blocks(spec);
+    if (spec->parallelism.tensor_parallel_degree > 1)
+        user_error(spec_pos(spec, KEY_quantization_quant_type),
+                   "set parallelism.tensor_parallel_degree = 1",
+                   "weights of few bits are not split over tensor parallel cards yet");
+    if (spec->parallelism.pipeline_parallel_degree > 1)
+        user_error(spec_pos(spec, KEY_quantization_quant_type),
+                   "set parallelism.pipeline_parallel_degree = 1",
+                   "weights of few bits are not split over the stages of a pipeline yet");
+    if (spec->parallelism.data_parallel_mode == PARALLEL_DP &&
+        spec->parallelism.data_parallel_replicate_degree > 1)
+        user_error(spec_pos(spec, KEY_quantization_quant_type),
+                   "set parallelism.data_parallel_mode = \"ddp\"",
+                   "weights of few bits do not go from card to card in one process yet");
+}
+
 /* The place of a row in a step, all ranks' batches together, is an int32 on the device. A micro-batch
  * by itself has been checked. */
 static void check_rows(Arena *arena, const Spec *spec) {
@@ -238,6 +284,7 @@ static void check_language(Arena *arena, Spec *spec) {
     check_rope(spec);
     check_lengths(spec);
     check_adapter(arena, spec);
+    check_quantization(spec);
 }
 
 /* The family alone says what a missing or needless key would be, so it goes first. */

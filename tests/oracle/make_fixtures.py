@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 
 from fixtures import (nudged, own_errors, relative_errors, report, root_mean_square, spec_text,
                       write_json)
+from quantized import decoded
 from reference import IGNORED, new_model, patch_transformers, train
 
 HERE = Path(__file__).resolve().parent
@@ -37,6 +38,7 @@ class Case:
     accumulate: int = 1
     task: str = "sft"
     adapter: dict | None = FULL
+    quantization: dict | None = None
     packing: bool = False
     max_grad_norm: float = 0.1
     schedule: dict = field(default_factory=lambda: {"type": "constant", "warmup_steps": 0})
@@ -61,6 +63,10 @@ def shape(hidden, inter, layers, heads, kv_heads, head_dim, vocab, **more):
 
 def lora(r, alpha, targets=ALL_LINEAR, rslora=False):
     return {"r": r, "lora_alpha": alpha, "target_modules": targets, "use_rslora": rslora}
+
+
+def nf4(block_size, double_quant):
+    return {"quant_type": "nf4", "block_size": block_size, "double_quant": double_quant}
 
 
 CASES = [
@@ -95,6 +101,12 @@ CASES = [
          schedule={"type": "cosine", "warmup_steps": 3, "min_lr_factor": 0.1}),
     Case("long_head", "heads of 128",
          shape(32, 48, 2, 2, 1, 128, 64), seq_len=80, adapter=lora(4, 8.0), lr=1e-2),
+    Case("qlora", "4-bit base, its scales quantised too; blocks that reach into the next row",
+         shape(64, 96, 2, 4, 2, 16, 96, tie_word_embeddings=True), seq_len=48,
+         adapter=lora(6, 12.0), quantization=nf4(64, True), lr=1e-2),
+    Case("qlora_single", "4-bit base with scales in fp32, adapters on two kinds of linear",
+         shape(64, 128, 2, 2, 2, 32, 64), seq_len=24,
+         adapter=lora(8, 8.0, ["q_proj", "down_proj"]), quantization=nf4(32, False), lr=1e-2),
 ]
 
 OPTIMIZER = {"name": "adamw", "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1}
@@ -222,6 +234,8 @@ def case_spec(case, config):
     }
     if case.adapter:
         tables["adapter"] = {"type": "lora"} | case.adapter
+    if case.quantization:
+        tables["quantization"] = case.quantization
     return spec_text(case.about, Path(__file__).name, tables)
 
 
@@ -248,6 +262,11 @@ def make_case(case, seed):
 
     config = BASE_CONFIG | case.model
     weights = draw_weights(config, generator)
+    base = weights
+    if case.quantization:
+        # In every precision the same codes: what is quantised is the weight in the type of products.
+        weights = {name: w.bfloat16().float() for name, w in weights.items()}
+        base = decoded(weights, case.quantization)
     write_json(folder / "model" / "config.json", config)
     save_file(weights, folder / "model" / "model.safetensors", {"format": "pt"})
     (folder / "spec.toml").write_text(case_spec(case, config))
@@ -263,7 +282,7 @@ def make_case(case, seed):
     adapter_seed = rng.getrandbits(62)
 
     def fresh_model():
-        model = new_model(config, weights)
+        model = new_model(config, base)
         if case.adapter:
             model = add_adapter(model, case.adapter, torch.Generator().manual_seed(adapter_seed))
         return model

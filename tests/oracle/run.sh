@@ -36,6 +36,8 @@ rope_llama3      fp64  default
 sched            fp64  default
 long_head        fp64  default
 long_head        bf16  default
+qlora            fp64  default
+qlora            bf16  plain
 demo             fp16  default
 mlp              fp64  default
 mlp              fp32  host
@@ -84,7 +86,7 @@ full_list() {
     for dtype in fp64 fp32 tf32 bf16; do
         echo "packed $dtype few_targets"
     done
-    for case in demo odd packed accumulate pretrain_tied; do
+    for case in demo odd packed accumulate pretrain_tied qlora; do
         for dtype in fp64 bf16; do
             for variant in no_fusion no_graph no_bordered whole_head all_rows no_overlap \
                 small_chunks recompute; do

@@ -18,7 +18,7 @@ cc=${CC:-gcc}
 
 # Fixtures of the oracle, or specs beside this script. Every template and every way to lay a body over
 # threads, once: attention in each precision, packed samples, rows without a target,
-# several micro-steps, all weights training, rows of a warp, of a block, and wider, fused and not;
+# several micro-steps, all weights training, weights of 4 bits, rows of a warp, of a block, and wider, fused and not;
 # images.
 short_list() {
     cat <<'TABLE'
@@ -26,6 +26,7 @@ odd              bf16  default
 packed           tf32  few_targets
 pretrain_tied    fp32  default
 accumulate       fp64  plain
+qlora            fp32  default
 wide_rows        fp64  default
 wide_rows        fp32  wide_head
 wide_rows        bf16  long
@@ -36,7 +37,7 @@ TABLE
 
 full_list() {
     for dtype in fp64 fp32 tf32 bf16 fp16; do
-        for case in odd demo pretrain_tied accumulate long_head; do
+        for case in odd demo pretrain_tied accumulate long_head qlora; do
             echo "$case $dtype default"
         done
         for case in odd pretrain_tied; do

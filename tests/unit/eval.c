@@ -114,6 +114,7 @@ static const Value *operand(const Eval *e, int step) { return e->launch->arg[e->
 static int64_t mapped_column(const Eval *e, const Step *s) {
     if (s->col_map == COL_MODULO) return e->col % s->period;
     if (s->col_map == COL_SAME) return e->col;
+    if (s->col_map == COL_DIVIDE) return e->col / s->period;
     int64_t half = s->period / 2;
     return e->col % s->period < half ? e->col + half : e->col - half;
 }
@@ -121,7 +122,8 @@ static int64_t mapped_column(const Eval *e, const Step *s) {
 static int64_t element_of(const Eval *e, int step) {
     const Step *s = &e->body->steps[step];
     const Value *v = operand(e, step);
-    int64_t row = value_rows(v) > 1 ? e->row : 0;
+    int64_t row = value_rows(v) > 1 ? e->row : 0, place = e->row * e->body->cols + e->col;
+    if (s->col_map == COL_RESHAPED) return value_index(v, place / value_cols(v), place % value_cols(v));
     if (s->row_index >= 0) row = (int64_t)e->number[s->row_index];
     else if (value_lies_flat(e->body, v)) return e->col * v->row_stride;
     return row * v->row_stride + (value_cols(v) > 1 ? mapped_column(e, s) : 0);
@@ -277,13 +279,15 @@ static Partial joined_exps(const Eval *e, Partial a, Partial b) {
 }
 
 static Partial joined(const Eval *e, StepKind kind, Partial a, Partial b) {
+    if (kind == STEP_ROW_MAX) return (Partial){fmax(a.value, b.value), 0};
     return kind == STEP_ROW_LSE ? joined_exps(e, a, b) : (Partial){add(e, a.value, b.value), 0};
 }
 
 static void clear_lanes(Eval *e, int step) {
-    double lowest = e->wide ? -DBL_MAX : (double)-FLT_MAX;
+    StepKind kind = e->body->steps[step].kind;
+    double lowest = kind == STEP_ROW_SUM ? 0 : e->wide ? -DBL_MAX : (double)-FLT_MAX;
     for (int lane = 0; lane < e->kernel->lanes; lane++)
-        e->lanes[slot_of(e, step)][lane] = (Partial){e->body->steps[step].kind == STEP_ROW_LSE ? lowest : 0, 0};
+        e->lanes[slot_of(e, step)][lane] = (Partial){lowest, 0};
 }
 
 static void take(Eval *e, int step) {

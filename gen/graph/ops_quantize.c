@@ -1,0 +1,187 @@
+/* Weights of few bits in blocks, each with its largest magnitude (absmax), bit for bit as bitsandbytes
+ * has them: NF4 and double quantisation of QLoRA (Dettmers, Pagnoni, Holtzman, Zettlemoyer, arXiv
+ * 2305.14314). A block is a run of elements in the order of the matrix; B blocks in all.
+ *
+ * fetch           (kept) -> w, from its file: of the parameter that STATE keeps as `kept`
+ * block_absmax    (w[B,size]) -> absmax[B,1]
+ *                 (x[B,1], offset[1]) -> the same of x - offset in blocks of attr.rows, the last one
+ *                 perhaps shorter
+ * mean            (x[1,B]) -> [1]
+ * quantize_nf4    (even[N/2,1], odd[N/2,1], absmax[B,1], bounds[15,1]) -> codes[N/2,1]: of two
+ *                 neighbours in a byte, the first in its high half
+ * quantize_absmax (absmax[B,1], offset[1], absmax2[B/256,1], bounds[255,1]) -> codes[B,1]
+ * decode_nf4      (codes[B,size/2], absmax[B,1], map[16,1]
+ *                 [, offset[1], absmax2, map[256,1]]) -> w[R,C]; with the last three absmax is codes
+ *
+ * A code is how many bounds, the middles between neighbours of its map, the number lies above. What is
+ * compared and what is decoded is computed in fp32 in every precision: codes must not depend on it. */
+#include "graph/op_table.h"
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static int rounded(Body *body, int a) { return step_round(body, DT_F32, a); }
+
+/* a combined with b, as fp32 has it. */
+static int fp32_of(Body *body, StepKind kind, int a, int b) {
+    return rounded(body, step_binary(body, kind, a, b));
+}
+
+static int int_of(Body *body, StepKind kind, int a, int64_t b) {
+    return step_binary(body, kind, a, step_const_int(body, b));
+}
+
+/* Which element of its space this is. */
+static int place_of(Body *body) {
+    return step_binary(body, STEP_ADD,
+                       int_of(body, STEP_MUL, step_index(body, STEP_ROW), body->cols),
+                       step_index(body, STEP_COL));
+}
+
+/* The row of a list [n,1] that an int says. */
+static int listed(Body *body, Value *list, int index) {
+    return step_load_mapped(body, list, index, COL_SAME, 0);
+}
+
+static int magnitude(Body *body, int a) {
+    return step_binary(body, STEP_MAX, a, step_unary(body, STEP_NEG, a));
+}
+
+/* x relative to absmax; a block of zeros has zeros. */
+static int normalized(Body *body, int x, int absmax) {
+    int least = step_const(body, 1e-38);
+    int inverse = fp32_of(body, STEP_DIV, step_const(body, 1),
+                          step_binary(body, STEP_MAX, absmax, least));
+    return fp32_of(body, STEP_MUL, x, inverse);
+}
+
+/* How many of 2^n - 1 ascending bounds x lies above. */
+static int count_below(Body *body, Value *bounds, int x) {
+    int64_t half = (value_rows(bounds) + 1) / 2;
+    int code = step_const_int(body, 0), probe = step_const_int(body, half - 1);
+    for (; half > 0; half /= 2) {
+        int above = step_binary(body, STEP_LT, listed(body, bounds, probe), x);
+        int more = step_select(body, above, step_const_int(body, half), step_const_int(body, 0));
+        code = step_hinted(body, step_binary(body, STEP_ADD, code, more), "code");
+        probe = half > 1 ? int_of(body, STEP_ADD, code, half / 2 - 1) : -1;
+    }
+    return code;
+}
+
+/* ---- fetch ----------------------------------------------------------------------------------- */
+
+void shape_fetch(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->in_count == 1 && op->out_count == 1 && value_dense(op->out[0]), "operands");
+}
+
+/* ---- quantisation ---------------------------------------------------------------------------- */
+
+void shape_block_absmax(Program *p, Op *op) {
+    int64_t rows = value_rows(op->in[0]);
+    if (op->in_count == 2)
+        rows = (rows + op->attr.rows - 1) / op->attr.rows;
+    result_2d(p, op, 0, "", DT_F32, rows, 1);
+}
+
+/* Element [row, col] of a list seen in rows of the body's width; behind its end the last one again,
+ * which changes no maximum. */
+static int in_blocks(Body *body, Value *list) {
+    return listed(body, list, int_of(body, STEP_MIN, place_of(body), value_rows(list) - 1));
+}
+
+void expand_block_absmax(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = op->in_count == 2 ? op->attr.rows : value_cols(op->in[0]);
+    int x;
+    if (op->in_count == 2)
+        x = fp32_of(body, STEP_SUB, in_blocks(body, op->in[0]), step_load(body, op->in[1]));
+    else
+        x = step_load(body, op->in[0]);
+    step_store(body, op->out[0], step_reduce(body, STEP_ROW_MAX, magnitude(body, x)));
+}
+
+void shape_mean(Program *p, Op *op) {
+    op_expect(op, value_rows(op->in[0]) == 1, "not one row");
+    result_1d(p, op, 0, "", DT_F32, 1);
+}
+
+void expand_mean(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = 1;
+    body->cols = value_cols(op->in[0]);
+    int sum = step_reduce(body, STEP_ROW_SUM, step_load(body, op->in[0]));
+    step_store(body, op->out[0],
+               step_binary(body, STEP_DIV, sum, step_const(body, (double)body->cols)));
+}
+
+void shape_quantize_nf4(Program *p, Op *op) {
+    op_expect(op, op->in_count == 4 && value_cols(op->in[0]) == 1, "operands");
+    op_expect(op, value_rows(op->in[0]) % value_rows(op->in[2]) == 0, "blocks");
+    result_2d(p, op, 0, "", DT_U8, value_rows(op->in[0]), 1);
+}
+
+void expand_quantize_nf4(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = 1;
+    int64_t bytes_of_block = body->rows / value_rows(op->in[2]);
+    int block = int_of(body, STEP_DIV, step_index(body, STEP_ROW), bytes_of_block);
+    int absmax = listed(body, op->in[2], block);
+    int code[2];
+    for (int i = 0; i < 2; i++) {
+        int x = normalized(body, step_load(body, op->in[i]), absmax);
+        code[i] = count_below(body, op->in[3], x);
+    }
+    step_store(body, op->out[0],
+               step_binary(body, STEP_ADD, int_of(body, STEP_MUL, code[0], 16), code[1]));
+}
+
+void shape_quantize_absmax(Program *p, Op *op) {
+    op_expect(op, op->in_count == 4 && value_cols(op->in[0]) == 1, "operands");
+    result_2d(p, op, 0, "", DT_U8, value_rows(op->in[0]), 1);
+}
+
+void expand_quantize_absmax(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->in[0]);
+    body->cols = 1;
+    int block = int_of(body, STEP_DIV, step_index(body, STEP_ROW), op->attr.rows);
+    int x = fp32_of(body, STEP_SUB, step_load(body, op->in[0]), step_load(body, op->in[1]));
+    x = normalized(body, x, listed(body, op->in[2], block));
+    step_store(body, op->out[0], count_below(body, op->in[3], x));
+}
+
+/* ---- decoding -------------------------------------------------------------------------------- */
+
+void shape_decode_nf4(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->in_count == 3 || op->in_count == 6, "operands");
+    op_expect(op, value_rows(op->in[0]) == value_rows(op->in[1]), "codes and absmax");
+    op_expect(op, op->out_count == 1 && value_elements(op->out[0]) == 2 * value_elements(op->in[0]),
+              "result");
+}
+
+/* The block's absmax, decoded where it is a code itself. */
+static int absmax_of(const Op *op, Body *body) {
+    int absmax = step_load(body, op->in[1]);
+    if (op->in_count == 3)
+        return absmax;
+    int group = int_of(body, STEP_DIV, step_index(body, STEP_ROW), op->attr.rows);
+    int absmax2 = listed(body, op->in[4], group);
+    int difference = fp32_of(body, STEP_MUL, listed(body, op->in[5], absmax), absmax2);
+    return step_hinted(body, fp32_of(body, STEP_ADD, difference, step_load(body, op->in[3])), "scale");
+}
+
+void expand_decode_nf4(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->in[0]);
+    body->cols = 2 * value_cols(op->in[0]);
+    int codes = step_load_mapped(body, op->in[0], -1, COL_DIVIDE, 2);
+    int second = int_of(body, STEP_EQ, int_of(body, STEP_MOD, step_index(body, STEP_COL), 2), 1);
+    int code = step_select(body, second, int_of(body, STEP_MOD, codes, 16),
+                           int_of(body, STEP_DIV, codes, 16));
+    int absmax = absmax_of(op, body);
+    int w = listed(body, op->in[2], step_hinted(body, code, "code"));
+    step_store_reshaped(body, op->out[0], fp32_of(body, STEP_MUL, w, absmax));
+}

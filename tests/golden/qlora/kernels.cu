@@ -1,0 +1,1925 @@
+/* The 57 kernels of qlora.
+ *
+ * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
+ * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
+ * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
+#include "runtime/kernel.cuh"
+
+/* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
+template <class T> struct AttentionMma {
+    static constexpr int DEPTH = 16;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_16816(c, a, b, T());
+    }
+    static __device__ __forceinline__ void round(unsigned (&)[4]) {}
+
+    static __device__ __forceinline__ unsigned pack(float low, float high) {
+        const Vec<T, 2> both = {convert<T>(low), convert<T>(high)};
+        unsigned word;
+        memcpy(&word, &both, sizeof word);
+        return word;
+    }
+    /* A, one step deep, out of sums in C's layout. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = pack(sums[2 * step][0], sums[2 * step][1]);
+        a[1] = pack(sums[2 * step][2], sums[2 * step][3]);
+        a[2] = pack(sums[2 * step + 1][0], sums[2 * step + 1][1]);
+        a[3] = pack(sums[2 * step + 1][2], sums[2 * step + 1][3]);
+    }
+    /* B, one step deep, for 16 columns, out of a tile whose rows run along the depth. */
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4_trans(b, tile + lane % 16 * PITCH + lane / 16 * 8);
+    }
+};
+
+template <> struct AttentionMma<float> {
+    static constexpr int DEPTH = 8;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_1688_tf32(c, a, b);
+    }
+    static __device__ __forceinline__ void round(unsigned (&r)[4]) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            r[i] = to_tf32(__uint_as_float(r[i]));
+    }
+    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in
+     * the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = to_tf32(sums[step][0]);
+        a[1] = to_tf32(sums[step][2]);
+        a[2] = to_tf32(sums[step][1]);
+        a[3] = to_tf32(sums[step][3]);
+    }
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const float *tile) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            b[i] = to_tf32(tile[(lane % 4 * 2 + i % 2) * PITCH + lane / 4 + i / 2 * 8]);
+    }
+};
+
+/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
+ * head_dim. */
+template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
+static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
+                                                       int places, int head_dim) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = WIDTH / ELEMENTS;
+#pragma unroll
+    for (int first = 0; first < PLACES * CHUNKS; first += THREADS) {
+        const int e = first + threadIdx.x, place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        const bool inside = place < places && d < head_dim;
+        if (PLACES * CHUNKS % THREADS == 0 || e < PLACES * CHUNKS)
+            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0),
+                        inside);
+    }
+}
+
+/* A, one step deep, for 16 rows of a tile. */
+template <int PITCH, class T>
+static __device__ __forceinline__ void attention_rows(unsigned (&a)[4], const T *tile) {
+    const int lane = threadIdx.x % 32;
+    ldmatrix_x4(a, tile + lane % 16 * PITCH + lane / 16 * (16 / sizeof(T)));
+    AttentionMma<T>::round(a);
+}
+
+/* products[rows][columns] = own rows . rows of the tile, over the whole width. */
+template <int WIDTH, int PITCH, int ROW_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_dots(float (&products)[ROW_TILES][COLUMN_TILES][4], const T *own, const T *tile) {
+    using Mma = AttentionMma<T>;
+    const int lane = threadIdx.x % 32;
+    const T *lane_row = tile + (lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * (16 / sizeof(T));
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                products[m][n][c] = 0;
+#pragma unroll
+    for (int d = 0; d < WIDTH; d += Mma::DEPTH) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            attention_rows<PITCH>(a[m], own + m * 16 * PITCH + d);
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n += 2) {
+            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            ldmatrix_x4(b, lane_row + n * 8 * PITCH + d);
+            Mma::round(b);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(products[m][n], a[m], b);
+                Mma::multiply(products[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* sums[rows][SUM_TILES * 8 columns] += weights[rows][tokens] . tile[tokens][columns]. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
+              const float (&weights)[ROW_TILES][COLUMN_TILES][4], const T *tile) {
+    using Mma = AttentionMma<T>;
+#pragma unroll
+    for (int step = 0; step < COLUMN_TILES * 8 / Mma::DEPTH; step++) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            Mma::from_sums(a[m], weights[m], step);
+#pragma unroll
+        for (int n = 0; n < SUM_TILES; n += 2) {
+            unsigned b[4];
+            Mma::template from_columns<PITCH>(b, tile + step * Mma::DEPTH * PITCH + n * 8);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(sums[m][n], a[m], b);
+                Mma::multiply(sums[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
+static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
+
+/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are
+ * those of the lane's first element. */
+template <int ROW_TILES, int KEY_TILES, class StartOf>
+static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
+                                                      StartOf start_of, int query, int key) {
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8, start = start_of(i);
+#pragma unroll
+        for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                const int j = key + n * 8 + c;
+                if (j < start || j > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
+    }
+}
+
+/* The same for scores[keys][queries]; `starts` are those of the lane's columns. */
+template <int ROW_TILES, int QUERY_TILES>
+static __device__ __forceinline__ void
+attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int *starts, int query,
+                          int key) {
+#pragma unroll
+    for (int n = 0; n < QUERY_TILES; n++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const int i = query + n * 8 + c, start = starts[n * 8 + c];
+#pragma unroll
+            for (int r = 0; r < 2 * ROW_TILES; r++)
+                if (key + r * 8 < start || key + r * 8 > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+        }
+}
+
+/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
+ * stays a lane's own part. */
+template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
+static __device__ __forceinline__ void
+attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
+                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4],
+                  float scale2) {
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float top = peak[m][half];
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+                top = fmaxf(top, fmaxf(scores[m][n][2 * half], scores[m][n][2 * half + 1]));
+            top = fmaxf(top, warp_shfl_xor(top, 1));
+            top = fmaxf(top, warp_shfl_xor(top, 2));
+            const float shrink = exp2f((peak[m][half] - top) * scale2), offset = top * scale2;
+            peak[m][half] = top;
+            total[m][half] *= shrink;
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                sums[m][n][2 * half] *= shrink;
+                sums[m][n][2 * half + 1] *= shrink;
+            }
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+                for (int c = 2 * half; c < 2 * half + 2; c++) {
+                    scores[m][n][c] = exp2f(fmaf(scores[m][n][c], scale2, -offset));
+                    total[m][half] += scores[m][n][c];
+                }
+        }
+}
+
+/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
+ * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
+static __device__ __forceinline__ void
+attention_store(T *to, int64_t stride, int places, int columns, T *rows,
+                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2]) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = SUM_TILES * 8 / ELEMENTS;
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                const Vec<T, 2> pair = {convert<T>(sums[m][n][2 * half] * scale[m][half]),
+                                        convert<T>(sums[m][n][2 * half + 1] * scale[m][half])};
+                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2,
+                          pair);
+            }
+    __syncwarp();
+    for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
+        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        if (place < places && d < columns)
+            store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
+    }
+}
+
+/* rope_table over [16, 8]
+ * 1536 bytes, 384 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
+    const float *__restrict__ inv_freq, float *__restrict__ cos_values,
+    float *__restrict__ sin_values) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 8, col = i % 8;
+    const float t = static_cast<float>(row);
+    const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
+    Vec<float, 4> cos_values_v;
+    Vec<float, 4> sin_values_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t_2 = t * inv_freq_v[j];
+        cos_values_v[j] = cosf(t_2);
+        sin_values_v[j] = sinf(t_2);
+    }
+    store_vec(cos_values + i, cos_values_v);
+    store_vec(sin_values + i, sin_values_v);
+}
+
+/* cast over [4, 32]
+ * from adapter.r; 768 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) cast_4x32(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    const Vec<float, 4> master_v = load_vec<4>(master + i);
+    Vec<__nv_bfloat16, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = convert<__nv_bfloat16>(master_v[j]);
+    }
+    store_vec(border + i, border_v);
+}
+
+/* scale over [32, 4]
+ * from adapter.r; 768 bytes, 128 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 4, col = i % 4;
+    const Vec<float, 4> master_v = load_vec<4>(master + i);
+    Vec<__nv_bfloat16, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+    }
+    store_vec(border + row * 8 + col, border_v);
+}
+
+/* cast over [4, 48]
+ * from adapter.r; 1152 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) cast_4x48(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    if (i >= 192)
+        return;
+    const Vec<float, 4> master_v = load_vec<4>(master + i);
+    Vec<__nv_bfloat16, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = convert<__nv_bfloat16>(master_v[j]);
+    }
+    store_vec(border + i, border_v);
+}
+
+/* block_absmax over [8, 64]
+ * from quantization.quant_type; 1056 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
+    const __nv_bfloat16 *__restrict__ self_attn_k_proj_weight, float *__restrict__ absmax_whole) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane * 2;
+    float max = -INFINITY;
+    const Vec<__nv_bfloat16, 2> self_attn_k_proj_weight_v =
+        load_vec<2>(self_attn_k_proj_weight + row * 64 + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float self_attn_k_proj_weight_j = convert<float>(self_attn_k_proj_weight_v[j]);
+        max = fmaxf(max, fmaxf(self_attn_k_proj_weight_j, -self_attn_k_proj_weight_j));
+    }
+    max = warp_max(max);
+    if (lane == 0)
+        absmax_whole[row] = max;
+}
+
+/* quantize_nf4 over [1, 256]
+ * from quantization.quant_type; 8704 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) quantize_nf4_256(
+    const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ k_proj_weight_even,
+    const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ k_proj_weight_odd,
+    uint8_t *__restrict__ codes) {
+    const int i = threadIdx.x * 8;
+    const float nf4_bounds_row = nf4_bounds[7];
+    const float nf4_bounds_row_2 = nf4_bounds[7];
+    Vec<__nv_bfloat16, 8> k_proj_weight_even_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        k_proj_weight_even_v[j] = k_proj_weight_even[(i + j) * 2];
+    Vec<__nv_bfloat16, 8> k_proj_weight_odd_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        k_proj_weight_odd_v[j] = k_proj_weight_odd[(i + j) * 2];
+    Vec<uint8_t, 8> codes_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float absmax_whole_j = absmax_whole[(i + j) / 32];
+        const float t =
+            convert<float>(k_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+        const float t_2 = t;
+        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const float nf4_bounds_j = nf4_bounds[code + 3];
+        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
+        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
+        const float t_3 =
+            convert<float>(k_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+        const float t_4 = t_3;
+        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
+        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        codes_v[j] =
+            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+    }
+    store_vec(codes + i, codes_v);
+}
+
+/* mean over [1, 8]
+ * from quantization.quant_type; 36 bytes, 40 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) mean_8(
+    const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
+    const int col = threadIdx.x;
+    float sum = 0;
+    if (col < 8) {
+        const float absmax_whole_v = absmax_whole[col];
+        sum += absmax_whole_v;
+    }
+    sum = block_sum<32>(sum);
+    if (threadIdx.x == 0)
+        absmax_offset[0] = sum / 8.0f;
+}
+
+/* block_absmax over [1, 256]
+ * from quantization.quant_type; 1156 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) block_absmax_256(
+    const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
+    float *__restrict__ absmax2) {
+    const int col = threadIdx.x * 8;
+    const float absmax_offset_row = absmax_offset[0];
+    const int t = 0 * 256;
+    float max = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float absmax_whole_j = absmax_whole[min(t + (col + j), 7)];
+        const float t_2 = absmax_whole_j - absmax_offset_row;
+        max = fmaxf(max, fmaxf(t_2, -t_2));
+    }
+    max = block_max<32>(max);
+    if (threadIdx.x == 0)
+        absmax2[0] = max;
+}
+
+/* quantize_absmax over [1, 8]
+ * from quantization.quant_type; 312 bytes, 32 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
+    const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
+    uint8_t *__restrict__ absmax) {
+    const int i = threadIdx.x * 4;
+    if (i >= 8)
+        return;
+    const float absmax_offset_row = absmax_offset[0];
+    const float absmax_bounds_row = absmax_bounds[127];
+    const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
+    Vec<uint8_t, 4> absmax_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float absmax2_j = absmax2[(i + j) / 256];
+        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
+        const float t_2 = t;
+        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const float absmax_bounds_j = absmax_bounds[code + 63];
+        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
+        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
+        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
+        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
+        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
+        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+    }
+    store_vec(absmax + i, absmax_v);
+}
+
+/* block_absmax over [16, 64]
+ * from quantization.quant_type; 2112 bytes, 3072 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) block_absmax_16x64(
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj_weight, float *__restrict__ absmax_whole) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane * 2;
+    float max = -INFINITY;
+    const Vec<__nv_bfloat16, 2> self_attn_o_proj_weight_v =
+        load_vec<2>(self_attn_o_proj_weight + row * 64 + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float self_attn_o_proj_weight_j = convert<float>(self_attn_o_proj_weight_v[j]);
+        max = fmaxf(max, fmaxf(self_attn_o_proj_weight_j, -self_attn_o_proj_weight_j));
+    }
+    max = warp_max(max);
+    if (lane == 0)
+        absmax_whole[row] = max;
+}
+
+/* quantize_nf4 over [1, 512]
+ * from quantization.quant_type; 17408 bytes, 3072 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) quantize_nf4_512(
+    const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ o_proj_weight_even,
+    const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ o_proj_weight_odd,
+    uint8_t *__restrict__ codes) {
+    const int i = threadIdx.x * 8;
+    const float nf4_bounds_row = nf4_bounds[7];
+    const float nf4_bounds_row_2 = nf4_bounds[7];
+    Vec<__nv_bfloat16, 8> o_proj_weight_even_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        o_proj_weight_even_v[j] = o_proj_weight_even[(i + j) * 2];
+    Vec<__nv_bfloat16, 8> o_proj_weight_odd_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        o_proj_weight_odd_v[j] = o_proj_weight_odd[(i + j) * 2];
+    Vec<uint8_t, 8> codes_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float absmax_whole_j = absmax_whole[(i + j) / 32];
+        const float t =
+            convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+        const float t_2 = t;
+        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const float nf4_bounds_j = nf4_bounds[code + 3];
+        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
+        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
+        const float t_3 =
+            convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+        const float t_4 = t_3;
+        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
+        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        codes_v[j] =
+            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+    }
+    store_vec(codes + i, codes_v);
+}
+
+/* mean over [1, 16]
+ * from quantization.quant_type; 68 bytes, 48 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) mean_16(
+    const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
+    const int col = threadIdx.x;
+    float sum = 0;
+    if (col < 16) {
+        const float absmax_whole_v = absmax_whole[col];
+        sum += absmax_whole_v;
+    }
+    sum = block_sum<32>(sum);
+    if (threadIdx.x == 0)
+        absmax_offset[0] = sum / 16.0f;
+}
+
+/* block_absmax over [1, 256]
+ * from quantization.quant_type; 1156 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) block_absmax_256_v2(
+    const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
+    float *__restrict__ absmax2) {
+    const int col = threadIdx.x * 8;
+    const float absmax_offset_row = absmax_offset[0];
+    const int t = 0 * 256;
+    float max = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float absmax_whole_j = absmax_whole[min(t + (col + j), 15)];
+        const float t_2 = absmax_whole_j - absmax_offset_row;
+        max = fmaxf(max, fmaxf(t_2, -t_2));
+    }
+    max = block_max<32>(max);
+    if (threadIdx.x == 0)
+        absmax2[0] = max;
+}
+
+/* quantize_absmax over [1, 16]
+ * from quantization.quant_type; 624 bytes, 64 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
+    const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
+    uint8_t *__restrict__ absmax) {
+    const int i = threadIdx.x * 4;
+    if (i >= 16)
+        return;
+    const float absmax_offset_row = absmax_offset[0];
+    const float absmax_bounds_row = absmax_bounds[127];
+    const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
+    Vec<uint8_t, 4> absmax_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float absmax2_j = absmax2[(i + j) / 256];
+        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
+        const float t_2 = t;
+        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const float absmax_bounds_j = absmax_bounds[code + 63];
+        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
+        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
+        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
+        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
+        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
+        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+    }
+    store_vec(absmax + i, absmax_v);
+}
+
+/* block_absmax over [24, 64]
+ * from quantization.quant_type; 3168 bytes, 4608 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) block_absmax_24x64(
+    const __nv_bfloat16 *__restrict__ gate_proj_weight, float *__restrict__ absmax_whole) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane * 2;
+    float max = -INFINITY;
+    const Vec<__nv_bfloat16, 2> gate_proj_weight_v = load_vec<2>(gate_proj_weight + row * 64 + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float gate_proj_weight_j = convert<float>(gate_proj_weight_v[j]);
+        max = fmaxf(max, fmaxf(gate_proj_weight_j, -gate_proj_weight_j));
+    }
+    max = warp_max(max);
+    if (lane == 0)
+        absmax_whole[row] = max;
+}
+
+/* quantize_nf4 over [1, 768]
+ * from quantization.quant_type; 26112 bytes, 4608 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(96) quantize_nf4_768(
+    const float *__restrict__ absmax_whole,
+    const __nv_bfloat16 *__restrict__ gate_proj_weight_even, const float *__restrict__ nf4_bounds,
+    const __nv_bfloat16 *__restrict__ gate_proj_weight_odd, uint8_t *__restrict__ codes) {
+    const int i = threadIdx.x * 8;
+    const float nf4_bounds_row = nf4_bounds[7];
+    const float nf4_bounds_row_2 = nf4_bounds[7];
+    Vec<__nv_bfloat16, 8> gate_proj_weight_even_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        gate_proj_weight_even_v[j] = gate_proj_weight_even[(i + j) * 2];
+    Vec<__nv_bfloat16, 8> gate_proj_weight_odd_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        gate_proj_weight_odd_v[j] = gate_proj_weight_odd[(i + j) * 2];
+    Vec<uint8_t, 8> codes_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float absmax_whole_j = absmax_whole[(i + j) / 32];
+        const float t =
+            convert<float>(gate_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+        const float t_2 = t;
+        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const float nf4_bounds_j = nf4_bounds[code + 3];
+        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
+        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
+        const float t_3 =
+            convert<float>(gate_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+        const float t_4 = t_3;
+        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
+        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        codes_v[j] =
+            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+    }
+    store_vec(codes + i, codes_v);
+}
+
+/* mean over [1, 24]
+ * from quantization.quant_type; 100 bytes, 56 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) mean_24(
+    const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
+    const int col = threadIdx.x;
+    float sum = 0;
+    if (col < 24) {
+        const float absmax_whole_v = absmax_whole[col];
+        sum += absmax_whole_v;
+    }
+    sum = block_sum<32>(sum);
+    if (threadIdx.x == 0)
+        absmax_offset[0] = sum / 24.0f;
+}
+
+/* block_absmax over [1, 256]
+ * from quantization.quant_type; 1156 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) block_absmax_256_v3(
+    const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
+    float *__restrict__ absmax2) {
+    const int col = threadIdx.x * 8;
+    const float absmax_offset_row = absmax_offset[0];
+    const int t = 0 * 256;
+    float max = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float absmax_whole_j = absmax_whole[min(t + (col + j), 23)];
+        const float t_2 = absmax_whole_j - absmax_offset_row;
+        max = fmaxf(max, fmaxf(t_2, -t_2));
+    }
+    max = block_max<32>(max);
+    if (threadIdx.x == 0)
+        absmax2[0] = max;
+}
+
+/* quantize_absmax over [1, 24]
+ * from quantization.quant_type; 936 bytes, 96 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
+    const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
+    uint8_t *__restrict__ absmax) {
+    const int i = threadIdx.x * 4;
+    if (i >= 24)
+        return;
+    const float absmax_offset_row = absmax_offset[0];
+    const float absmax_bounds_row = absmax_bounds[127];
+    const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
+    Vec<uint8_t, 4> absmax_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float absmax2_j = absmax2[(i + j) / 256];
+        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
+        const float t_2 = t;
+        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const float absmax_bounds_j = absmax_bounds[code + 63];
+        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
+        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
+        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
+        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
+        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
+        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+    }
+    store_vec(absmax + i, absmax_v);
+}
+
+/* embedding, rms_norm over [32, 32]
+ * from model.vocab_size; 12288 bytes, 7168 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40(
+    const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
+    const __nv_bfloat16 *__restrict__ weight_2, __nv_bfloat16 *__restrict__ embed_tokens,
+    __nv_bfloat16 *__restrict__ input_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const int input_ids_row = input_ids[row];
+    float sum = 0;
+    const __nv_bfloat16 weight_v = weight[input_ids_row * 32 + col];
+    const float weight_j = convert<float>(weight_v);
+    embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
+    sum += weight_j * weight_j;
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const __nv_bfloat16 weight_2_v = weight_2[col];
+    input_layernorm[row * 40 + col] =
+        convert<__nv_bfloat16>(convert<float>(weight_v) * rstd * convert<float>(weight_2_v));
+}
+
+/* decode_nf4 over [16, 64]
+ * from quantization.quant_type; 8320 bytes, 1280 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) decode_nf4_16x64_of_40(
+    const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
+    const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
+    __nv_bfloat16 *__restrict__ decoded) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 64, col = i % 64;
+    const int absmax_row = absmax[row];
+    const int t = row / 256;
+    const float absmax2_row = absmax2[t];
+    const float absmax_map_row = absmax_map[absmax_row];
+    const float absmax_offset_row = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
+    Vec<__nv_bfloat16, 8> decoded_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float nf4_map_j =
+            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
+        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
+    }
+    store_vec(decoded + i / 32 * 40 + i % 32, decoded_v);
+}
+
+/* cast over [32, 8]
+ * from quantization.quant_type; 1024 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) cast_32x8_of_40(
+    const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 8, col = i % 8;
+    const Vec<__nv_bfloat16, 8> right_v = load_vec<8>(right + i);
+    Vec<__nv_bfloat16, 8> weight_decoded_right_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        weight_decoded_right_v[j] = convert<__nv_bfloat16>(convert<float>(right_v[j]));
+    }
+    store_vec(weight_decoded_right + row * 40 + col, weight_decoded_right_v);
+}
+
+/* decode_nf4 over [8, 64]
+ * from quantization.quant_type; 4160 bytes, 640 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) decode_nf4_8x64(
+    const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
+    const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
+    __nv_bfloat16 *__restrict__ decoded) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 64, col = i % 64;
+    const int absmax_row = absmax[row];
+    const int t = row / 256;
+    const float absmax2_row = absmax2[t];
+    const float absmax_map_row = absmax_map[absmax_row];
+    const float absmax_offset_row = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
+    Vec<__nv_bfloat16, 8> decoded_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float nf4_map_j =
+            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
+        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
+    }
+    store_vec(decoded + i, decoded_v);
+}
+
+/* rope over [32, 32]
+ * 15360 bytes, 4096 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x32(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
+    __nv_bfloat16 *__restrict__ self_attn_q_rope) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + i);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
+        load_vec<4>(self_attn_q_proj + row * 32 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
+        self_attn_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
+    }
+    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
+}
+
+/* rope over [32, 16]
+ * 7680 bytes, 2048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) rope_32x16(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_k_proj,
+    __nv_bfloat16 *__restrict__ self_attn_k_rope) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 16, col = i % 16;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
+        load_vec<4>(self_attn_k_proj + row * 16 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
+        self_attn_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
+    }
+    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+}
+
+/* attention (forward of attention_mma.cu)
+ * from model.num_attention_heads; 12032 bytes, 34816 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_forward_16x2x16(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
+    using T = __nv_bfloat16;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
+    constexpr float SCALE = 0.25;
+    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4; /* of this lane's first row */
+    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const int begin = start_of(first) / KEYS * KEYS;
+    const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp */
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        peak[r / 2][r % 2] = ATTENTION_LOWEST;
+        total[r / 2][r % 2] = 0;
+    }
+    T *own = q_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        if (base + KEYS <= last)
+            fetch(base + KEYS, stage ^ 1);
+        if (base > warp_last || base + KEYS <= earliest)
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base < latest || base + KEYS - 1 > warp_first)
+            attention_mask(scores, start_of, query, base + lane % 4 * 2);
+        attention_softmax(scores, peak, total, sums, SCALE2);
+        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
+    }
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        float &sum = total[r / 2][r % 2];
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (lane % 4 == 0 && query + r * 8 < SEQ)
+            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
+        sum = 1 / sum;
+    }
+    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, total);
+}
+
+/* decode_nf4 over [16, 64]
+ * from quantization.quant_type; 8320 bytes, 1280 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) decode_nf4_16x64(
+    const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
+    const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
+    __nv_bfloat16 *__restrict__ decoded) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 64, col = i % 64;
+    const int absmax_row = absmax[row];
+    const int t = row / 256;
+    const float absmax2_row = absmax2[t];
+    const float absmax_map_row = absmax_map[absmax_row];
+    const float absmax_offset_row = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
+    Vec<__nv_bfloat16, 8> decoded_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float nf4_map_j =
+            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
+        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
+    }
+    store_vec(decoded + i, decoded_v);
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 10368 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
+    __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float attn_residual_j =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
+    attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
+    const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
+    sum += attn_residual_j_2 * attn_residual_j_2;
+    sum = warp_sum(sum);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    if (lane == 0)
+        post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
+    const __nv_bfloat16 weight_v = weight[col];
+    const float attn_residual_j_3 =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
+    const float t =
+        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) *
+        post_attention_layernorm_rstd_row;
+    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
+}
+
+/* decode_nf4 over [24, 64]
+ * from quantization.quant_type; 12480 bytes, 1920 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) decode_nf4_24x64(
+    const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
+    const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
+    __nv_bfloat16 *__restrict__ decoded) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 64, col = i % 64;
+    const int absmax_row = absmax[row];
+    const int t = row / 256;
+    const float absmax2_row = absmax2[t];
+    const float absmax_map_row = absmax_map[absmax_row];
+    const float absmax_offset_row = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
+    Vec<__nv_bfloat16, 8> decoded_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float nf4_map_j =
+            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
+        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
+    }
+    store_vec(decoded + i, decoded_v);
+}
+
+/* swiglu over [32, 48]
+ * from model.intermediate_size; 9216 bytes, 4608 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
+    const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
+    __nv_bfloat16 *__restrict__ mlp_act) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 48, col = i % 48;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + i);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + i);
+    Vec<__nv_bfloat16, 8> mlp_act_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float gate_proj_j = convert<float>(gate_proj_v[j]);
+        const float mlp_act_j =
+            gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
+        mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
+    }
+    store_vec(mlp_act + row * 56 + col, mlp_act_v);
+}
+
+/* decode_nf4 over [24, 64]
+ * from quantization.quant_type; 12480 bytes, 1920 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) decode_nf4_24x64_of_56(
+    const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
+    const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
+    __nv_bfloat16 *__restrict__ decoded) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 64, col = i % 64;
+    const int absmax_row = absmax[row];
+    const int t = row / 256;
+    const float absmax2_row = absmax2[t];
+    const float absmax_map_row = absmax_map[absmax_row];
+    const float absmax_offset_row = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
+    Vec<__nv_bfloat16, 8> decoded_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float nf4_map_j =
+            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
+        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
+    }
+    store_vec(decoded + i / 48 * 56 + i % 48, decoded_v);
+}
+
+/* cast over [32, 8]
+ * from quantization.quant_type; 1024 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) cast_32x8_of_56(
+    const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 8, col = i % 8;
+    const Vec<__nv_bfloat16, 8> right_v = load_vec<8>(right + i);
+    Vec<__nv_bfloat16, 8> weight_decoded_right_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        weight_decoded_right_v[j] = convert<__nv_bfloat16>(convert<float>(right_v[j]));
+    }
+    store_vec(weight_decoded_right + row * 56 + col, weight_decoded_right_v);
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 10368 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
+    const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
+    float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
+    mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
+    const float mlp_residual_j_2 = convert<float>(convert<__nv_bfloat16>(mlp_residual_j));
+    sum += mlp_residual_j_2 * mlp_residual_j_2;
+    sum = warp_sum(sum);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    if (lane == 0)
+        input_layernorm_rstd[row] = input_layernorm_rstd_row;
+    const __nv_bfloat16 weight_v = weight[col];
+    const float mlp_residual_j_3 =
+        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
+        convert<float>(down_proj_v)));
+    const float input_layernorm_j =
+        mlp_residual_j_3 * input_layernorm_rstd_row * convert<float>(weight_v);
+    input_layernorm[row * 40 + col] = convert<__nv_bfloat16>(input_layernorm_j);
+}
+
+/* cross_entropy, cross_entropy_grad over [32, 64]
+ * from training.task; 20608 bytes, 21504 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
+    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
+    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane * 2;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    const float loss_grad_row = loss_grad[0];
+    const float scale = loss_weight_row * loss_grad_row;
+    const bool has_target = labels_row >= 0;
+    SumOfExps<float> exps;
+    float target = 0;
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float lm_head_j = convert<float>(lm_head_v[j]);
+        exps.add(lm_head_j);
+        target += col + j == labels_row ? lm_head_j : 0.0f;
+    }
+    const float lse = warp_lse(exps);
+    target = warp_sum(target);
+    if (lane == 0)
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+    Vec<__nv_bfloat16, 2> lm_head_grad_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float softmax = expf(convert<float>(lm_head_v[j]) - lse);
+        const float lm_head_grad_j =
+            has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
+        lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
+    }
+    store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
+}
+
+/* sum over [1, 32]
+ * from training.task; 132 bytes, 32 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) sum_32(
+    const float *__restrict__ loss_rows, float *__restrict__ loss) {
+    const int col = threadIdx.x;
+    float sum = 0;
+    const float loss_rows_v = loss_rows[col];
+    sum += loss_rows_v;
+    sum = block_sum<32>(sum);
+    if (threadIdx.x == 0)
+        loss[0] = sum;
+}
+
+/* add
+ * from training.task; 12 bytes, 1 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) add(
+    float *__restrict__ step_loss, const float *__restrict__ loss) {
+    const float step_loss_row = step_loss[0];
+    const float loss_row = loss[0];
+    step_loss[0] = step_loss_row + loss_row;
+}
+
+/* rms_norm_grad over [32, 32]
+ * 12288 bytes, 10240 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
+    const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
+    const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
+    __nv_bfloat16 *__restrict__ mlp_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float model_norm_rstd_row = model_norm_rstd[row];
+    float sum = 0;
+    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
+    const __nv_bfloat16 weight_v = weight[col];
+    const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
+    sum +=
+        convert<float>(model_norm_grad_v) * convert<float>(weight_v) *
+        (convert<float>(mlp_residual_v) * model_norm_rstd_row);
+    sum = warp_sum(sum);
+    const float mean = sum * 0.03125f;
+    const float off_xhat =
+        convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
+        convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
+    mlp_residual_grad[row * 40 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
+}
+
+/* decode_nf4 over [24, 64]
+ * from quantization.quant_type; 12480 bytes, 1920 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) decode_nf4_24x64_v2(
+    const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
+    const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
+    __nv_bfloat16 *__restrict__ decoded) {
+    const int i = threadIdx.x * 8;
+    const int row = i / 64, col = i % 64;
+    const int absmax_row = absmax[row];
+    const int t = row / 256;
+    const float absmax2_row = absmax2[t];
+    const float absmax_map_row = absmax_map[absmax_row];
+    const float absmax_offset_row = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
+    Vec<__nv_bfloat16, 8> decoded_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float nf4_map_j =
+            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
+        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
+    }
+    store_vec(decoded + i, decoded_v);
+}
+
+/* cast over [8, 48]
+ * from quantization.quant_type; 1536 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) cast_8x48(
+    const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
+    const int i = threadIdx.x * 8;
+    if (i >= 384)
+        return;
+    const Vec<__nv_bfloat16, 8> below_v = load_vec<8>(below + i);
+    Vec<__nv_bfloat16, 8> weight_decoded_below_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        weight_decoded_below_v[j] = convert<__nv_bfloat16>(convert<float>(below_v[j]));
+    }
+    store_vec(weight_decoded_below + i, weight_decoded_below_v);
+}
+
+/* swiglu_grad over [32, 48]
+ * from model.intermediate_size; 15360 bytes, 13824 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
+    const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
+    const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
+    __nv_bfloat16 *__restrict__ act_grad_up) {
+    const int i = threadIdx.x * 8;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + i);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + i);
+    const Vec<__nv_bfloat16, 8> mlp_act_grad_v = load_vec<8>(mlp_act_grad + i);
+    Vec<__nv_bfloat16, 8> act_grad_gate_v;
+    Vec<__nv_bfloat16, 8> act_grad_up_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float gate_proj_j = convert<float>(gate_proj_v[j]);
+        const float mlp_act_grad_j = convert<float>(mlp_act_grad_v[j]);
+        const float sigmoid = 1.0f / (1.0f + expf(-gate_proj_j));
+        const float act_grad_gate_j =
+            mlp_act_grad_j * convert<float>(up_proj_v[j]) *
+            (sigmoid * (1.0f + gate_proj_j * (1.0f - sigmoid)));
+        act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
+        act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * sigmoid));
+    }
+    store_vec(act_grad_gate + i, act_grad_gate_v);
+    store_vec(act_grad_up + i, act_grad_up_v);
+}
+
+/* rms_norm_grad, add over [32, 32]
+ * 14336 bytes, 11264 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
+    const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ weight,
+    const float *__restrict__ post_attention_layernorm_rstd,
+    const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
+    const __nv_bfloat16 *__restrict__ mlp_residual_grad,
+    __nv_bfloat16 *__restrict__ attn_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
+    float sum = 0;
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
+    const __nv_bfloat16 weight_v = weight[col];
+    const __nv_bfloat16 post_attention_layernorm_grad_v =
+        post_attention_layernorm_grad[row * 32 + col];
+    const float xhat = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
+    const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
+    sum += dxhat * xhat;
+    sum = warp_sum(sum);
+    const float mean = sum * 0.03125f;
+    const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
+    const float xhat_2 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
+    const float dxhat_2 =
+        convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
+    const float attn_residual_grad_j =
+        convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row *
+        (dxhat_2 - xhat_2 * mean)));
+    attn_residual_grad[row * 32 + col] =
+        convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
+}
+
+/* attention_grad (backward_q of attention_mma.cu)
+ * from model.num_attention_heads; 19200 bytes, 52224 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_q_16x2x16(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const __nv_bfloat16 *__restrict__ o,
+    const float *__restrict__ lse,
+    const __nv_bfloat16 *__restrict__ d_o, float *__restrict__ delta,
+    __nv_bfloat16 *__restrict__ dq) {
+    using T = __nv_bfloat16;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
+    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 32;
+    constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *do_tile = q_tile + ROWS * PITCH;      /* [ROWS][PITCH] */
+    T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4;
+    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const int begin = start_of(first) / KEYS * KEYS;
+    const int earliest = start_of(warp_first), latest = start_of(warp_last);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    /* The four lanes that hold a row's scores share its delta. */
+    float lse2[ROW_TILES][2], row_delta[ROW_TILES][2], scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8;
+        const bool inside = i < SEQ;
+        float sum = 0;
+        for (int d = lane % 4 * ELEMENTS; inside && d < HEAD_DIM; d += 4 * ELEMENTS) {
+            const auto a = load_vec<ELEMENTS>(o + (token + i) * O_STRIDE + head * HEAD_DIM + d);
+            const auto b = load_vec<ELEMENTS>(d_o + (token + i) * DO_STRIDE + head * HEAD_DIM + d);
+#pragma unroll
+            for (int e = 0; e < ELEMENTS; e++)
+                sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
+        }
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (inside && lane % 4 == 0)
+            delta[(token + i) * HEADS + head] = sum;
+        row_delta[r / 2][r % 2] = sum;
+        lse2[r / 2][r % 2] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
+        scale[r / 2][r % 2] = SCALE;
+    }
+
+    float sums[ROW_TILES][WIDTH / 8][4] = {};
+    T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads();
+        if (base + KEYS <= last)
+            fetch(base + KEYS, stage ^ 1);
+        if (base > warp_last || base + KEYS <= earliest)
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base < latest || base + KEYS - 1 > warp_first)
+            attention_mask(scores, start_of, query, base + lane % 4 * 2);
+        attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+            for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    const float p = exp2f(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
+                    ds[m][n][c] = p * (ds[m][n][c] - row_delta[m][c / 2]);
+                }
+        attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
+    }
+    attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, scale);
+}
+
+/* attention_grad (backward_kv of attention_mma.cu)
+ * from model.num_attention_heads; 9984 bytes, 69632 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_kv_16x2x16(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const __nv_bfloat16 *__restrict__ d_o,
+    __nv_bfloat16 *__restrict__ dk,
+    __nv_bfloat16 *__restrict__ dv) {
+    using T = __nv_bfloat16;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t V_STRIDE = 16, DO_STRIDE = 32;
+    constexpr int64_t DK_STRIDE = 16, DV_STRIDE = 16;
+    constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int QUERIES = 32;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
+    constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
+    constexpr int COLUMNS = WIDTH / SPLIT, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, k_tile);                  /* [ROWS][PITCH] */
+    T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
+    T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
+    T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
+    float *lse2 =
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
+    float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] */
+
+    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
+    const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int key = warp_first + lane / 4; /* of this lane's first row */
+
+    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
+     * still sees one of them. */
+    const int begin = first / QUERIES * QUERIES;
+    int tiles = 0;
+    for (int base = begin; base < SEQ; base += QUERIES)
+        tiles += base - positions[token + base] <= last;
+    const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
+    const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
+    const auto fetch = [&](int t) {
+        const int base = base_of(t), column_of_head = head_of(t) * HEAD_DIM, stage = t % 2;
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
+            DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        cp_async_commit();
+    };
+    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the
+     * tile before it is computed. Past the last query, no key is late enough to be seen. */
+    static_assert(QUERIES <= THREADS, "a thread carries one query");
+    float next_lse2 = 0, next_delta = 0;
+    int next_start = SEQ;
+    const auto load_queries = [&](int t) {
+        const int query = base_of(t) + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && query < SEQ;
+        const int64_t at = (token + query) * HEADS + head_of(t);
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
+        next_delta = inside ? delta[at] : 0;
+        next_start = inside ? query - positions[token + query] : SEQ;
+    };
+    const auto store_queries = [&](int t) {
+        const int at = t % 2 * QUERIES + threadIdx.x;
+        if (threadIdx.x < QUERIES) {
+            lse2[at] = next_lse2;
+            deltas[at] = next_delta;
+            starts[at] = next_start;
+        }
+    };
+
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(0);
+    load_queries(0);
+    store_queries(0);
+
+    float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
+    T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
+    for (int t = 0; t < GROUP * tiles; t++) {
+        cp_async_wait<0>();
+        __syncthreads();
+        const bool more = t + 1 < GROUP * tiles;
+        if (more) {
+            fetch(t + 1);
+            load_queries(t + 1);
+        }
+        const int base = base_of(t), at = t % 2 * QUERIES;
+        if (base + QUERIES > warp_first && starts[at] <= warp_last) {
+            const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
+            const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first;
+            float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
+            attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
+            attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
+            if (!whole)
+                attention_mask_transposed(p, starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
+#pragma unroll
+            for (int n = 0; n < QUERIES / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 2; c++) {
+                    const int i = at + n * 8 + lane % 4 * 2 + c;
+                    const float column_lse2 = lse2[i], column_delta = deltas[i];
+#pragma unroll
+                    for (int r = 0; r < 2 * ROW_TILES; r++) {
+                        float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
+                        x = exp2f(fmaf(x, SCALE * LOG2E, -column_lse2));
+                        dx = x * (dx - column_delta);
+                    }
+                }
+            attention_add<PITCH>(dv_sums, p, do_tile + column);
+            attention_add<PITCH>(dk_sums, ds, q_tile + column);
+        }
+        if (more)
+            store_queries(t + 1);
+    }
+
+    float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        dk_scale[r / 2][r % 2] = SCALE;
+        dv_scale[r / 2][r % 2] = 1;
+    }
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
+                           DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
+                           dk_scale);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
+                           DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
+                           dv_scale);
+}
+
+/* rope_grad over [32, 16]
+ * 7680 bytes, 2048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
+    __nv_bfloat16 *__restrict__ self_attn_k_proj_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 16, col = i % 16;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
+        load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
+        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+    }
+    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
+}
+
+/* rope_grad over [32, 32]
+ * 15360 bytes, 4096 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
+    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
+        load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+    }
+    store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
+}
+
+/* cast over [8, 32]
+ * from quantization.quant_type; 1024 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) cast_8x32(
+    const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
+    const int i = threadIdx.x * 8;
+    const Vec<__nv_bfloat16, 8> below_v = load_vec<8>(below + i);
+    Vec<__nv_bfloat16, 8> weight_decoded_below_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        weight_decoded_below_v[j] = convert<__nv_bfloat16>(convert<float>(below_v[j]));
+    }
+    store_vec(weight_decoded_below + i, weight_decoded_below_v);
+}
+
+/* rms_norm_grad, add over [32, 32]
+ * 14336 bytes, 11264 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
+    const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
+    const float *__restrict__ input_layernorm_rstd,
+    const __nv_bfloat16 *__restrict__ input_layernorm_grad,
+    const __nv_bfloat16 *__restrict__ attn_residual_grad,
+    __nv_bfloat16 *__restrict__ mlp_residual_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const float input_layernorm_rstd_row = input_layernorm_rstd[row];
+    float sum = 0;
+    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
+    const __nv_bfloat16 weight_v = weight[col];
+    const __nv_bfloat16 input_layernorm_grad_v = input_layernorm_grad[row * 32 + col];
+    const float dxhat = convert<float>(input_layernorm_grad_v) * convert<float>(weight_v);
+    sum += dxhat * (convert<float>(mlp_residual_v) * input_layernorm_rstd_row);
+    sum = warp_sum(sum);
+    const float mean = sum * 0.03125f;
+    const __nv_bfloat16 attn_residual_grad_v = attn_residual_grad[row * 32 + col];
+    const float dxhat_2 = convert<float>(input_layernorm_grad_v) * convert<float>(weight_v);
+    const float off_xhat =
+        dxhat_2 - convert<float>(mlp_residual_v) * input_layernorm_rstd_row * mean;
+    const float mlp_residual_grad_j =
+        convert<float>(convert<__nv_bfloat16>(input_layernorm_rstd_row * off_xhat));
+    mlp_residual_grad[row * 40 + col] =
+        convert<__nv_bfloat16>(convert<float>(attn_residual_grad_v) + mlp_residual_grad_j);
+}
+
+/* rope_grad over [32, 32]
+ * 15360 bytes, 4096 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
+    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
+        load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+    }
+    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
+}
+
+/* sum_squares over [rows, 1024]
+ * 4096 bytes, 2048 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
+    const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
+    const int64_t worker = blockIdx.x;
+    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t end = first + each < rows ? first + each : rows;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    const int col = (blockIdx.y * 32 + lane) * 8;
+    Vec<float, 8> columns = {};
+    for (int64_t row = first + part; row < end; row += 8) {
+        const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * 1024 + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            columns[j] += gradient_v[j] * gradient_v[j];
+        }
+    }
+    SHARED Vec<float, 8> sums[256];
+    columns = sum_of_parts<8, 32>(sums, columns);
+    if (part > 0)
+        return;
+    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+}
+
+/* sum_squares over [64, 1024]
+ * 266240 bytes, 65536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
+    const float *__restrict__ columns_partial, float *__restrict__ columns) {
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
+    SHARED float sums[256];
+    float total = 0;
+    if (col < 1024)
+        for (int row = part; row < 64; row += 8) {
+            total += columns_partial[row * 1024 + col];
+        }
+    total = sum_of_parts<8, 32>(sums, total);
+    if (part > 0 || col >= 1024)
+        return;
+    columns[col] = total;
+}
+
+/* sum, clip_factor over [1, 1024]
+ * 5128 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_1024(
+    const float *__restrict__ columns, const int *__restrict__ step,
+    const int *__restrict__ bad_step, float *__restrict__ grad_norm,
+    float *__restrict__ clip_factor) {
+    const int col = threadIdx.x * 8;
+    const int step_row = step[0];
+    const int bad_step_row = bad_step[0];
+    float squared = 0;
+    const Vec<float, 8> columns_v = load_vec<8>(columns + col);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        squared += columns_v[j];
+    }
+    squared = block_sum<128>(squared);
+    const float grad_norm_row = sqrtf(squared);
+    if (threadIdx.x == 0)
+        grad_norm[step_row] = grad_norm_row;
+    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    if (threadIdx.x == 0)
+        clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
+}
+
+/* adamw over [rows, 1024]
+ * 36864 bytes, 16128 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
+    float *__restrict__ master, const float *__restrict__ gradient, float *__restrict__ exp_avg,
+    float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
+    const int *__restrict__ step, const int *__restrict__ applied, const float *__restrict__ lr,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
+    if (i >= rows * 1024)
+        return;
+    const float clip_factor_row = clip_factor[0];
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const float lr_row = lr[static_cast<int64_t>(step_row)];
+    const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
+    const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
+    const float t = 1.0f - lr_row * 0.01f;
+    const float rate = lr_row / bias_correction1_row;
+    const bool applies = 0.0f < clip_factor_row;
+    const Vec<float, 4> master_v = load_vec<4>(master + i);
+    const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
+    const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
+    const Vec<float, 4> exp_avg_sq_v = load_vec<4>(exp_avg_sq + i);
+    Vec<float, 4> new_master_v;
+    Vec<float, 4> new_exp_avg_v;
+    Vec<float, 4> new_exp_avg_sq_v;
+    Vec<__nv_bfloat16, 4> weight_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float clipped = gradient_v[j] * clip_factor_row;
+        const float t_2 = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
+        const float t_3 = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float t_4 =
+            master_v[j] * t - rate * (t_2 / (sqrtf(t_3) / bias_correction2_row + 1e-08f));
+        const float master_j = applies ? t_4 : master_v[j];
+        new_master_v[j] = master_j;
+        new_exp_avg_v[j] = applies ? t_2 : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? t_3 : exp_avg_sq_v[j];
+        weight_v[j] = convert<__nv_bfloat16>(master_j);
+    }
+    store_vec(master + i, new_master_v);
+    store_vec(exp_avg + i, new_exp_avg_v);
+    store_vec(exp_avg_sq + i, new_exp_avg_sq_v);
+    store_vec(weight + i, weight_v);
+}
+
+/* advance_step
+ * 40 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) advance_step(
+    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
+    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
+    const float clip_factor_row = clip_factor[0];
+    const bool applies = 0.0f < clip_factor_row;
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const int bad_step_row = bad_step[0];
+    const float step_loss_row = step_loss[0];
+    loss[step_row] = step_loss_row;
+    step[0] = step_row + 1;
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    step_loss[0] = 0.0f;
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 10240 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
+    __nv_bfloat16 *__restrict__ attn_residual,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float attn_residual_j =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
+    attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
+    const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
+    sum += attn_residual_j_2 * attn_residual_j_2;
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const __nv_bfloat16 weight_v = weight[col];
+    const float attn_residual_j_3 =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
+    const float post_attention_layernorm_j =
+        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * rstd * convert<float>(weight_v);
+    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 10240 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_v2(
+    const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
+    __nv_bfloat16 *__restrict__ input_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
+    mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
+    const float mlp_residual_j_2 = convert<float>(convert<__nv_bfloat16>(mlp_residual_j));
+    sum += mlp_residual_j_2 * mlp_residual_j_2;
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const __nv_bfloat16 weight_v = weight[col];
+    const float mlp_residual_j_3 =
+        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
+        convert<float>(down_proj_v)));
+    input_layernorm[row * 40 + col] =
+        convert<__nv_bfloat16>(mlp_residual_j_3 * rstd * convert<float>(weight_v));
+}
+
+/* add, rms_norm over [32, 32]
+ * from model.hidden_size; 8192 bytes, 9216 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
+    const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    float sum = 0;
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const float mlp_residual_j =
+        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
+        convert<float>(down_proj_v)));
+    sum += mlp_residual_j * mlp_residual_j;
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const __nv_bfloat16 weight_v = weight[col];
+    const float mlp_residual_j_2 =
+        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
+        convert<float>(down_proj_v)));
+    model_norm[row * 32 + col] =
+        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
+}
+
+/* cross_entropy over [32, 64]
+ * from training.task; 12544 bytes, 12288 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
+    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
+    float *__restrict__ loss_rows_lse) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane * 2;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    SumOfExps<float> exps;
+    float target = 0;
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float lm_head_j = convert<float>(lm_head_v[j]);
+        exps.add(lm_head_j);
+        target += col + j == labels_row ? lm_head_j : 0.0f;
+    }
+    const float lse = warp_lse(exps);
+    target = warp_sum(target);
+    if (lane == 0)
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+    if (lane == 0)
+        loss_rows_lse[row] = lse;
+}
