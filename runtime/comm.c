@@ -198,6 +198,19 @@ static void agree_on_stages(Rt *rt) {
         leave_together(rt);
 }
 
+/* Those that decide what ranks do together: who dumps or goes on asks the others for what they hold. */
+static void agree_on_options(Rt *rt, const char *remedy) {
+    const RtOptions *o = &rt->options;
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text, "%s%s%s%s%s", o->dump_file ? "--dump " : "",
+             o->resume ? "--resume " : "", o->no_adapter ? "--no-adapter " : "",
+             o->init_dir ? "--init " : "", o->adapter_dir ? "--adapter " : "");
+    size_t end = strlen(text);
+    if (end > 0)
+        text[end - 1] = '\0';
+    comm_agree(rt, "their options", end > 0 ? text : "none", remedy);
+}
+
 static void agree_on_program(Rt *rt) {
     static const char build[] = "start all ranks from the same build of the same experiment";
     static const char line[] = "start all ranks with the same command line";
@@ -211,6 +224,7 @@ static void agree_on_program(Rt *rt) {
     comm_agree(rt, "--steps", text, line);
     snprintf(text, sizeof text, "%lld", (long long)rt->options.seed);
     comm_agree(rt, "--seed", text, line);
+    agree_on_options(rt, line);
 }
 
 /* ---- opening and closing ----------------------------------------------------------------------- */

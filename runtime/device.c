@@ -197,15 +197,18 @@ static size_t slot_bytes(const RtProgram *program) {
     return bytes / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
 }
 
-static RtPtr allocate(size_t bytes, const char *what) {
+static RtPtr allocate(const Rt *rt, size_t bytes, const char *what) {
     RtPtr address = 0;
+    char who[32] = "the device";
+    if (rt->card > 0)
+        snprintf(who, sizeof who, "card %d", rt->card);
     CUresult result = cu.MemAlloc(&address, bytes ? bytes : ARENA_ALIGNMENT);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         size_t free_bytes = 0, total = 0;
         CU(MemGetInfo, &free_bytes, &total);
-        rt_fail("the device has no memory for %s: %zu bytes wanted, %zu of %zu free; use a smaller "
-                "batch or set activation_checkpoint.memory_budget_gib",
-                what, bytes, free_bytes, total);
+        rt_fail("%s has no memory for %s: %zu bytes wanted, %zu of %zu free; use a smaller batch or "
+                "set activation_checkpoint.memory_budget_gib",
+                who, what, bytes, free_bytes, total);
     }
     driver_check(result, "cuMemAlloc");
     return address;
@@ -216,14 +219,14 @@ static void allocate_arenas(Rt *rt) {
     rt->slot_count = arena_slots(program, RT_INPUT);
     rt->slots = rt_alloc((size_t)rt->slot_count * sizeof *rt->slots);
     size_t state = rt->card == 0 ? program->arena_bytes[RT_STATE] : program->replica_state_bytes;
-    rt->arenas[RT_STATE] = allocate(state, "weights and optimizer state");
-    rt->arenas[RT_SCRATCH] = allocate(program->arena_bytes[RT_SCRATCH], "activations");
-    rt->arenas[RT_INPUT] = allocate((size_t)rt->slot_count * slot_bytes(program), "input");
+    rt->arenas[RT_STATE] = allocate(rt, state, "weights and optimizer state");
+    rt->arenas[RT_SCRATCH] = allocate(rt, program->arena_bytes[RT_SCRATCH], "activations");
+    rt->arenas[RT_INPUT] = allocate(rt, (size_t)rt->slot_count * slot_bytes(program), "input");
     rt->input = rt->arenas[RT_INPUT];
     if (!program->pipeline)
         return;
     size_t stash = (size_t)arena_slots(program, RT_STASH) * program->arena_bytes[RT_STASH];
-    rt->stash = rt->arenas[RT_STASH] = allocate(stash, "activations in flight");
+    rt->stash = rt->arenas[RT_STASH] = allocate(rt, stash, "activations in flight");
 }
 
 /* Legacy stream 0 is not used, and nothing waits for it. What ranks do together goes first where a

@@ -37,6 +37,15 @@ static bool runs(const Check *c, int launch) {
     return c->ends_step || !c->entry->launches[launch].ends_step;
 }
 
+/* What a wait is for: all that the launch's stream has been given so far, whose last launch that runs
+ * may be an earlier one; -1: none. */
+static int awaited(const Check *c, int launch) {
+    int stream = c->entry->launches[launch].stream;
+    while (launch >= 0 && (!runs(c, launch) || c->entry->launches[launch].stream != stream))
+        launch--;
+    return launch;
+}
+
 /* ---- after ----------------------------------------------------------------------------------- */
 
 static bool is_before(const Check *c, int a, int b) {
@@ -64,8 +73,8 @@ static void find_before(Check *c) {
         for (int w = 0; w < launch->wait_count; w++) {
             if (launch->wait[w] < 0 || launch->wait[w] >= b)
                 FAULT(c, "%s: launch %d waits for a later one", c->entry->name, b);
-            else if (runs(c, launch->wait[w]))
-                add_before(c, launch->wait[w], b);
+            else if (awaited(c, launch->wait[w]) >= 0)
+                add_before(c, awaited(c, launch->wait[w]), b);
         }
     }
 }
@@ -75,8 +84,10 @@ static void check_end(Check *c) {
     const PlanEntry *entry = c->entry;
     for (int i = 0; i < entry->launch_count; i++) {
         bool ended = entry->launches[i].stream == STREAM_COMPUTE || !runs(c, i);
-        for (int w = 0; w < entry->wait_count && !ended; w++)
-            ended = runs(c, entry->wait[w]) && (i == entry->wait[w] || is_before(c, i, entry->wait[w]));
+        for (int w = 0; w < entry->wait_count && !ended; w++) {
+            int last = awaited(c, entry->wait[w]);
+            ended = last >= 0 && (i == last || is_before(c, i, last));
+        }
         if (!ended)
             FAULT(c, "%s: launch %d may still run at its end", entry->name, i);
     }

@@ -50,7 +50,9 @@ test_cards_images() {
         program cards_gather $cases/cnn/spec.toml precision.dtype=fp64 training.label_smoothing=0.1 \
             training.steps=5 $(cards 4) parallelism.gather_outputs=true &&
         run cards_gather cards_gather_out "--init $cases/cnn/model" &&
-        same_results cards_images_many_out cards_gather_out
+        same_results cards_images_many_out cards_gather_out &&
+        [ "$(of_kind gather bytes "$work/cards_gather_out/report.json")" -gt \
+            "$(of_kind gather bytes "$work/cards_images_many_out/report.json")" ]
 }
 
 test_cards_bf16() {

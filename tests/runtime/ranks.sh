@@ -212,7 +212,9 @@ test_ranks_that_differ() {
     [ $? = 1 ] && says differ "error: rank 0: ranks differ in the experiment's spec: rank 0 has 0000.*, rank 2 has 1111" ||
         return 1
     (cd "$WORK/three" && timeout 60 mpirun -np 1 ./run --seed 7 : -np 2 ./run --seed 8) > "$out.log" 2>&1
-    [ $? = 1 ] && says differ "ranks differ in --seed: rank 0 has 7, rank 1 has 8"
+    [ $? = 1 ] && says differ "ranks differ in --seed: rank 0 has 7, rank 1 has 8" || return 1
+    (cd "$WORK/three" && timeout 60 mpirun -np 2 ./run : -np 1 ./run --resume) > "$out.log" 2>&1
+    [ $? = 1 ] && says differ "ranks differ in their options: rank 0 has none, rank 2 has --resume"
 }
 
 test_missing_libraries() {

@@ -27,6 +27,14 @@ static const char *const base =
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"streams\"\n"
     "[parallelism]\ndata_parallel_replicate_degree = 2\n";
 
+/* Batch norm's sums are of each micro-step. */
+static const char *const normed =
+    "[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 16\nimage_size = 32\nwidth_mult = 0.25\n"
+    "[training]\ntask = \"classify\"\nper_device_train_batch_size = 4\nsteps = 2\n"
+    "gradient_accumulation_steps = 2\n"
+    "[data]\nformat = \"synthetic\"\n[job]\nname = \"streams\"\n"
+    "[parallelism]\ndata_parallel_replicate_degree = 2\nsync_batch_norm = true\n";
+
 static Arena arena;
 
 static int teardown(void **state) {
@@ -35,12 +43,12 @@ static int teardown(void **state) {
     return 0;
 }
 
-static Plan *plan_with(const char *const *sets, int count) {
+static Plan *plan_of(const char *text, const char *const *sets, int count) {
     char path[] = "/tmp/test_streams_XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_null(file_write(path, base, strlen(base), NULL));
+    assert_null(file_write(path, text, strlen(text), NULL));
     Spec *spec = spec_read(&arena, path, sets, count);
     unlink(path);
     Program *program = model_build(&arena, spec);
@@ -56,9 +64,10 @@ static Plan *plan_with(const char *const *sets, int count) {
     return plan;
 }
 
-#define PLAN(...)                            \
-    plan_with((const char *const[]){__VA_ARGS__}, \
-              (int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(const char *)))
+#define PLAN_OF(text, ...)                         \
+    plan_of(text, (const char *const[]){__VA_ARGS__}, \
+            (int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(const char *)))
+#define PLAN(...) PLAN_OF(base, __VA_ARGS__)
 #define EACH "parallelism.bucket_size_mb=0.001"
 #define FLAT "parallelism.bucket_size_mb=1024"
 
@@ -180,6 +189,20 @@ static void test_only_the_last_micro_step_sums(void **state) {
     assert_true(entry->cost.dram_bytes > entry->other_cost.dram_bytes);
 }
 
+/* A stream whose last launch is left out is waited for all the same. */
+static void test_sums_of_each_micro_step_share_the_stream(void **state) {
+    (void)state;
+    Plan *plan = PLAN_OF(normed, EACH);
+    PlanEntry *entry = micro_step(plan);
+    int always = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        always += entry->launches[i].stream == STREAM_COMMUNICATION && !entry->launches[i].ends_step;
+    assert_true(always > 0);
+    assert_true(entry->launches[entry->wait[0]].ends_step);
+    entry->wait_count = 0;
+    assert_non_null(strstr(plan_find_fault(plan), "may still run at its end"));
+}
+
 /* What always runs cannot rely on what may be left out: c takes no bytes of a, though between the
  * last use of a and it there is a wait by way of b. */
 static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
@@ -258,6 +281,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_a_flat_sum_stays_where_it_is, teardown),
         cmocka_unit_test_teardown(test_missing_waits_are_found, teardown),
         cmocka_unit_test_teardown(test_only_the_last_micro_step_sums, teardown),
+        cmocka_unit_test_teardown(test_sums_of_each_micro_step_share_the_stream, teardown),
         cmocka_unit_test_teardown(test_a_launch_that_may_be_left_out_orders_nothing, teardown),
         cmocka_unit_test_teardown(test_what_is_exposed_is_predicted, teardown),
         cmocka_unit_test_teardown(test_small_gradients_are_one_bucket, teardown),
