@@ -198,6 +198,16 @@ static void agree_on_stages(Rt *rt) {
         leave_together(rt);
 }
 
+/* Communicators are made by all ranks at once. */
+static void agree_on_groups(Rt *rt, const char *remedy) {
+    char text[TEXT_SIZE];
+    unsigned long long named = 0;
+    for (int i = 0; i < rt->program->group_count; i++)
+        named |= 1ull << rt->program->groups[i];
+    snprintf(text, sizeof text, "%016llx", named);
+    comm_agree(rt, "the groups of ranks", text, remedy);
+}
+
 /* Those that decide what ranks do together: who dumps or goes on asks the others for what they hold. */
 static void agree_on_options(Rt *rt, const char *remedy) {
     const RtOptions *o = &rt->options;
@@ -220,6 +230,7 @@ static void agree_on_program(Rt *rt) {
     snprintf(text, sizeof text, "checksum %08x", (unsigned)tensors_crc32(rt->program));
     agree_on_stages(rt);
     agree_in(rt, RT_WORLD & ~RT_PIPELINE, "the table of tensors", text, build);
+    agree_on_groups(rt, build);
     snprintf(text, sizeof text, "%lld", (long long)rt->options.steps);
     comm_agree(rt, "--steps", text, line);
     snprintf(text, sizeof text, "%lld", (long long)rt->options.seed);

@@ -105,19 +105,13 @@ static void open_group(Rt *rt, RtGroup group) {
     free(ids);
 }
 
-/* Those that the program names, and those that have batches of their own, for evaluation; the same ones
- * in the same order on all ranks. */
+/* The ranks have agreed on the table. */
 void nccl_open(Rt *rt) {
     const RtProgram *program = rt->program;
-    bool wanted[RT_WORLD + 1] = {false};
     load_symbols();
     check_version();
-    wanted[mesh_group(program, RT_DATA)] = wanted[mesh_group(program, RT_DATA | RT_PIPELINE)] = true;
     for (int i = 0; i < program->group_count; i++)
-        wanted[mesh_group(program, program->groups[i])] = true;
-    for (RtGroup group = 1; group <= RT_WORLD; group++)
-        if (wanted[group])
-            open_group(rt, group);
+        open_group(rt, mesh_group(program, program->groups[i]));
 }
 
 void nccl_close(Rt *rt) {

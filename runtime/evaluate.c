@@ -32,7 +32,6 @@ static int64_t run_batches(Rt *rt, int64_t batches) {
     return targets;
 }
 
-/* Of a pipeline the last stage alone has figures. */
 static void sum(Rt *rt, RtGroup group, size_t at, int64_t count, RtDtype dtype) {
     rt_all_reduce(rt, group, rt_state(rt, at), count, dtype);
 }
@@ -50,15 +49,21 @@ static void share_buffers(Rt *rt) {
     }
 }
 
+/* Of a pipeline the last stage alone has figures, the others zeros. */
+static void sum_figure(Rt *rt, size_t at) {
+    sum(rt, RT_PIPELINE, at, 1, rt->program->real);
+    sum(rt, RT_DATA, at, 1, rt->program->real);
+}
+
 /* Over the held-out targets of all ranks, each batch's once: of a pipeline's stages the last one has
  * them. */
 static int64_t sum_figures(Rt *rt, int64_t targets) {
     const RtProgram *program = rt->program;
     if (mesh_first(program, RT_WORLD & ~RT_DATA & ~RT_PIPELINE, rt->rank) != rt->rank)
         targets = 0;
-    sum(rt, RT_DATA | RT_PIPELINE, program->counters.eval_loss, 1, program->real);
+    sum_figure(rt, program->counters.eval_loss);
     for (int i = 0; i < program->metric_count; i++)
-        sum(rt, RT_DATA | RT_PIPELINE, program->metrics[i].offset, 1, program->real);
+        sum_figure(rt, program->metrics[i].offset);
     comm_sum_i64(rt, &targets, 1, "the held-out loss");
     return targets;
 }

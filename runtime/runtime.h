@@ -400,7 +400,7 @@ struct RtProgram {
     const char *spec_sha256;
     const char *generator;         /* name and version */
     int mesh[RT_AXES];             /* ranks along each axis; 0 is one */
-    const RtGroup *groups;         /* that its collectives name */
+    const RtGroup *groups;         /* that need a communicator */
     int group_count;
     int cards;                     /* that this one drives; 0 is one */
     size_t replica_state_bytes;    /* of STATE, on all cards but the first */

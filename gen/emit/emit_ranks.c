@@ -2,29 +2,15 @@
 
 #include "emit/names.h"
 
-static int groups_named(const Plan *plan, bool *named) {
-    int count = 0;
-    for (int i = 0; i < plan->collective_count; i++) {
-        RankGroup group = plan->collectives[i].group;
-        count += !named[group];
-        named[group] = true;
-    }
-    return count;
-}
-
 void emit_groups(const Plan *plan, StrBuf *out) {
-    bool named[GROUP_WORLD + 1] = {false};
-    const char *before = "static const RtGroup groups[] = {";
+    RankGroup groups[GROUP_WORLD];
+    int count = plan_groups(plan, groups);
     Arena arena = {0};
-    if (groups_named(plan, named) == 0)
-        return;
-    for (RankGroup group = 0; group <= GROUP_WORLD; group++) {
-        if (!named[group])
-            continue;
-        sb_printf(out, "%s%s", before, group_text(&arena, group));
-        before = ", ";
-    }
-    sb_puts(out, "};\n\n");
+    for (int i = 0; i < count; i++)
+        sb_printf(out, "%s%s", i > 0 ? ", " : "static const RtGroup groups[] = {",
+                  group_text(&arena, groups[i]));
+    if (count > 0)
+        sb_puts(out, "};\n\n");
     arena_free(&arena);
 }
 
@@ -58,14 +44,12 @@ static void put_mesh(const Mesh *mesh, StrBuf *out) {
 }
 
 void emit_ranks(const Plan *plan, StrBuf *out) {
-    bool named[GROUP_WORLD + 1] = {false};
+    RankGroup groups[GROUP_WORLD];
     const Mesh *mesh = &plan->program->mesh;
-    int groups = groups_named(plan, named);
     if (mesh_ranks(mesh, GROUP_WORLD) == 1)
         return;
     put_mesh(mesh, out);
-    if (groups > 0)
-        sb_printf(out, "    .groups = groups,\n    .group_count = %d,\n", groups);
+    sb_printf(out, "    .groups = groups,\n    .group_count = %d,\n", plan_groups(plan, groups));
     if (plan->program->place_count)
         sb_printf(out, "    .places = rank_places,\n    .place_count = %d,\n",
                   plan->program->place_count);

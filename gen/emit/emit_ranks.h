@@ -6,7 +6,7 @@
 #include "emit/places.h"
 #include "plan/plan.h"
 
-/* The table of groups that collectives name. */
+/* The table of groups that need a communicator. */
 void emit_groups(const Plan *, StrBuf *);
 void emit_rank_places(const Places *, StrBuf *);
 /* The fields of RtProgram: its mesh, that table, and what ranks wait for each other. */

@@ -77,3 +77,17 @@ Exchanged plan_exchanged(const Plan *plan) {
     }
     return sum;
 }
+
+/* Evaluation sums over those that have batches of their own; stages exchange what they compute. */
+int plan_groups(const Plan *plan, RankGroup groups[GROUP_WORLD]) {
+    const Mesh *mesh = &plan->program->mesh;
+    bool named[GROUP_WORLD + 1] = {false};
+    int count = 0;
+    named[mesh_group(mesh, GROUP_DATA)] = named[mesh_group(mesh, GROUP_PIPELINE)] = true;
+    for (int i = 0; i < plan->collective_count; i++)
+        named[plan->collectives[i].group] = true;
+    for (RankGroup group = 1; group <= GROUP_WORLD; group++)
+        if (named[group])
+            groups[count++] = group;
+    return count;
+}

@@ -244,6 +244,8 @@ double plan_times(const Plan *, Entry, const Launch *);
 int plan_step_launches(const Plan *); /* of every kind, all entries of a step as often as they run */
 /* The unit that the program's matrix products run on. */
 Rate plan_rate(const Plan *);
+/* The groups of several ranks that the program needs a communicator for; how many. */
+int plan_groups(const Plan *, RankGroup groups[GROUP_WORLD]);
 /* Of all collectives of a step: their time, each by itself, their number and their bytes. */
 Exchanged plan_exchanged(const Plan *);
 /* What holds the bytes of a role, for people: "frozen weights". */

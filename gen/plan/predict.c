@@ -277,8 +277,8 @@ static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {
     }
     if (plan->gemm_count > 0)
         bytes += device->library_bytes;
-    if (plan->collective_count > 0)
-        bytes += device->collective_bytes;
+    RankGroup groups[GROUP_WORLD];
+    bytes += plan_groups(plan, groups) * device->collective_bytes;
     if (plan->spec->compile.cuda_graph)
         bytes += nodes * device->graph_node_bytes;
     return bytes;

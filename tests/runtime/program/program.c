@@ -218,6 +218,8 @@ static const RtProgram program = {
     .spec_sha256 = SPEC,
     .generator = "by hand",
     .mesh = {[RT_AXIS_REPLICATE] = RANKS},
+    .groups = (const RtGroup[]){RT_REPLICATE},
+    .group_count = RANKS > 1,
     .comm_timeout_s = COMM_TIMEOUT_S,
     .real = RT_F32,
     .precision = "fp32",
