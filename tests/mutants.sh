@@ -73,6 +73,16 @@ mutant gradients_not_zeroed gen/pass/optimizer.c \
     'if (p->micro_steps == 1)' 'if (p->micro_steps >= 1)' $oracle accumulate
 mutant rows_lost_in_chunks gen/pass/chunk_head.c \
     'attr.accumulate |= sofar != NULL;' '' $oracle pretrain_tied
+mutant quantize_nibbles gen/graph/ops_quantize.c \
+    'int_of(body, STEP_MUL, code[0], 16), code[1])' 'int_of(body, STEP_MUL, code[1], 16), code[0])' \
+    build/unit/test_quantize
+mutant quantize_last_block gen/graph/ops_quantize.c \
+    'value_rows(list) - 1' 'value_rows(list) / 2' build/unit/test_quantize
+mutant quantize_offset gen/graph/ops_quantize.c \
+    'STEP_SUB, step_load(body, op->in[0]), step_load(body, op->in[1])' \
+    'STEP_ADD, step_load(body, op->in[0]), step_load(body, op->in[1])' build/unit/test_quantize
+mutant quantize_border gen/pass/quantize.c '    add_below(&r);' '    (void)add_below;' \
+    $oracle qlora
 mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
