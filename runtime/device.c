@@ -362,9 +362,14 @@ void rt_wait(Rt *rt, CUevent event) {
 }
 
 /* Synchronous copies do not wait for a non-blocking stream, so these do. */
-void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
+void rt_read(Rt *rt, RtPtr from, size_t bytes, void *host) {
     rt_finish_stream(rt, RT_STREAM_COMPUTE);
-    CU(MemcpyDtoH, host, rt_state(rt, offset), bytes);
+    if (bytes > 0)
+        CU(MemcpyDtoH, host, from, bytes);
+}
+
+void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
+    rt_read(rt, rt_state(rt, offset), bytes, host);
 }
 
 void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host) {

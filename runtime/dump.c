@@ -68,13 +68,14 @@ static Entry *find(struct RtDump *dump, const char *name) {
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
-static void add_gradients(Rt *rt, struct RtDump *dump);
+static void add_gradients(Rt *rt, struct RtDump *dump, RtPtr pieces);
 
-/* What is observed as "grad" is the run of all gradients, which have names of their own. */
+/* What is observed as "grad" is the run of all gradients, which have names of their own; or this rank's
+ * piece of it. */
 void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
                   int64_t rows, int64_t cols, int64_t row_stride) {
     if (strcmp(name, "grad") == 0) {
-        add_gradients(rt, dump);
+        add_gradients(rt, dump, rt->program->piece_elements ? from : 0);
         return;
     }
     if (rows == 0)
@@ -218,8 +219,9 @@ static void unscale(Rt *rt, Entry *entry) {
         rt_set(entry->dtype, entry->data, i, rt_get(entry->dtype, entry->data, i) / scale);
 }
 
-/* As micro_step leaves them, and once more where update sums them up before it uses them. */
-static void add_gradients(Rt *rt, struct RtDump *dump) {
+/* As micro_step leaves them, and once more where update sums them up before it uses them, whole or in
+ * pieces. */
+static void add_gradients(Rt *rt, struct RtDump *dump, RtPtr pieces) {
     char name[sizeof dump->entries->name];
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *p = &rt->program->params[i];
@@ -229,7 +231,10 @@ static void add_gradients(Rt *rt, struct RtDump *dump) {
         Entry *entry = find(dump, name);
         if (!entry)
             entry = add(dump, "", name, p->master_dtype, p->rank, p->shape);
-        param_read_part(rt, p, p->gradient, entry->data);
+        if (pieces)
+            param_read_pieces(rt, p, pieces, entry->data);
+        else
+            param_read_part(rt, p, p->gradient, entry->data);
         unscale(rt, entry);
     }
 }
@@ -272,7 +277,7 @@ static void write_dump(Rt *rt, const struct RtDump *dump, const char *path) {
 /* ---- the step -------------------------------------------------------------------------------- */
 
 static void run_update(Rt *rt, struct RtDump *dump, const RtEntry *update, int slot) {
-    add_gradients(rt, dump);
+    add_gradients(rt, dump, 0);
     rt->dump = dump;
     rt_enqueue(rt, update, slot);
     rt->dump = NULL;

@@ -113,8 +113,10 @@ void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes) {
 
 void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t rows, int64_t cols,
                 int64_t row_stride) {
-    if (rt->dump && !rt->dry)
-        dump_observe(rt->dump, rt, name, from, dtype, rows, cols, row_stride);
+    if (!rt->dump || rt->dry)
+        return;
+    rt_finish_stream(rt, RT_STREAM_COMMUNICATION); /* it may have been written there */
+    dump_observe(rt->dump, rt, name, from, dtype, rows, cols, row_stride);
 }
 
 /* ---- running an entry ------------------------------------------------------------------------ */

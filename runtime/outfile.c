@@ -127,6 +127,6 @@ bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count
 void tensors_share(Rt *rt, const OutTensor *tensors, int count) {
     size_t width = 8;
     for (int i = -1; (i = tensors_next(tensors, count, &width, i)) >= 0;)
-        if (tensors[i].param && tensors[i].param->shard)
+        if (tensors[i].param && (tensors[i].param->shard || tensors[i].param->pieces))
             free(tensor_values(rt, &tensors[i]));
 }

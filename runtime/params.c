@@ -77,16 +77,35 @@ static void write_weight(Rt *rt, const RtParam *param, const void *host) {
     free(span);
 }
 
+/* Of a copy in master_dtype; gradients are whole on every rank. */
+static bool has_pieces(const RtParam *param, size_t offset) {
+    return param->pieces && offset != param->gradient;
+}
+
+static void read_copy(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *host) {
+    if (has_pieces(param, offset))
+        pieces_read(rt, param, rt->arenas[RT_STATE] + offset, host);
+    else
+        rt_read_state(rt, offset, bytes, host);
+}
+
+static void write_part(Rt *rt, const RtParam *param, size_t offset, size_t bytes, const void *host) {
+    if (has_pieces(param, offset))
+        pieces_write(rt, param, offset, host);
+    else
+        rt_write_state(rt, offset, bytes, host);
+}
+
 /* What this rank holds of a copy in master_dtype, in the file's order. */
 static void read_held(Rt *rt, const RtParam *param, size_t offset, void *host) {
     size_t size = rt_dtype_bytes(param->master_dtype);
     size_t bytes = (size_t)shard_elements(rt, param) * size;
     if (!param->split[0]) {
-        rt_read_state(rt, offset, bytes, host);
+        read_copy(rt, param, offset, bytes, host);
         return;
     }
     void *memory = rt_alloc(bytes);
-    rt_read_state(rt, offset, bytes, memory);
+    read_copy(rt, param, offset, bytes, memory);
     param_to_file_order(param, size, memory, host);
     free(memory);
 }
@@ -95,12 +114,12 @@ static void write_held(Rt *rt, const RtParam *param, size_t offset, const void *
     size_t size = rt_dtype_bytes(param->master_dtype);
     size_t bytes = (size_t)shard_elements(rt, param) * size;
     if (!param->split[0]) {
-        rt_write_state(rt, offset, bytes, host);
+        write_part(rt, param, offset, bytes, host);
         return;
     }
     void *memory = rt_alloc(bytes);
     param_to_memory_order(param, size, host, memory);
-    rt_write_state(rt, offset, bytes, memory);
+    write_part(rt, param, offset, bytes, memory);
     free(memory);
 }
 

@@ -249,6 +249,7 @@ void process_memory_measure(Rt *rt);
 
 /* Bytes of the STATE arena, synchronously and in order with the compute stream. */
 void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host);
+void rt_read(Rt *rt, RtPtr from, size_t bytes, void *host); /* of any arena */
 void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host);
 
 /* ---- launches (launch.c, gemm.c, capture.c) -------------------------------------------------- */
@@ -307,6 +308,8 @@ void param_read(Rt *rt, const RtParam *param, void *host);
 void param_write(Rt *rt, const RtParam *param, const void *host);
 /* The same of its master, gradient or a moment at `offset`: dense, in master_dtype. */
 void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host);
+/* The same of what ranks have pieces of as they have of masters, this rank's at `piece`. */
+void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host);
 void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host);
 
 void params_init(Rt *rt);   /* counters, tables and weights of a fresh run, but what load fetches */

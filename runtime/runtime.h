@@ -161,6 +161,11 @@ typedef struct {
      * every rank has all of it. */
     RtGroup shard;
     int shard_axis;
+    /* Not 0: master and moments are runs of all trained tensors, of which each rank of the group has
+     * RtProgram.piece_elements; the offsets are the piece's, the tensor begins at this element of the
+     * runs. */
+    RtGroup pieces;
+    int64_t piece_first;
 } RtParam;
 
 /* An I32 of STATE that tells a rank its place in a group. */
@@ -415,6 +420,7 @@ struct RtProgram {
     size_t gemm_workspace, gemm_workspace_bytes; /* in SCRATCH */
     const RtParam *params;
     int param_count;
+    int64_t piece_elements; /* of masters and moments that ranks share out; 0: they do not */
     const RtConstant *constants;
     int constant_count;
     const RtPlace *places;

@@ -176,6 +176,15 @@ mutant dropout_the_same_on_all_ranks runtime/data.c \
 mutant loss_not_summed gen/pass/ddp.c \
     'Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");' \
     'Value *run = p->train.gradient;' tests/dist/run.sh three
+mutant norm_of_one_piece gen/pass/shard.c \
+    'op->in[0] = summed(s, op->in[0], GROUP_SHARD, "grad_norm.squared.sum");' '(void)op;' \
+    tests/dist/run.sh sharded
+mutant pieces_of_one_replica gen/pass/shard.c \
+    's->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");' '' \
+    tests/dist/run.sh sharded_replicas
+mutant stream_begins_too_soon gen/plan/streams.c \
+    'launch->forks = launch->stream != STREAM_COMPUTE && needed[STREAM_COMPUTE] < 0;' '' \
+    build/unit/test_streams
 mutant bucket_before_its_gradients gen/emit/emit_entry.c \
     'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \
     tests/dist/run.sh late_streams

@@ -207,6 +207,8 @@ static void put_on_stream(const Stretch *s, int index) {
     const char *stream = stream_name(launch->stream);
     if (launch->stream != STREAM_COMPUTE)
         sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream);
+    if (launch->forks)
+        sb_printf(s->e->out, "    rt_wait_stream(rt, %s);\n", stream_name(STREAM_COMPUTE));
     for (int w = 0; w < launch->wait_count; w++)
         put_wait(s->e, launch->wait[w]);
     put_call_of(s, index);

@@ -443,6 +443,8 @@ static void put_identity(const Emit *e) {
         sb_puts(e->out, "    .gemm_workspace = GEMM_WORKSPACE,\n"
                         "    .gemm_workspace_bytes = GEMM_WORKSPACE_BYTES,\n");
     sb_puts(e->out, "    .params = params,\n    .param_count = PARAMS,\n");
+    if (plan->program->train.piece)
+        sb_printf(e->out, "    .piece_elements = %lld,\n", (long long)plan->program->train.piece);
     if (next_constant(plan, storage_values(e->arena, plan->program), 0) >= 0)
         sb_puts(e->out, "    .constants = constants,\n    .constant_count = CONSTANTS,\n");
     if (has_inputs(plan))

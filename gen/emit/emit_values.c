@@ -89,6 +89,9 @@ static void put_param(const Emit *e, const Param *p) {
     if (p->shard)
         sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d", group_text(e->arena, p->shard),
                   p->shard_axis);
+    if (p->pieces)
+        sb_printf(e->out, ",\n     .pieces = %s, .piece_first = %lld",
+                  group_text(e->arena, p->pieces), (long long)p->piece_first);
     sb_puts(e->out, "},\n");
 }
 

@@ -201,6 +201,10 @@ typedef struct {
     Value *gradient, *exp_avg, *exp_avg_sq; /* NULL where frozen */
     Value *kept; /* NULL: the weight itself; else what STATE has in its place, and OP_fetch brings
                   * the weight */
+    /* Not 0: master and moments are runs of all trained tensors, of which each rank of the group has an
+     * equal piece; the tensor begins at element piece_first of them. */
+    RankGroup pieces;
+    int64_t piece_first;
     const char *file_name;                  /* name in the safetensors file */
     enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM } init;
     double init_scale;
@@ -246,6 +250,10 @@ typedef struct {
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
     int64_t shard_rows, partial_rows;
     RankGroup shard, partial;
+    /* Where masters are shared out: the trained tensors that are read as `real` beside 16-bit ones, the
+     * first of the run; NULL: none. */
+    Value *real_weight;
+    int64_t piece; /* elements of the piece that a rank has of masters and moments; 0: all */
 } TrainState;
 
 /* Which part of a model the program is: what it receives of the stage before it and sends to the next.

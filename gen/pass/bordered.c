@@ -32,9 +32,11 @@ static void add_refresh(Program *p, Graph *graph, const Border *b) {
         Value *a = border_block(p, b, b->out + s->side, s->rank, 0, b->in, name_a);
         Value *sb = border_block(p, b, s->row, s->out, b->in + s->side, s->rank, name_b);
         a->role = sb->role = ROLE_ADAPTER;
-        Value *master_a = down->master, *master_b = up->master;
-        op_add_into(p, graph, OP_cast, name_a, &master_a, 1, &a, 1, (Attr){0}, s->down->pos);
-        op_add_into(p, graph, OP_scale, name_b, &master_b, 1, &sb, 1,
+        /* Of masters a rank may have a piece; all weights are there. */
+        Value *from_a = down->pieces ? down->weight : down->master;
+        Value *from_b = up->pieces ? up->weight : up->master;
+        op_add_into(p, graph, OP_cast, name_a, &from_a, 1, &a, 1, (Attr){0}, s->down->pos);
+        op_add_into(p, graph, OP_scale, name_b, &from_b, 1, &sb, 1,
                     (Attr){.alpha = s->up->attr.alpha}, s->up->pos);
     }
 }

@@ -32,12 +32,14 @@ void pass_ddp(Program *p, const Spec *spec) {
     if (spec->parallelism.data_parallel_mode != PARALLEL_DDP)
         return;
     p->mesh.size[AXIS_REPLICATE] = spec->parallelism.data_parallel_replicate_degree;
+    p->mesh.size[AXIS_SHARD] = spec->parallelism.data_parallel_shard_degree;
     if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !p->train.gradient)
         return;
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
     Value *sums = value_alias(p, run, "gradient_and_loss");
     read_sums(p, update, sums);
-    Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1, (Attr){.group = GROUP_REPLICATE},
+    Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1,
+                         (Attr){.group = GROUP_DATA},
                          spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
     op->observe = "grad";
     put_first(p, update, op);

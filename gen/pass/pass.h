@@ -31,6 +31,7 @@ void pass_loss_scale(Program *, const Spec *);
 void pass_ddp(Program *, const Spec *);
 void pass_sync_batch_norm(Program *, const Spec *);
 void pass_pipeline_sums(Program *, const Spec *);
+void pass_shard(Program *, const Spec *);
 void pass_bordered(Program *, const Spec *);
 void pass_chunk_head(Program *, const Spec *);
 void pass_lower(Program *, const Spec *);

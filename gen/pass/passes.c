@@ -20,6 +20,7 @@ const Pass pass_list[] = {
     {"optimizer", pass_optimizer, STAGE_SEMANTIC},
     {"loss_scale", pass_loss_scale, STAGE_SEMANTIC},
     {"ddp", pass_ddp, STAGE_SEMANTIC},
+    {"shard", pass_shard, STAGE_SEMANTIC},
     {"sync_batch_norm", pass_sync_batch_norm, STAGE_SEMANTIC},
     {"pipeline_sums", pass_pipeline_sums, STAGE_SEMANTIC},
     /* These rearrange what is there, forward and backward at once. */

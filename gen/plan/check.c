@@ -79,6 +79,21 @@ static void find_before(Check *c) {
     }
 }
 
+/* Whether a launch begins after all that precedes the entry, which the first stream does. */
+static bool has_begun(const Check *c, int launch) {
+    bool begun = false;
+    for (int i = 0; i <= launch && !begun; i++)
+        if (runs(c, i) && (i == launch || is_before(c, i, launch)))
+            begun = c->entry->launches[i].stream == STREAM_COMPUTE || c->entry->launches[i].forks;
+    return begun;
+}
+
+static void check_begin(Check *c) {
+    for (int i = 0; i < c->entry->launch_count; i++)
+        if (c->entry->launches[i].stream != STREAM_COMPUTE && runs(c, i) && !has_begun(c, i))
+            FAULT(c, "%s: launch %d may run before it begins", c->entry->name, i);
+}
+
 /* Whoever runs the entry waits for the first stream alone. */
 static void check_end(Check *c) {
     const PlanEntry *entry = c->entry;
@@ -393,6 +408,8 @@ static void check_bytes(Check *c) {
 static void check_run(Check *c, bool ends_step) {
     c->ends_step = ends_step;
     find_before(c);
+    if (!c->fault)
+        check_begin(c);
     if (!c->fault)
         check_end(c);
     if (!c->fault)

@@ -142,6 +142,7 @@ typedef struct {
     const Value *observed;
     bool ends_step; /* of micro_step: runs in the last one of a step alone */
     int stream;
+    bool forks; /* the first on its stream: begins after all that precedes the entry */
     int wait
         [MAX_WAITS]; /* launches on other streams that end before this one begins: an event each */
     int wait_count;

@@ -2,8 +2,10 @@
  *
  * A collective that nothing in its entry waits for moves to the communication stream where other work
  * lies behind it, and with it all such collectives of the entry and all others of their group, so that
- * they stay in one order. All else is on the compute stream. A launch waits for those on other streams whose results it needs, or
- * whose operands it overwrites; an entry ends when all of its streams have. */
+ * they stay in one order. All else is on the compute stream. A launch waits for those on other streams
+ * whose results it needs, or whose operands it overwrites; an entry begins on the compute stream, and
+ * ends when all of its streams have. Where all that is predicted to cost more than it saves, one stream
+ * does. */
 #include "plan/streams.h"
 
 #include "graph/op_table.h"
@@ -75,6 +77,7 @@ static void add_waits(PlanEntry *entry, int index) {
     for (int s = 0; s < MAX_STREAMS; s++)
         if (needed[s] >= 0)
             launch->wait[launch->wait_count++] = needed[s];
+    launch->forks = launch->stream != STREAM_COMPUTE && needed[STREAM_COMPUTE] < 0;
 }
 
 static void join_streams(PlanEntry *entry) {
@@ -87,16 +90,35 @@ static void join_streams(PlanEntry *entry) {
             entry->wait[entry->wait_count++] = last[s];
 }
 
+static void lay_out(PlanEntry *entry) {
+    for (int i = 0; i < entry->launch_count; i++)
+        add_waits(entry, i);
+    join_streams(entry);
+}
+
+/* The time of a run, and for each wait what one more launch costs. */
+static double cost_of(const Plan *plan, const PlanEntry *entry) {
+    int waits = entry->wait_count;
+    for (int i = 0; i < entry->launch_count; i++)
+        waits += entry->launches[i].wait_count + entry->launches[i].forks;
+    return timeline_ms(entry, true) + waits * plan->device->kernel_gap_ms;
+}
+
+static void use_one_stream(PlanEntry *entry) {
+    for (int i = 0; i < entry->launch_count; i++)
+        entry->launches[i].stream = STREAM_COMPUTE;
+    lay_out(entry);
+}
+
 void plan_streams(Plan *plan) {
-    for (int e = 0; e < ENTRY_COUNT; e++) {
+    for (int e = 0; e < ENTRY_COUNT && plan->collective_count > 0; e++) {
         PlanEntry *entry = &plan->entry[e];
-        if (plan->collective_count > 0) {
-            price_launches(plan, entry);
-            join_buckets(plan, entry);
-        }
+        price_launches(plan, entry);
+        join_buckets(plan, entry);
+        double alone = cost_of(plan, entry);
         choose_streams(plan, entry);
-        for (int i = 0; i < entry->launch_count; i++)
-            add_waits(entry, i);
-        join_streams(entry);
+        lay_out(entry);
+        if (cost_of(plan, entry) >= alone)
+            use_one_stream(entry);
     }
 }

@@ -118,12 +118,23 @@
       "a language model and compile.skip_ignored_rows = true")                                     \
     C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
       "a language model and compile.chunked_head = true")                                          \
-    C(REPLICATED, s->parallelism.data_parallel_replicate_degree > 1,                               \
-      "parallelism.data_parallel_replicate_degree above 1")                                        \
+    C(DATA_PARALLEL,                                                                               \
+      s->parallelism.data_parallel_replicate_degree > 1 ||                                         \
+          s->parallelism.data_parallel_shard_degree > 1,                                           \
+      "parallelism.data_parallel_replicate_degree or data_parallel_shard_degree above 1")          \
+    C(SHARDED, s->parallelism.data_parallel_shard_degree > 1,                                      \
+      "parallelism.data_parallel_shard_degree above 1")                                            \
+    C(SUMMED, s->parallelism.data_parallel_replicate_degree > 1 &&                                 \
+                  s->parallelism.data_parallel_shard_degree == 1 &&                                \
+                  s->parallelism.data_parallel_mode != PARALLEL_DP,                                \
+      "several cards, each with a process and all states (parallelism.data_parallel_mode = "       \
+      "\"ddp\", data_parallel_shard_degree = 1)")                                                  \
     C(OVERLAPPED, s->parallelism.data_parallel_replicate_degree > 1 &&                             \
+                      s->parallelism.data_parallel_shard_degree == 1 &&                            \
                       s->parallelism.data_parallel_mode != PARALLEL_DP &&                          \
                       s->parallelism.overlap_grad_reduce,                                          \
-      "parallelism.data_parallel_replicate_degree above 1 and overlap_grad_reduce = true")         \
+      "parallelism.data_parallel_replicate_degree above 1, data_parallel_shard_degree = 1 and "    \
+      "overlap_grad_reduce = true")                                                                \
     C(TENSOR_PARALLEL, s->parallelism.tensor_parallel_degree > 1,                                  \
       "parallelism.tensor_parallel_degree above 1")                                                \
     C(ONE_PROCESS,                                                                                 \
@@ -132,11 +143,13 @@
       "parallelism.data_parallel_mode = \"dp\" and several cards")                                 \
     C(PROCESSES,                                                                                   \
       s->parallelism.tensor_parallel_degree > 1 || s->parallelism.pipeline_parallel_degree > 1 ||  \
+          s->parallelism.data_parallel_shard_degree > 1 ||                                         \
           (s->parallelism.data_parallel_replicate_degree > 1 &&                                    \
            s->parallelism.data_parallel_mode != PARALLEL_DP),                                      \
       "several cards, each with a process (parallelism.data_parallel_mode = \"ddp\")")             \
     C(NORMED_REPLICAS,                                                                             \
-      s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
+      s->parallelism.data_parallel_replicate_degree * s->parallelism.data_parallel_shard_degree >  \
+              1 &&                                                                                 \
           s->parallelism.data_parallel_mode != PARALLEL_DP &&                                      \
           (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET),            \
       "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with a process each")       \
@@ -296,12 +309,17 @@
       "Device memory that the plan may use, in GiB; 0 means the device's own.")
 
 #define PARALLELISM_KEYS(K)                                                                        \
-    K(parallelism, data_parallel_mode, CHOICE(DataParallel), "ddp", "", REPLICATED,                \
+    K(parallelism, data_parallel_mode, CHOICE(DataParallel), "ddp", "", DATA_PARALLEL,             \
       "How batches are shared out; ddp: one process a card, whose gradients are summed; dp: one "  \
       "process for all cards, whose first one has the weights and updates them.")                  \
     K(parallelism, data_parallel_replicate_degree, INT, "1", "[1, 1024]", ALWAYS,                  \
       "Cards, each with the whole model and batches of its own.")                                  \
-    K(parallelism, overlap_grad_reduce, BOOL, "true", "", PROCESSES,                               \
+    K(parallelism, data_parallel_shard_degree, INT, "1", "[1, 1024]", ALWAYS,                      \
+      "Cards with batches of their own that share out what shard_stage says; with "                \
+      "data_parallel_replicate_degree so many for each of those.")                                 \
+    K(parallelism, shard_stage, INT, "1", "[1, 1]", SHARDED,                                       \
+      "What they share out; 1: the optimizer's states and masters.")                               \
+    K(parallelism, overlap_grad_reduce, BOOL, "true", "", SUMMED,                                  \
       "Sum gradients over the cards as backward makes them, beside it; false: after it.")          \
     K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED,           \
       "MiB of gradients, rounded up to whole modules of the model, that are summed at once; "      \

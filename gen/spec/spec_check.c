@@ -167,7 +167,8 @@ static void check_quantization(const Spec *spec) {
 /* The place of a row in a step, all ranks' batches together, is an int32 on the device. A micro-batch
  * by itself has been checked. */
 static void check_rows(Arena *arena, const Spec *spec) {
-    int64_t ranks = spec->parallelism.data_parallel_replicate_degree;
+    int64_t replicas = spec->parallelism.data_parallel_replicate_degree;
+    int64_t ranks = replicas * spec->parallelism.data_parallel_shard_degree;
     int64_t micro_batch = spec->training.seq_len * spec->training.per_device_train_batch_size;
     int64_t of_rank = micro_batch * spec->training.gradient_accumulation_steps;
     if (of_rank > INT32_MAX)
@@ -177,11 +178,28 @@ static void check_rows(Arena *arena, const Spec *spec) {
                    "a step of %lld micro-batches, %lld rows in each, has more than 2^31 - 1 rows",
                    (long long)spec->training.gradient_accumulation_steps, (long long)micro_batch);
     if (of_rank > INT32_MAX / ranks)
-        user_error(spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree),
+        user_error(spec_pos(spec, replicas > 1 ? KEY_parallelism_data_parallel_replicate_degree
+                                               : KEY_parallelism_data_parallel_shard_degree),
                    arena_printf(arena, "at most %lld cards can share such steps",
                                 (long long)(INT32_MAX / of_rank)),
                    "a step of %lld cards, %lld rows on each, has more than 2^31 - 1 rows",
                    (long long)ranks, (long long)of_rank);
+}
+
+static void check_shard(Arena *arena, const Spec *spec) {
+    if (spec->parallelism.data_parallel_shard_degree > 1 &&
+        spec->parallelism.data_parallel_mode == PARALLEL_DP)
+        user_error(spec_pos(spec, KEY_parallelism_data_parallel_shard_degree),
+                   key_hint(arena, KEY_parallelism_data_parallel_mode),
+                   "data_parallel_shard_degree asks for a process a card, and data_parallel_mode is "
+                   "\"dp\"");
+    if (spec->parallelism.data_parallel_shard_degree > 1 &&
+        (spec->parallelism.tensor_parallel_degree > 1 ||
+         spec->parallelism.pipeline_parallel_degree > 1))
+        user_error(spec_pos(spec, KEY_parallelism_data_parallel_shard_degree),
+                   "use data_parallel_replicate_degree with it",
+                   "data_parallel_shard_degree goes with neither tensor_parallel_degree nor "
+                   "pipeline_parallel_degree yet");
 }
 
 /* Logits that are made in chunks are never all there. */
@@ -297,6 +315,7 @@ void spec_check(Arena *arena, Spec *spec) {
     derive_weight_decay(spec);
     check_data(arena, spec);
     check_rows(arena, spec);
+    check_shard(arena, spec);
     check_gather(arena, spec);
     check_tensor(arena, spec);
     check_stages(spec);

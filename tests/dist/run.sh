@@ -101,6 +101,7 @@ test_summed_after_backward() {
 # whichever stream gets on first.
 test_late_streams() {
     pair late pretrain_untied 2 2 precision.dtype=fp64 training.steps=3 compile.cuda_graph=false &&
+        grep -q RT_STREAM_COMMUNICATION "$work/late_many/program.c" &&
         same_training 1e-11 late_one_out late_many_out || return 1
     local seed
     for seed in 1 2; do
@@ -290,14 +291,15 @@ test_collectives_are_counted() {
 . tests/dist/cards_cases.sh
 . tests/dist/tensor_cases.sh
 . tests/dist/pipeline_cases.sh
+. tests/dist/shard_cases.sh
 
 tests='three four summed_after_backward late_streams unequal_targets images loss_scale batch_norm two_runs
 any_order without_graph_and_fusion cards cards_refused cards_are_counted cards_not_finite
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study
-collectives_are_counted tensor_lora tensor_pretrain'
+collectives_are_counted tensor_lora tensor_pretrain sharded'
 tests="$tests $pipeline_tests"
 [ "${1-}" != --all ] || set -- $tests quantized sync_batch_norm two eight packed bf16 \
-    $cards_tests $tensor_tests $more_pipeline_tests
+    $cards_tests $tensor_tests $more_pipeline_tests $shard_tests
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||

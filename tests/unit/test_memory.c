@@ -71,7 +71,8 @@ static int add_on(Plan *plan, Entry e, int stream, Value *a, Value *b, Value *c)
                                                     .arg_count = 3,
                                                     .ops = ops,
                                                     .op_count = 1,
-                                                    .stream = stream};
+                                                    .stream = stream,
+                                                    .forks = stream > 0};
     end_with(entry, stream);
     return entry->launch_count++;
 }
@@ -317,6 +318,18 @@ static void test_missing_event(void **state) {
     assert_fault(plan, "g must come after b");
 }
 
+/* The bytes of an entry before may still be in use. */
+static void test_stream_that_begins_too_soon(void **state) {
+    (void)state;
+    Plan *plan = new_plan();
+    Value *w = matrix(plan, "w", ROLE_FROZEN, 16), *a = matrix(plan, "a", ROLE_ACTIVATION, 16);
+    int first = add_on(plan, ENTRY_MICRO_STEP, 1, w, w, a);
+    plan_memory(plan);
+    assert_right(plan);
+    launch(plan, first)->forks = false;
+    assert_fault(plan, "may run before it begins");
+}
+
 /* The event that lets another stream reuse bytes is no dependence of any op. */
 static void test_missing_event_of_reuse(void **state) {
     (void)state;
@@ -450,6 +463,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_state_of_other_cards, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_event, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_event_of_reuse, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stream_that_begins_too_soon, setup, teardown),
         cmocka_unit_test_setup_teardown(test_partial_overlap_of_own_operand, setup, teardown),
         cmocka_unit_test_setup_teardown(test_product_in_place, setup, teardown),
         cmocka_unit_test_setup_teardown(test_workspace_is_nobody_elses, setup, teardown),

@@ -203,6 +203,36 @@ static void test_sums_of_each_micro_step_share_the_stream(void **state) {
     assert_non_null(strstr(plan_find_fault(plan), "may still run at its end"));
 }
 
+/* ---- shares ------------------------------------------------------------------------------------ */
+
+#define SHARED(...)                                                                      \
+    PLAN("parallelism.data_parallel_replicate_degree=1",                                 \
+         "parallelism.data_parallel_shard_degree=2", __VA_ARGS__)
+
+/* Of masters and moments a rank has half; gradients and weights are whole. */
+static void test_states_are_shared_out(void **state) {
+    (void)state;
+    Plan *whole = PLAN("precision.dtype=bf16"), *shared = SHARED("precision.dtype=bf16");
+    int64_t all = whole->role_bytes[ROLE_OPTIMIZER], half = shared->role_bytes[ROLE_OPTIMIZER];
+    assert_true(2 * half >= all && 2 * half <= all + 6 * 1024 * 4);
+    assert_true(shared->role_bytes[ROLE_GRADIENT] >= whole->role_bytes[ROLE_GRADIENT] - 4);
+    const Exchanged *e = shared->exchanged;
+    assert_int_equal(e[COLLECTIVE_REDUCE_SCATTER].count, 1);
+    assert_int_equal(e[COLLECTIVE_ALL_GATHER].count, 1);
+    assert_true(e[COLLECTIVE_REDUCE_SCATTER].bytes == 2 * e[COLLECTIVE_ALL_GATHER].bytes);
+}
+
+/* What begins an entry on another stream comes after the entry before. */
+static void test_a_stream_begins_behind_the_entry_before(void **state) {
+    (void)state;
+    Plan *plan = SHARED("training.gradient_accumulation_steps=2");
+    Launch *first = &plan->entry[ENTRY_UPDATE].launches[0];
+    assert_int_equal(first->stream, STREAM_COMMUNICATION);
+    assert_true(first->forks);
+    first->forks = false;
+    assert_non_null(strstr(plan_find_fault(plan), "may run before it begins"));
+}
+
 /* What always runs cannot rely on what may be left out: c takes no bytes of a, though between the
  * last use of a and it there is a wait by way of b. */
 static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
@@ -231,7 +261,7 @@ static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
                 (Launch){.kind = LAUNCH_KERNEL, .arg = {from, to}, .read = {true},
                          .written = {false, true}, .arg_count = 2, .ops = op, .op_count = 1,
                          .stream = rows[i].stream, .wait = {rows[i].wait},
-                         .wait_count = rows[i].wait >= 0, .ends_step = conditional && i == 2};
+                         .wait_count = rows[i].wait >= 0, .forks = rows[i].stream > 0, .ends_step = conditional && i == 2};
         }
         entry->wait[entry->wait_count++] = 2;
         entry->wait[entry->wait_count++] = 4;
@@ -283,6 +313,8 @@ int main(void) {
         cmocka_unit_test_teardown(test_only_the_last_micro_step_sums, teardown),
         cmocka_unit_test_teardown(test_sums_of_each_micro_step_share_the_stream, teardown),
         cmocka_unit_test_teardown(test_a_launch_that_may_be_left_out_orders_nothing, teardown),
+        cmocka_unit_test_teardown(test_states_are_shared_out, teardown),
+        cmocka_unit_test_teardown(test_a_stream_begins_behind_the_entry_before, teardown),
         cmocka_unit_test_teardown(test_what_is_exposed_is_predicted, teardown),
         cmocka_unit_test_teardown(test_small_gradients_are_one_bucket, teardown),
     };

@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# Masters and moments shared out over ranks: the same training, and files that know nothing of it.
+# Sourced by run.sh.
+
+shards() { printf 'parallelism.data_parallel_shard_degree=%s\n' "$1"; }
+grid() { shards 2 && ranks $(($1 / 2)); }
+
+test_sharded() {
+    lora shard3 "$(shards 3)" && lora wide3 training.per_device_train_batch_size=6 &&
+        same_training 1e-11 wide3_out shard3_out &&
+        SIM_QUEUE=lazy run shard3 shard_lazy "${lora_start[*]}" && same_results shard3_out shard_lazy
+}
+
+# All weights train, on two replicas of two shards each.
+test_sharded_replicas() {
+    layout_of=grid pair shard_grid pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 &&
+        same_training 1e-11 shard_grid_one_out shard_grid_many_out
+}
+
+# Weights lie in another order than in files, and momentum is all that a moment is.
+test_sharded_images() {
+    layout_of=shards pair shard_cnn cnn 3 1 precision.dtype=fp64 training.steps=4 \
+        compile.cuda_graph=false && same_training 1e-11 shard_cnn_one_out shard_cnn_many_out
+}
+
+# Masters of 16-bit weights, and weights of norms, which are none.
+test_sharded_bf16() {
+    layout_of=shards pair shard_bf16 pretrain_tied 3 1 precision.dtype=bf16 training.steps=4 &&
+        same_training 1e-4 shard_bf16_one_out shard_bf16_many_out
+}
+
+# All ranks skip the same steps: the norm is of all pieces.
+test_sharded_loss_scale() {
+    layout_of=shards pair shard_fp16 demo 2 1 precision.dtype=fp16 precision.init_scale=3e7 \
+        training.steps=8 || return 1
+    local many
+    many=$(skipped shard_fp16_many_out)
+    [ "$many" -ge 1 ] && [ "$many" -lt 8 ] && [ "$many" = "$(skipped shard_fp16_one_out)" ]
+}
+
+test_sharded_resume() {
+    layout_of=shards pair shard_resume demo 2 1 "${dropout[@]}" || return 1
+    local from to
+    for from in one many; do
+        to=$([ $from = one ] && echo many || echo one)
+        run shard_resume_$from shard_resumed_$from "${lora_start[*]} --steps 3" &&
+            run shard_resume_$to shard_resumed_$from "--resume" &&
+            near 1e-11 "$work/shard_resume_one_out/loss.csv" "$work/shard_resumed_$from/loss.csv" || return 1
+    done
+}
+
+shard_tests='sharded_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume'

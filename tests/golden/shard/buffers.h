@@ -1,0 +1,109 @@
+/* Where every buffer of shard lies: bytes from the start of its arena. */
+#ifndef BUFFERS_H
+#define BUFFERS_H
+
+#include "runtime/runtime.h"
+
+/* ---- STATE: kept from step to step ---- */
+
+#define STATE_BYTES 151552ul
+
+#define SEED 0ul /* i64 [1], counter seed */
+#define STEP 256ul /* i32 [1], counter step */
+#define APPLIED 512ul /* i32 [1], counter applied */
+#define BAD_STEP 768ul /* i32 [1], counter bad_step */
+#define EVAL_LOSS 1024ul /* f32 [1], counter eval_loss */
+#define LR 1280ul /* f32 [4, 1], counter lr */
+#define BIAS_CORRECTION1 1536ul /* f32 [4, 1], counter bias_correction1 */
+#define BIAS_CORRECTION2 1792ul /* f32 [4, 1], counter bias_correction2 */
+#define LOSS 2048ul /* f32 [4, 1], counter loss */
+#define GRAD_NORM 2304ul /* f32 [4, 1], counter grad_norm */
+#define EVAL_TOP1 2560ul /* f32 [1], counter eval_top1 */
+#define EVAL_TOP5 2816ul /* f32 [1], counter eval_top5 */
+#define IMAGE_MEAN 3072ul /* f32 [1], constant image_mean */
+#define IMAGE_STD 3328ul /* f32 [1], constant image_std */
+#define LOSS_GRAD 3584ul /* f32 [1], constant loss.grad */
+#define TRAINED 3840ul /* bf16 [12, 1024], weight trained */
+#define LAYERS_2_BIAS TRAINED /* bf16 [10], layers.2.bias */
+#define LAYERS_2_WEIGHT (TRAINED + 2048ul) /* bf16 [10, 64], layers.2.weight */
+#define LAYERS_1_BIAS (TRAINED + 4096ul) /* bf16 [64], layers.1.bias */
+#define LAYERS_1_WEIGHT (TRAINED + 6144ul) /* bf16 [64, 64], layers.1.weight */
+#define LAYERS_0_BIAS (TRAINED + 14336ul) /* bf16 [64], layers.0.bias */
+#define LAYERS_0_WEIGHT (TRAINED + 16384ul) /* bf16 [64, 64], layers.0.weight */
+#define GRADIENT 28416ul /* f32 [12289], gradient */
+#define LAYERS_2_BIAS_GRAD GRADIENT /* f32 [10], layers.2.bias.grad */
+#define LAYERS_2_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [10, 64], layers.2.weight.grad */
+#define LAYERS_1_BIAS_GRAD (GRADIENT + 8192ul) /* f32 [64], layers.1.bias.grad */
+#define LAYERS_1_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [64, 64], layers.1.weight.grad */
+#define LAYERS_0_BIAS_GRAD (GRADIENT + 28672ul) /* f32 [64], layers.0.bias.grad */
+#define LAYERS_0_WEIGHT_GRAD (GRADIENT + 32768ul) /* f32 [64, 64], layers.0.weight.grad */
+#define STEP_LOSS (GRADIENT + 49152ul) /* f32 [1], step_loss */
+#define MASTER_PIECE 77824ul /* f32 [6, 1024], optimizer master.piece */
+#define EXP_AVG_PIECE 102400ul /* f32 [6, 1024], optimizer exp_avg.piece */
+#define EXP_AVG_SQ_PIECE 126976ul /* f32 [6, 1024], optimizer exp_avg_sq.piece */
+
+/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+
+#define SCRATCH_BYTES 4231680ul
+
+#define IMAGES 0ul /* bf16 [512, 1], activation images */
+#define LAYERS_0 1024ul /* bf16 [8, 64], activation layers.0 */
+#define LAYERS_0_RELU 2048ul /* bf16 [8, 64], activation layers.0.relu */
+#define LAYERS_1 1024ul /* bf16 [8, 64], activation layers.1 */
+#define LAYERS_1_RELU 3072ul /* bf16 [8, 64], activation layers.1.relu */
+#define LAYERS_2 1024ul /* bf16 [8, 10], activation layers.2 */
+#define LAYERS_2_BIASED 1280ul /* bf16 [8, 10], activation layers.2.biased */
+#define LOSS_ROWS 1536ul /* f32 [8, 1], activation loss.rows */
+#define MICRO_STEP_LOSS 1792ul /* f32 [1], activation loss */
+#define EVALUATE_IMAGES 0ul /* bf16 [512, 1], activation images */
+#define EVALUATE_LAYERS_0 1024ul /* bf16 [8, 64], activation layers.0 */
+#define EVALUATE_LAYERS_0_RELU 0ul /* bf16 [8, 64], activation layers.0.relu */
+#define EVALUATE_LAYERS_1 1024ul /* bf16 [8, 64], activation layers.1 */
+#define EVALUATE_LAYERS_1_RELU 0ul /* bf16 [8, 64], activation layers.1.relu */
+#define EVALUATE_LAYERS_2 1024ul /* bf16 [8, 10], activation layers.2 */
+#define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], activation loss.rows */
+#define EVALUATE_LOSS 768ul /* f32 [1], activation loss */
+#define HITS_TOP1 256ul /* f32 [8, 1], activation hits.top1 */
+#define HITS_TOP5 512ul /* f32 [8, 1], activation hits.top5 */
+#define TOP1 0ul /* f32 [1], activation top1 */
+#define TOP5 0ul /* f32 [1], activation top5 */
+#define LAYERS_2_BIASED_GRAD 4096ul /* bf16 [8, 10], activation layers.2.biased.grad */
+#define LAYERS_1_RELU_GRAD 1024ul /* bf16 [8, 64], activation layers.1.relu.grad */
+#define LAYERS_1_BIASED_GRAD 4096ul /* bf16 [8, 64], activation layers.1.biased.grad */
+#define LAYERS_0_RELU_GRAD 1024ul /* bf16 [8, 64], activation layers.0.relu.grad */
+#define LAYERS_0_BIASED_GRAD 3072ul /* bf16 [8, 64], activation layers.0.biased.grad */
+#define GRAD_NORM_COLUMNS 24576ul /* f32 [1024], activation grad_norm.columns */
+#define GRAD_NORM_SQUARED 36864ul /* f32 [1], activation grad_norm.squared */
+#define CLIP_FACTOR 37120ul /* f32 [1], activation clip_factor */
+#define GRADIENT_PIECE 0ul /* f32 [6, 1024], activation gradient.piece */
+#define TRAINED_PIECE 24576ul /* bf16 [6, 1024], activation trained.piece */
+
+/* ---- INPUT: one batch ---- */
+
+#define INPUT_BYTES 1024ul
+
+#define PIXELS 0ul /* u8 [512, 1], input pixels */
+#define LABELS 512ul /* i32 [8, 1], input labels */
+#define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
+
+/* cuBLASLt's workspace, in SCRATCH */
+#define GEMM_WORKSPACE 37376ul
+#define GEMM_WORKSPACE_BYTES 4194304ul
+
+/* ---- tables of values.c ---- */
+
+enum {
+    PARAMS = 6,
+    CONSTANTS = 3,
+    MICRO_STEP_OUTPUTS = 21,
+    UPDATE_OUTPUTS = 18,
+    EVALUATE_OUTPUTS = 15,
+};
+
+extern const RtParam params[PARAMS];
+extern const RtConstant constants[CONSTANTS];
+extern const RtOutput micro_step_outputs[MICRO_STEP_OUTPUTS];
+extern const RtOutput update_outputs[UPDATE_OUTPUTS];
+extern const RtOutput evaluate_outputs[EVALUATE_OUTPUTS];
+
+#endif

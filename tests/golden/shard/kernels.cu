@@ -1,0 +1,326 @@
+/* The 12 kernels of shard.
+ *
+ * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
+ * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
+ * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
+#include "runtime/kernel.cuh"
+
+/* image_input over [1, 512]
+ * from model.image_size; 2048 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) image_input_512(
+    const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
+    const float *__restrict__ image_std, __nv_bfloat16 *__restrict__ images) {
+    const int i = threadIdx.x * 8;
+    const float image_mean_row = image_mean[0];
+    const float image_std_row = image_std[0];
+    const Vec<uint8_t, 8> pixels_v = load_vec<8>(pixels + i);
+    Vec<__nv_bfloat16, 8> images_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float images_j =
+            (static_cast<float>(pixels_v[j]) / 255.0f - image_mean_row) / image_std_row;
+        images_v[j] = convert<__nv_bfloat16>(images_j);
+    }
+    store_vec(images + i, images_v);
+}
+
+/* add_bias, relu over [8, 64]
+ * from model.hidden_size; 3072 bytes, 512 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) add_bias_relu_8x64(
+    const __nv_bfloat16 *__restrict__ layers_0, const __nv_bfloat16 *__restrict__ bias,
+    __nv_bfloat16 *__restrict__ relu) {
+    const int i = threadIdx.x * 8;
+    const int col = i % 64;
+    const Vec<__nv_bfloat16, 8> layers_0_v = load_vec<8>(layers_0 + i);
+    const Vec<__nv_bfloat16, 8> bias_v = load_vec<8>(bias + col);
+    Vec<__nv_bfloat16, 8> relu_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float biased_j =
+            convert<float>(convert<__nv_bfloat16>(convert<float>(layers_0_v[j]) +
+            convert<float>(bias_v[j])));
+        relu_v[j] = convert<__nv_bfloat16>(biased_j < 0.0f ? 0.0f : biased_j);
+    }
+    store_vec(relu + i, relu_v);
+}
+
+/* add_bias, cross_entropy, cross_entropy_grad over [8, 10]
+ * from model.hidden_size; 3744 bytes, 1648 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_entropy_grad_8x10(
+    const __nv_bfloat16 *__restrict__ layers_2, const __nv_bfloat16 *__restrict__ bias,
+    const int *__restrict__ labels, const float *__restrict__ loss_weight,
+    const float *__restrict__ loss_grad, __nv_bfloat16 *__restrict__ biased,
+    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ biased_grad) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    const float loss_grad_row = loss_grad[0];
+    const float scale = loss_weight_row * loss_grad_row;
+    const bool has_target = labels_row >= 0;
+    __nv_bfloat16 layers_2_v;
+    __nv_bfloat16 bias_v;
+    SumOfExps<float> exps;
+    float target = 0;
+    if (col < 10) {
+        layers_2_v = layers_2[row * 10 + col];
+        bias_v = bias[col];
+        const float biased_j = convert<float>(layers_2_v) + convert<float>(bias_v);
+        biased[row * 10 + col] = convert<__nv_bfloat16>(biased_j);
+        const float biased_j_2 = convert<float>(convert<__nv_bfloat16>(biased_j));
+        exps.add(biased_j_2);
+        target += col == labels_row ? biased_j_2 : 0.0f;
+    }
+    const float lse = warp_lse(exps);
+    target = warp_sum(target);
+    if (lane == 0)
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+    if (col < 10) {
+        const float biased_j_3 =
+            convert<float>(convert<__nv_bfloat16>(convert<float>(layers_2_v) +
+            convert<float>(bias_v)));
+        const float softmax = expf(biased_j_3 - lse);
+        const float biased_grad_j =
+            has_target ? (col == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
+        biased_grad[row * 10 + col] = convert<__nv_bfloat16>(biased_grad_j);
+    }
+}
+
+/* sum over [1, 8]
+ * from training.task; 36 bytes, 8 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) sum_8(
+    const float *__restrict__ loss_rows, float *__restrict__ loss) {
+    const int col = threadIdx.x;
+    float sum = 0;
+    if (col < 8) {
+        const float loss_rows_v = loss_rows[col];
+        sum += loss_rows_v;
+    }
+    sum = block_sum<32>(sum);
+    if (threadIdx.x == 0)
+        loss[0] = sum;
+}
+
+/* add
+ * from training.task; 12 bytes, 1 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) add(
+    float *__restrict__ step_loss, const float *__restrict__ loss) {
+    const float step_loss_row = step_loss[0];
+    const float loss_row = loss[0];
+    step_loss[0] = step_loss_row + loss_row;
+}
+
+/* column_sum over [8, 10]
+ * from model.hidden_size; 200 bytes, 80 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
+    const __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
+    const int worker = blockIdx.x;
+    const int first = worker * 8, end = first + 8;
+    const int lane = threadIdx.x % 5, part = threadIdx.x / 5;
+    const int col = lane * 2;
+    Vec<float, 2> total = {};
+    for (int row = first + part; row < end; row += 51) {
+        const Vec<__nv_bfloat16, 2> biased_grad_v = load_vec<2>(biased_grad + row * 10 + col);
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            total[j] += convert<float>(biased_grad_v[j]);
+        }
+    }
+    SHARED Vec<float, 2> sums[255];
+    total = sum_of_parts<51, 5>(sums, total);
+    if (part > 0)
+        return;
+    store_vec(bias_grad + worker * 10 + col, convert_vec<float>(total));
+}
+
+/* relu_grad, column_sum over [8, 64]
+ * from model.hidden_size; 3328 bytes, 512 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
+    const __nv_bfloat16 *__restrict__ relu, const __nv_bfloat16 *__restrict__ relu_grad,
+    __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
+    const int worker = blockIdx.x;
+    const int first = worker * 8, end = first + 8;
+    const int lane = threadIdx.x % 8, part = threadIdx.x / 8;
+    const int col = lane * 8;
+    Vec<float, 8> total = {};
+    for (int row = first + part; row < end; row += 32) {
+        const Vec<__nv_bfloat16, 8> relu_v = load_vec<8>(relu + row * 64 + col);
+        const Vec<__nv_bfloat16, 8> relu_grad_v = load_vec<8>(relu_grad + row * 64 + col);
+        Vec<__nv_bfloat16, 8> biased_grad_v;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float biased_grad_j =
+                0.0f < convert<float>(relu_v[j]) ? convert<float>(relu_grad_v[j]) : 0.0f;
+            biased_grad_v[j] = convert<__nv_bfloat16>(biased_grad_j);
+            total[j] += convert<float>(convert<__nv_bfloat16>(biased_grad_j));
+        }
+        store_vec(biased_grad + row * 64 + col, biased_grad_v);
+    }
+    SHARED Vec<float, 8> sums[256];
+    total = sum_of_parts<32, 8>(sums, total);
+    if (part > 0)
+        return;
+    store_vec(bias_grad + worker * 64 + col, convert_vec<float>(total));
+}
+
+/* sum_squares over [6, 1024]
+ * 28672 bytes, 12288 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
+    const float *__restrict__ gradient_piece, float *__restrict__ columns) {
+    const int worker = blockIdx.x;
+    const int first = worker * 6, end = first + 6;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    const int col = (blockIdx.y * 32 + lane) * 8;
+    Vec<float, 8> total = {};
+    for (int row = first + part; row < end; row += 8) {
+        const Vec<float, 8> gradient_piece_v = load_vec<8>(gradient_piece + row * 1024 + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            total[j] += gradient_piece_v[j] * gradient_piece_v[j];
+        }
+    }
+    SHARED Vec<float, 8> sums[256];
+    total = sum_of_parts<8, 32>(sums, total);
+    if (part > 0)
+        return;
+    store_vec(columns + worker * 1024 + col, convert_vec<float>(total));
+}
+
+/* sum over [1, 1024]
+ * 4100 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) sum_1024(
+    const float *__restrict__ columns, float *__restrict__ squared) {
+    const int col = threadIdx.x * 8;
+    float sum = 0;
+    const Vec<float, 8> columns_v = load_vec<8>(columns + col);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        sum += columns_v[j];
+    }
+    sum = block_sum<128>(sum);
+    if (threadIdx.x == 0)
+        squared[0] = sum;
+}
+
+/* clip_factor, adamw over [rows, 1024]
+ * 37888 bytes, 17152 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) clip_factor_adamw_x1024(
+    const float *__restrict__ squared, const int *__restrict__ step,
+    const int *__restrict__ bad_step, float *__restrict__ piece,
+    const float *__restrict__ gradient_piece, float *__restrict__ piece_2,
+    float *__restrict__ piece_3, const int *__restrict__ applied, const float *__restrict__ lr,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    float *__restrict__ grad_norm, float *__restrict__ clip_factor,
+    __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
+    if (i >= rows * 1024)
+        return;
+    const float squared_row = squared[0];
+    const float grad_norm_row = sqrtf(squared_row);
+    const int step_row = step[0];
+    const int bad_step_row = bad_step[0];
+    if (i == 0)
+        grad_norm[static_cast<int64_t>(step_row)] = grad_norm_row;
+    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    const float clip_factor_row = isfinite(grad_norm_row) ? t : 0.0f;
+    if (i == 0)
+        clip_factor[0] = clip_factor_row;
+    const int applied_row = applied[0];
+    const float lr_row = lr[static_cast<int64_t>(step_row)];
+    const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
+    const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
+    const float t_2 = 1.0f - lr_row * 0.01f;
+    const float rate = lr_row / bias_correction1_row;
+    const bool applies = 0.0f < clip_factor_row;
+    const Vec<float, 4> piece_v = load_vec<4>(piece + i);
+    const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
+    const Vec<float, 4> piece_2_v = load_vec<4>(piece_2 + i);
+    const Vec<float, 4> piece_3_v = load_vec<4>(piece_3 + i);
+    Vec<float, 4> new_piece_v;
+    Vec<float, 4> new_piece_2_v;
+    Vec<float, 4> new_piece_3_v;
+    Vec<__nv_bfloat16, 4> trained_piece_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float clipped = gradient_piece_v[j] * clip_factor_row;
+        const float t_3 = piece_2_v[j] + 0.1f * (clipped - piece_2_v[j]);
+        const float t_4 = 0.999f * piece_3_v[j] + 0.001f * (clipped * clipped);
+        const float t_5 =
+            piece_v[j] * t_2 - rate * (t_3 / (sqrtf(t_4) / bias_correction2_row + 1e-08f));
+        const float piece_j = applies ? t_5 : piece_v[j];
+        new_piece_v[j] = piece_j;
+        new_piece_2_v[j] = applies ? t_3 : piece_2_v[j];
+        new_piece_3_v[j] = applies ? t_4 : piece_3_v[j];
+        trained_piece_v[j] = convert<__nv_bfloat16>(piece_j);
+    }
+    store_vec(piece + i, new_piece_v);
+    store_vec(piece_2 + i, new_piece_2_v);
+    store_vec(piece_3 + i, new_piece_3_v);
+    store_vec(trained_piece + i, trained_piece_v);
+}
+
+/* advance_step
+ * 40 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) advance_step(
+    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
+    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
+    const float clip_factor_row = clip_factor[0];
+    const bool applies = 0.0f < clip_factor_row;
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const int bad_step_row = bad_step[0];
+    const float step_loss_row = step_loss[0];
+    loss[step_row] = step_loss_row;
+    step[0] = step_row + 1;
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    step_loss[0] = 0.0f;
+}
+
+/* add_bias, cross_entropy, topk_hits over [8, 10]
+ * from model.hidden_size; 2464 bytes, 1232 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hits_8x10(
+    const __nv_bfloat16 *__restrict__ layers_2, const __nv_bfloat16 *__restrict__ bias,
+    const int *__restrict__ labels, const float *__restrict__ loss_weight,
+    float *__restrict__ loss_rows, float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int col = lane;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    __nv_bfloat16 layers_2_v;
+    __nv_bfloat16 bias_v;
+    SumOfExps<float> exps;
+    float target = 0;
+    float target_2 = 0;
+    if (col < 10) {
+        layers_2_v = layers_2[row * 10 + col];
+        bias_v = bias[col];
+        const float biased = convert<float>(layers_2_v) + convert<float>(bias_v);
+        const float biased_j = convert<float>(convert<__nv_bfloat16>(biased));
+        exps.add(biased_j);
+        target += col == labels_row ? biased_j : 0.0f;
+        target_2 += col == labels_row ? convert<float>(convert<__nv_bfloat16>(biased)) : 0.0f;
+    }
+    const float lse = warp_lse(exps);
+    target = warp_sum(target);
+    target_2 = warp_sum(target_2);
+    if (lane == 0)
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+    float rank = 0;
+    if (col < 10) {
+        const float biased_j_2 =
+            convert<float>(convert<__nv_bfloat16>(convert<float>(layers_2_v) +
+            convert<float>(bias_v)));
+        rank +=
+            biased_j_2 < target_2 ? 0.0f :
+            (biased_j_2 == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+    }
+    rank = warp_sum(rank);
+    if (lane == 0)
+        hits_top1[row] = labels_row >= 0 ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
+    if (lane == 0)
+        hits_top5[row] = labels_row >= 0 ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+}
