@@ -43,14 +43,16 @@ static RtWork enqueue(Rt *rt, RtPhase phase, int slot) {
     return work;
 }
 
-/* Relaxed: kernels may be loaded while they are captured. */
+/* Relaxed: kernels may be loaded while they are captured. A kernel keeps the priority of the stream that
+ * it was captured from. */
 static void capture(Rt *rt, RtPhase phase, int slot) {
     CUstream stream = rt->streams[RT_STREAM_COMPUTE];
     CUgraph graph;
     CU(StreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_RELAXED);
     rt->graphs->work[phase] = enqueue(rt, phase, slot);
     CU(StreamEndCapture, stream, &graph);
-    CU(GraphInstantiateWithFlags, &rt->graphs->execs[phase][slot], graph, 0);
+    CU(GraphInstantiateWithFlags, &rt->graphs->execs[phase][slot], graph,
+       CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
     CU(GraphUpload, rt->graphs->execs[phase][slot], stream);
     CU(GraphDestroy, graph);
 }

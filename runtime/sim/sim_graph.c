@@ -290,9 +290,9 @@ static CUgraphExec instantiate(const struct CUgraph_st *graph) {
 
 CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
     CALL("cuGraphInstantiate");
-    (void)flags;
     NEED_CONTEXT();
-    if (!exec || !graph)
+    /* Priorities change nothing here. */
+    if (!exec || !graph || flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
         return CUDA_ERROR_INVALID_VALUE;
     *exec = instantiate(graph);
     return CUDA_SUCCESS;

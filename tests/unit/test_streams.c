@@ -30,7 +30,7 @@ static const char *const base =
 /* Batch norm's sums are of each micro-step. */
 static const char *const normed =
     "[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 16\nimage_size = 32\nwidth_mult = 0.25\n"
-    "[training]\ntask = \"classify\"\nper_device_train_batch_size = 4\nsteps = 2\n"
+    "[training]\ntask = \"classify\"\nper_device_train_batch_size = 2048\nsteps = 2\n"
     "gradient_accumulation_steps = 2\n"
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"streams\"\n"
     "[parallelism]\ndata_parallel_replicate_degree = 2\nsync_batch_norm = true\n";
