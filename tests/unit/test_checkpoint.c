@@ -26,6 +26,7 @@
 #include "runtime/export.h"
 #include "runtime/gather.h"
 #include "runtime/outfile.h"
+#include "tests/unit/no_device.h"
 
 /* ---- a device of host memory, and a run on it ------------------------------------------------ */
 
@@ -47,11 +48,6 @@ _Noreturn void comm_receive(Rt *rt, int from, void *values, int64_t bytes, const
 
 _Noreturn void comm_gather(Rt *rt, const void *mine, void *all, int bytes, const char *what) {
     (void)rt, (void)mine, (void)all, (void)bytes, (void)what;
-    abort(); /* no rank has a piece of anything */
-}
-
-_Noreturn void rt_read(Rt *rt, RtPtr from, size_t bytes, void *host) {
-    (void)rt, (void)from, (void)bytes, (void)host;
     abort(); /* no rank has a piece of anything */
 }
 

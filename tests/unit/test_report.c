@@ -1,6 +1,5 @@
 /* The report and the profile's files, from a run whose figures are made up and a CUPTI that hands
- * out known records: every figure must come out where a reader looks for it, and sums must agree.
- */
+ * out known records: every figure must come out where a reader looks for it, and sums must agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +22,7 @@
 #include "runtime/profile.h"
 #include "runtime/report.h"
 #include "runtime/report_ranks.h"
+#include "tests/unit/no_device.h"
 
 /* ---- a driver, a loader and a CUPTI ---------------------------------------------------------- */
 
@@ -43,11 +43,6 @@ const LoaderFacts *loader_facts(const Loader *loader) {
 double rt_learning_rate(const RtTraining *training, int64_t step) {
     (void)training;
     return 0.5 / (double)(step + 1);
-}
-
-_Noreturn void rt_read(Rt *rt, RtPtr from, size_t bytes, void *host) {
-    (void)rt, (void)from, (void)bytes, (void)host;
-    abort(); /* no rank has a piece of anything */
 }
 
 void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
