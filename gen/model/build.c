@@ -125,7 +125,6 @@ Program *model_build(Arena *arena, const Spec *spec) {
     p->tokens = spec->training.per_device_train_batch_size * p->seq_len;
     p->micro_steps = spec->training.gradient_accumulation_steps;
     p->steps = spec->training.steps;
-    p->mesh = (Mesh){{1, 1, 1, 1}};
     p->config_json = model_config(arena, spec, p->real);
     make_counters(p, spec);
     Family family = spec->model.family;

@@ -376,7 +376,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-static const Spec blank;
+static const Spec blank = {.parallelism = {.data_parallel_shard_degree = 1}};
 
 /* The case as a program with gradients, at the kernel stage. */
 static void setup_case(Setup *s, Build *build, int micro_steps) {

@@ -10,7 +10,7 @@
 
 #include "interpret.h"
 
-static const Spec blank;
+static const Spec blank = {.parallelism = {.data_parallel_shard_degree = 1}};
 static const double CLOSE = 1e-13;
 
 typedef struct {
