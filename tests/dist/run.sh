@@ -293,12 +293,12 @@ test_collectives_are_counted() {
 . tests/dist/pipeline_cases.sh
 . tests/dist/shard_cases.sh
 
-tests='three four summed_after_backward late_streams unequal_targets images loss_scale batch_norm two_runs
-any_order without_graph_and_fusion cards cards_refused cards_are_counted cards_not_finite
-plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite study
-collectives_are_counted tensor_lora tensor_pretrain sharded'
+tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
+plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora
+sharded'
 tests="$tests $pipeline_tests"
-[ "${1-}" != --all ] || set -- $tests quantized sync_batch_norm two eight packed bf16 \
+[ "${1-}" != --all ] || set -- $tests quantized sync_batch_norm two four eight packed bf16 \
+    loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
     $cards_tests $tensor_tests $more_pipeline_tests $shard_tests
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
