@@ -156,7 +156,8 @@ static void compare_with_one_card(Arena *arena, Plan *plan) {
     Spec *spec = arena_alloc(arena, sizeof *spec);
     *spec = *plan->spec;
     spec->parallelism.tensor_parallel_degree = spec->parallelism.data_parallel_replicate_degree = 1;
-    const Plan *alone = plan_recomputing(plan_spec(arena, spec, plan->device, (StageOf){0, 1}, NULL, NULL));
+    const Plan *alone =
+        plan_recomputing(plan_spec(arena, spec, plan->device, (StageOf){0, 1}, NULL, NULL));
     plan->alone_ms = alone->step.ms;
     plan->alone_fits = plan_fits(alone);
 }

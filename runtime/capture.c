@@ -43,8 +43,8 @@ static RtWork enqueue(Rt *rt, RtPhase phase, int slot) {
     return work;
 }
 
-/* Relaxed: kernels may be loaded while they are captured. A kernel keeps the priority of the stream that
- * it was captured from. */
+/* Relaxed: kernels may be loaded while they are captured. A kernel keeps the priority of the
+ * stream that it was captured from. */
 static void capture(Rt *rt, RtPhase phase, int slot) {
     CUstream stream = rt->streams[RT_STREAM_COMPUTE];
     CUgraph graph;

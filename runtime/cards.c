@@ -124,7 +124,8 @@ void rt_peer_copy(Rt *rt, RtPurpose purpose, int number, RtPtr to, RtPtr from, s
         return;
     const Rt *other = rt->cards->card[number];
     RtPtr there = other->arenas[RT_STATE] + (from - rt->arenas[RT_STATE]);
-    CU(MemcpyDtoDAsync, to, there, bytes, rt->streams[rt->stream]); /* an address says whose it is */
+    CU(MemcpyDtoDAsync, to, there, bytes,
+       rt->streams[rt->stream]); /* an address says whose it is */
     rt_launched(rt);
 }
 

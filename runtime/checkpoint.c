@@ -180,7 +180,7 @@ static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error)
     meta.sequence = sequence;
     meta.state_crc32 = crc;
     bool ok = file_crc32(state, crc, &meta.state_bytes, error, ERROR_SIZE) &&
-         meta_write(&meta, dir, error, ERROR_SIZE);
+              meta_write(&meta, dir, error, ERROR_SIZE);
     meta_free(&meta);
     folder_sync(dir);
     return ok;

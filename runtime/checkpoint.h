@@ -17,9 +17,10 @@
 
 #include "runtime/rt.h"
 
-/* Saves the state after rt->step steps and keeps the latest `keep_latest_k` (0: all). A checkpoint
- * of this step that exists already is replaced. All ranks together; the first one writes. Waits for the compute stream. Needs rt->losses and
- * rt->grad_norms known up to rt->step. */
+/* Saves the state after rt->step steps and keeps the latest `keep_latest_k` (0: all). A
+ * checkpoint of this step that exists already is replaced. All ranks together; the first one
+ * writes. Waits for the compute stream. Needs rt->losses and rt->grad_norms known up to
+ * rt->step. */
 void checkpoint_save(Rt *rt);
 
 /* Puts back the state saved in `dir`, or in the newest whole checkpoint under the run's out folder

@@ -16,24 +16,24 @@
 
 /* Format letter for jansson, name in the file, member. Strings and numbers of all but version and
  * checksum. */
-#define META_MEMBERS(X)                                                                            \
-    X("I", version)                                                                                \
-    X("I", sequence)                                                                               \
-    X("I", step)                                                                                   \
-    X("I", applied)                                                                                \
-    X("I", bad_step)                                                                               \
-    X("I", data_position)                                                                          \
-    X("I", seed)                                                                                   \
-    X("I", state_bytes)                                                                            \
-    X("s", state_crc32)                                                                            \
-    X("s", frozen_crc32)                                                                           \
-    X("s", data_fingerprint)                                                                       \
-    X("s", experiment)                                                                             \
-    X("s", spec_sha256)                                                                            \
-    X("s", generator)                                                                              \
-    X("s", device)                                                                                 \
-    X("I", driver_version)                                                                         \
-    X("I", cublaslt_version)                                                                       \
+#define META_MEMBERS(X)      \
+    X("I", version)          \
+    X("I", sequence)         \
+    X("I", step)             \
+    X("I", applied)          \
+    X("I", bad_step)         \
+    X("I", data_position)    \
+    X("I", seed)             \
+    X("I", state_bytes)      \
+    X("s", state_crc32)      \
+    X("s", frozen_crc32)     \
+    X("s", data_fingerprint) \
+    X("s", experiment)       \
+    X("s", spec_sha256)      \
+    X("s", generator)        \
+    X("s", device)           \
+    X("I", driver_version)   \
+    X("I", cublaslt_version) \
     X("O", gemm_algorithms)
 
 /* ---- of a run -------------------------------------------------------------------------------- */

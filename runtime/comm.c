@@ -14,7 +14,8 @@ enum { TEXT_SIZE = 128 };
 
 #define SHIM_FUNCTIONS(X) \
     X(open)               \
-    X(close) X(share) X(barrier) X(sum) X(gather) X(broadcast) X(send) X(receive) X(begin_max) X(end_max)
+    X(close)              \
+    X(share) X(barrier) X(sum) X(gather) X(broadcast) X(send) X(receive) X(begin_max) X(end_max)
 
 struct RtComm {
 #define X(name) __typeof__(&shim_##name) name;

@@ -13,12 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-#define NCCL_FUNCTIONS(X) \
-    X(GetVersion)         \
-    X(GetUniqueId)        \
-    X(CommInitRankConfig) \
-    X(CommGetAsyncError) X(CommDestroy) X(GetErrorString) X(GetLastError) X(AllReduce) X(AllGather) \
-    X(ReduceScatter) X(Broadcast) X(GroupStart) X(GroupEnd) X(Send) X(Recv)
+#define NCCL_FUNCTIONS(X)                                                                       \
+    X(GetVersion)                                                                               \
+    X(GetUniqueId)                                                                              \
+    X(CommInitRankConfig)                                                                       \
+    X(CommGetAsyncError)                                                                        \
+    X(CommDestroy) X(GetErrorString) X(GetLastError) X(AllReduce) X(AllGather) X(ReduceScatter) \
+        X(Broadcast) X(GroupStart) X(GroupEnd) X(Send) X(Recv)
 
 static struct {
 #define X(name) __typeof__(&nccl##name) name;
@@ -26,8 +27,8 @@ static struct {
 #undef X
 } nccl;
 
-/* By group. The watchdog asks a communicator for errors, which in NCCL also joins what a call has begun:
- * two threads must not be in it at once. NULL until it can be used. */
+/* By group. The watchdog asks a communicator for errors, which in NCCL also joins what a call
+ * has begun: two threads must not be in it at once. NULL until it can be used. */
 static NcclComm connected[RT_WORLD + 1];
 static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
 
@@ -97,9 +98,9 @@ static void open_group(Rt *rt, RtGroup group) {
     const RtProgram *program = rt->program;
     NcclId *ids = share_ids(rt, group, what);
     begin(rt, what);
-    NcclResult result = nccl.CommInitRankConfig(
-        &comm, mesh_group_ranks(program, group), ids[mesh_first(program, group, rt->rank)],
-        mesh_place(program, group, rt->rank), &config);
+    NcclResult result = nccl.CommInitRankConfig(&comm, mesh_group_ranks(program, group),
+                                                ids[mesh_first(program, group, rt->rank)],
+                                                mesh_place(program, group, rt->rank), &config);
     connected[group] = comm;
     finish(rt, comm, result, what);
     free(ids);
@@ -168,18 +169,16 @@ static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr
     RtExchanged *sum = &rt->work.collectives[kind];
     sum->count++;
     sum->bytes += all;
-    sum->bus_bytes +=
-        (double)all * (kind == RT_BROADCAST ? 1 : kind == RT_ALL_REDUCE ? 2 * shared : shared);
+    sum->bus_bytes += (double)all * (kind == RT_BROADCAST    ? 1
+                                     : kind == RT_ALL_REDUCE ? 2 * shared
+                                                             : shared);
     if (rt->dry)
         return false;
-    *c = (Collective){collective_name(kind),
-                      rt->comm ? connected[mesh_group(rt->program, group)] : NULL,
-                      rt->streams[rt->stream],
-                      (void *)(uintptr_t)to,
-                      (void *)(uintptr_t)from,
-                      (size_t)count,
-                      (size_t)bytes,
-                      types[dtype]};
+    *c = (Collective){
+        collective_name(kind),   rt->comm ? connected[mesh_group(rt->program, group)] : NULL,
+        rt->streams[rt->stream], (void *)(uintptr_t)to,
+        (void *)(uintptr_t)from, (size_t)count,
+        (size_t)bytes,           types[dtype]};
     rt->collective = c->name;
     if (c->comm)
         begin(rt, c->name);

@@ -1,7 +1,8 @@
 /* The watchdog: a thread that ends a rank which waits for another one for too long.
  *
- * It leaves by _exit, without MPI and without NCCL: both may be what hangs, and when the process is gone
- * its device, its connections and its launcher notice. It is one for the process, as signals are. */
+ * It leaves by _exit, without MPI and without NCCL: both may be what hangs, and when the process
+ * is gone its device, its connections and its launcher notice. It is one for the process, as
+ * signals are. */
 #include "runtime/comm.h"
 
 #include <errno.h>

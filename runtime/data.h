@@ -66,9 +66,9 @@ int loader_ring_size(const Loader *loader);
 void loader_start(Loader *loader, void *const *buffers);
 void loader_stop(Loader *loader);
 
-/* The buffer that holds a batch, to be read until as many calls later as there are slots on all cards:
- * by then nobody may read it any more, for it is filled anew. What is prepared ahead is the batches after the last one taken.
- * NULL where a file could not be read or decoded. */
+/* The buffer that holds a batch, to be read until as many calls later as there are slots on all
+ * cards: by then nobody may read it any more, for it is filled anew. What is prepared ahead is
+ * the batches after the last one taken. NULL where a file could not be read or decoded. */
 void *loader_take(Loader *loader, LoaderBatch which, int64_t *targets, char *error,
                   size_t error_size);
 

@@ -1,9 +1,10 @@
 /* Batches filled ahead, by threads, in the buffers they are copied from.
  *
- * Batches are taken at positions 0, 1, 2, …; position p lies in buffers[p % count]. With p the last
- * one taken, the threads work on p up to p + ahead, in parts, the first one first; p and the in_use - 1
- * before it may still be on their way to the device. Which batch comes at a position is a guess: the next index of
- * the same split. As a batch is a pure function of its index, a wrong guess costs time only. */
+ * Batches are taken at positions 0, 1, 2, …; position p lies in buffers[p % count]. With p the
+ * last one taken, the threads work on p up to p + ahead, in parts, the first one first; p and
+ * the in_use - 1 before it may still be on their way to the device. Which batch comes at a
+ * position is a guess: the next index of the same split. As a batch is a pure function of its
+ * index, a wrong guess costs time only. */
 #include "runtime/data_kind.h"
 
 #include <pthread.h>

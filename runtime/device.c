@@ -206,9 +206,10 @@ static RtPtr allocate(const Rt *rt, size_t bytes, const char *what) {
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         size_t free_bytes = 0, total = 0;
         CU(MemGetInfo, &free_bytes, &total);
-        rt_fail("%s has no memory for %s: %zu bytes wanted, %zu of %zu free; use a smaller batch or "
-                "set activation_checkpoint.memory_budget_gib",
-                who, what, bytes, free_bytes, total);
+        rt_fail(
+            "%s has no memory for %s: %zu bytes wanted, %zu of %zu free; use a smaller batch or "
+            "set activation_checkpoint.memory_budget_gib",
+            who, what, bytes, free_bytes, total);
     }
     driver_check(result, "cuMemAlloc");
     return address;

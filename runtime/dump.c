@@ -1,9 +1,9 @@
 /* --dump: what the first step read and made, as one safetensors file, so that anyone can check a
  * step against a framework.
  *
- *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch (the first card's); labels as Hugging Face has
- *                        them: at a token's own place. A sample's first token is never a target,
- *                        so its label reads -100 whatever the data had there.
+ *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch (the first card's); labels as
+ *                        Hugging Face has them: at a token's own place. A sample's first token is
+ *                        never a target, so its label reads -100 whatever the data had there.
  *     pixels, labels     of images in their place: [batch, elements of one] as they were sent or
  *                        the device keeps them (bytes, or what the host made of them in the order
  *                        of compile.layout), and their classes, I32 [batch]
@@ -262,10 +262,8 @@ static void write_dump(Rt *rt, const struct RtDump *dump, const char *path) {
     int count = 0;
     for (; count < dump->count; count++) {
         Entry *entry = &dump->entries[count];
-        tensors[count] = (OutTensor){.name = entry->name,
-                                     .host = entry->data,
-                                     .dtype = entry->dtype,
-                                     .rank = entry->rank};
+        tensors[count] = (OutTensor){
+            .name = entry->name, .host = entry->data, .dtype = entry->dtype, .rank = entry->rank};
         memcpy(tensors[count].shape, entry->shape, sizeof entry->shape);
     }
     if (!tensors_gather(rt, &tensors, &count) &&

@@ -1,6 +1,6 @@
-/* Shared libraries, CUDA's and a few more, opened when they are first needed and never linked: a program runs
- * with only those it uses, and one that is missing gives one clear line. NVRTC's headers are found
- * in the same places. */
+/* Shared libraries, CUDA's and a few more, opened when they are first needed and never linked: a
+ * program runs with only those it uses, and one that is missing gives one clear line. NVRTC's
+ * headers are found in the same places. */
 #ifndef GPUOPT_DYNLIB_H
 #define GPUOPT_DYNLIB_H
 
@@ -20,8 +20,8 @@ typedef enum {
     LIBRARIES
 } Library;
 
-/* From now on every library of CUDA comes from this folder alone (the simulated device's). Call it before
- * the first dynlib_open(). The string must outlive the process's use of libraries. */
+/* From now on every library of CUDA comes from this folder alone (the simulated device's). Call
+ * it before the first dynlib_open(). The string must outlive the process's use of libraries. */
 void dynlib_only_in(const char *dir);
 
 /* The program's own folder, where what is built for it lies. The same holds for the string. */

@@ -145,8 +145,9 @@ static Passage *next_passage(Rt *rt, RtSlot *slot, LoaderBatch which) {
     return passage;
 }
 
-/* The slot whose turn it is, with a batch on the host; of a pipeline that of the batch's number, for a step
- * finds its batches by theirs. A buffer is filled again when each card has taken RT_SLOTS more. */
+/* The slot whose turn it is, with a batch on the host; of a pipeline that of the batch's number,
+ * for a step finds its batches by theirs. A buffer is filled again when each card has taken
+ * RT_SLOTS more. */
 static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
     struct RtInputs *inputs = rt->inputs;
     char error[1024];

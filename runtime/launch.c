@@ -87,9 +87,9 @@ void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]) {
     if (rt->dry)
         return;
     const RtKernel *row = &rt->program->kernels[kernel];
-    CUresult result = cu.LaunchKernel(rt->kernels[kernel], grid.x, grid.y ? grid.y : 1,
-                                      grid.z ? grid.z : 1, row->threads, 1, 1, row->shared_bytes,
-                                      rt->streams[rt->stream], args, NULL);
+    CUresult result =
+        cu.LaunchKernel(rt->kernels[kernel], grid.x, grid.y ? grid.y : 1, grid.z ? grid.z : 1,
+                        row->threads, 1, 1, row->shared_bytes, rt->streams[rt->stream], args, NULL);
     driver_check(result, row->name);
     rt_launched(rt);
 }

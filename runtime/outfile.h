@@ -54,8 +54,8 @@ void *tensor_values(Rt *rt, const OutTensor *tensor);
 /* One safetensors file of all of them, wider types first, as the format wants. */
 bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count, char *error,
                    size_t error_size);
-/* The order of a file, wider types first, as the format wants: the index behind `i`, -1 behind the last.
- * Begin with -1, and *width 8. */
+/* The order of a file, wider types first, as the format wants: the index behind `i`, -1 behind
+ * the last. Begin with -1, and *width 8. */
 int tensors_next(const OutTensor *tensors, int count, size_t *width, int i);
 /* What the other ranks do meanwhile: give the first one their parts. */
 void tensors_share(Rt *rt, const OutTensor *tensors, int count);

@@ -59,7 +59,8 @@ static void gather(Rt *rt, const RtParam *param, RtPtr piece, Range range, unsig
 void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
     enum { STRETCH = 1 << 19 };
     int64_t count = param_elements(param);
-    unsigned char *all = rt_alloc((size_t)rt->ranks * STRETCH * rt_dtype_bytes(param->master_dtype));
+    unsigned char *all =
+        rt_alloc((size_t)rt->ranks * STRETCH * rt_dtype_bytes(param->master_dtype));
     for (int64_t first = 0; first < count; first += STRETCH) {
         int64_t end = count - first < STRETCH ? count : first + STRETCH;
         gather(rt, param, piece, (Range){first, end}, all, host);

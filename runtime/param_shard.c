@@ -83,7 +83,6 @@ void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine
     memcpy(row, mine, (size_t)bytes);
     for (int r = 1; in_columns && r < rt->ranks; r++)
         if (is_of_first_group(rt, param, r))
-            comm_receive(rt, r,
-                         (char *)row + mesh_place(rt->program, param->shard, r) * bytes,
+            comm_receive(rt, r, (char *)row + mesh_place(rt->program, param->shard, r) * bytes,
                          bytes, what);
 }

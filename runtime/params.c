@@ -89,7 +89,8 @@ static void read_copy(Rt *rt, const RtParam *param, size_t offset, size_t bytes,
         rt_read_state(rt, offset, bytes, host);
 }
 
-static void write_part(Rt *rt, const RtParam *param, size_t offset, size_t bytes, const void *host) {
+static void write_part(Rt *rt, const RtParam *param, size_t offset, size_t bytes,
+                       const void *host) {
     if (has_pieces(param, offset))
         pieces_write(rt, param, offset, host);
     else

@@ -1,5 +1,6 @@
-/* What params.c, param_order.c, param_shard.c, initial.c and weights.c share: where a parameter's first values come
- * from. Host copies are the whole tensor, dense, in the file's order, in param_saved_dtype(). */
+/* What params.c, param_order.c, param_shard.c, initial.c and weights.c share: where a
+ * parameter's first values come from. Host copies are the whole tensor, dense, in the file's
+ * order, in param_saved_dtype(). */
 #ifndef GPUOPT_PARAMS_H
 #define GPUOPT_PARAMS_H
 

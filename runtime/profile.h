@@ -24,8 +24,8 @@ typedef struct {
     uint32_t device;     /* by CUDA's number, of kernels, copies and memsets */
     uint32_t stream;     /* of kernels, copies and memsets; thread id of API calls */
     uint32_t correlation;
-    uint64_t bytes;                                      /* copies and memsets */
-    RtCopyKind copy;                                     /* of a copy */
+    uint64_t bytes;    /* copies and memsets */
+    RtCopyKind copy;   /* of a copy */
     bool pinned, peer; /* of a copy; peer: from one device to another, D2D too */
     uint32_t grid[3], block[3], registers, shared_bytes; /* of a kernel */
 } ProfileRecord;

@@ -16,8 +16,8 @@ typedef struct {
 
 /* NAN each where there was no window. */
 CommTimes profile_comm_times(const Profile *profile);
-/* How many of a kind there were; how long all of them took, in ms, and each of them in their order, where
- * these are not NULL. */
+/* How many of a kind there were; how long all of them took, in ms, and each of them in their
+ * order, where these are not NULL. */
 int64_t profile_comm_calls(const Profile *profile, int kind, double *all, double *each);
 
 #endif

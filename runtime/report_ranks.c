@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 struct RtByRank {
-    RankFigures *ranks;            /* [rt->ranks] */
-    double kind_ms[COMM_KINDS];    /* of a kind in the window, the mean over ranks; NAN: not measured */
-    double kind_least[COMM_KINDS]; /* … when each call counts as its rank with the least time has it */
+    RankFigures *ranks; /* [rt->ranks] */
+    double
+        kind_ms[COMM_KINDS]; /* of a kind in the window, the mean over ranks; NAN: not measured */
+    double
+        kind_least[COMM_KINDS]; /* … when each call counts as its rank with the least time has it */
 };
 
 /* ---- gathering ------------------------------------------------------------------------------- */
@@ -33,7 +35,8 @@ static double window_step_ms(const RtMeasured *m) {
 static RankFigures own_figures(const Rt *rt) {
     Figures f = figures_of(rt);
     CommTimes times = profile_comm_times(rt->profile);
-    double steps = (double)profile_steps(rt->profile), peak = (double)rt->measured.process_peak_bytes;
+    double steps = (double)profile_steps(rt->profile),
+           peak = (double)rt->measured.process_peak_bytes;
     RankFigures own = {.iteration_ms = f.median,
                        .data_wait_ms = f.feeding[0],
                        .copy_ms = f.feeding[1],
@@ -74,7 +77,8 @@ static double mean_of_kind(const Rt *rt, int kind) {
     return count ? sum / count : NAN;
 }
 
-/* A call lasts on a rank from when it came; on the last one to come it lasts as long as the links take. */
+/* A call lasts on a rank from when it came; on the last one to come it lasts as long as the
+ * links take. */
 static void gather_kind(Rt *rt, int kind) {
     static const char what[] = "the exchange of what was measured";
     int64_t calls = common_calls(rt, kind);
@@ -172,13 +176,12 @@ static void set_kinds(json_t *collectives, const Rt *rt) {
 }
 
 static json_t *rank_json(const RankFigures *r, int rank) {
-    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", rank, "host",
-                     r->host, "iteration_ms", number(r->iteration_ms), "data_wait_ms",
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", rank,
+                     "host", r->host, "iteration_ms", number(r->iteration_ms), "data_wait_ms",
                      number(r->data_wait_ms), "copy_ms", number(r->copy_ms), "compute_ms",
                      number(r->compute_ms), "work_ms", number(r->work_ms), "collectives_ms",
                      number(r->comm_ms), "exposed_ms", number(r->exposed_ms), "overlapped_ms",
-                     number(r->overlapped_ms), "process_peak_bytes",
-                     number(r->process_peak_bytes));
+                     number(r->overlapped_ms), "process_peak_bytes", number(r->process_peak_bytes));
 }
 
 static bool is_alone(const Rt *rt) { return rt->ranks == 1 && rt->card_count < 2; }
@@ -218,7 +221,8 @@ static void print_means(FILE *out, const Rt *rt, bool profiled) {
         const char *name, *format;
         double value;
     } means[] = {
-        {"slowest rank's step over the mean", "%12.1f %%", 100 * excess(rt, OVER(rt, iteration_ms))},
+        {"slowest rank's step over the mean", "%12.1f %%",
+         100 * excess(rt, OVER(rt, iteration_ms))},
         {"slowest rank's work over the mean *", "%12.1f %%", 100 * excess(rt, OVER(rt, work_ms))},
         {"communication a step, ms *", "%14.3f", OVER(rt, comm_ms).mean},
         {"  while nothing else ran *", "%14.3f", OVER(rt, exposed_ms).mean},
@@ -245,7 +249,8 @@ void ranks_print(FILE *out, const Rt *rt) {
     bool profiled = profile_steps(rt->profile) > 0;
     if (is_alone(rt))
         return;
-    fprintf(out, rt->ranks > 1 ? "\n%d ranks; their means:\n" : "\n%d process for all cards:\n", rt->ranks);
+    fprintf(out, rt->ranks > 1 ? "\n%d ranks; their means:\n" : "\n%d process for all cards:\n",
+            rt->ranks);
     print_means(out, rt, profiled);
     fprintf(out, "\nrank %14s%14s", "step ms", "data wait ms");
     if (profiled)

@@ -27,7 +27,8 @@ void ranks_gather(Rt *rt);
 void ranks_free(Rt *rt);
 const RankFigures *ranks_figures(const Rt *rt, int rank);
 
-/* Adds times to "collectives", and "communication", "imbalance" and "per_rank"; nothing with one rank. */
+/* Adds times to "collectives", and "communication", "imbalance" and "per_rank"; nothing with one
+ * rank. */
 void ranks_json(json_t *report, const Rt *rt);
 void ranks_print(FILE *out, const Rt *rt);
 

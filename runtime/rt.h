@@ -109,11 +109,11 @@ typedef struct {
     double copy_ms, compute_ms; /* of a step, on the device: its copies in, its work; 0: unknown */
     RtExchanged collectives[RT_COLLECTIVES];
     RtExchanged peer[RT_PURPOSES]; /* of the copies D2D */
-    RtEvaluation before, after; /* of training; loss NAN where not measured */
-    double loss_scale;          /* at the end; 0 without one */
-    int64_t skipped_steps;      /* that applied no update, those before a resume too */
-    double train_ms;            /* wall time of the loop, evaluation excluded */
-    size_t process_peak_bytes;  /* by NVML, less what was used before the context; 0: unknown */
+    RtEvaluation before, after;    /* of training; loss NAN where not measured */
+    double loss_scale;             /* at the end; 0 without one */
+    int64_t skipped_steps;         /* that applied no update, those before a resume too */
+    double train_ms;               /* wall time of the loop, evaluation excluded */
+    size_t process_peak_bytes;     /* by NVML, less what was used before the context; 0: unknown */
 } RtMeasured;
 
 /* ---- device (device.c) ----------------------------------------------------------------------- */
@@ -190,15 +190,15 @@ struct Rt {
     CUevent reached[RT_STREAMS]; /* recorded on each, where another one is to wait for it */
     RtStream stream;             /* that launches are enqueued on */
     bool ends_step;              /* the micro-step being enqueued is its step's last one */
-    RtSlot *slots; /* [slot_count] */
+    RtSlot *slots;               /* [slot_count] */
     int slot_count;
     struct RtGemms *gemms;
     struct RtGraphs *graphs;
     struct RtInputs *inputs;
-    struct RtDump *dump;   /* NULL unless the step being enqueued is dumped */
-    struct RtCheck *check; /* not NULL in check mode: outputs are looked at after each launch */
-    bool dry;              /* launches are only counted and their operands noted */
-    RtWork work;           /* of the entry being enqueued */
+    struct RtDump *dump;       /* NULL unless the step being enqueued is dumped */
+    struct RtCheck *check;     /* not NULL in check mode: outputs are looked at after each launch */
+    bool dry;                  /* launches are only counted and their operands noted */
+    RtWork work;               /* of the entry being enqueued */
     struct RtSources *sources; /* of parameters; NULL once all are there */
     uint32_t fetched_crc32;    /* of the first row of each parameter that load fetches */
     struct Loader *loader;
@@ -328,7 +328,8 @@ void dump_observe(struct RtDump *dump, Rt *rt, const char *name, RtPtr from, RtD
 
 void inputs_open(Rt *rt);
 void inputs_close(Rt *rt);
-/* Takes the next slot and a micro-step's batch (or a held-out one) and copies it to the device on the copy stream, which waits until the slot's former reader is done; the compute stream
+/* Takes the next slot and a micro-step's batch (or a held-out one) and copies it to the device
+ * on the copy stream, which waits until the slot's former reader is done; the compute stream
  * waits for the copy. Gives the slot. */
 int input_send(Rt *rt, int64_t micro_index);
 int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets);

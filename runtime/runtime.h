@@ -44,7 +44,8 @@ typedef struct {
  * fastest. */
 typedef enum { RT_AXIS_PIPELINE, RT_AXIS_REPLICATE, RT_AXIS_SHARD, RT_AXIS_TENSOR, RT_AXES } RtAxis;
 
-/* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these alone. */
+/* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these
+ * alone. */
 typedef unsigned RtGroup;
 enum {
     RT_PIPELINE = 1 << RT_AXIS_PIPELINE,
@@ -153,7 +154,7 @@ typedef struct {
     RtInit init;       /* where no file gives a value */
     double init_scale; /* standard deviation, or bound of the uniform distribution */
     bool buffer;       /* not trained, but written by micro_step */
-    bool fetched;      /* frozen; at `weight` is another form of it, which load makes: see rt_fetch */
+    bool fetched; /* frozen; at `weight` is another form of it, which load makes: see rt_fetch */
     int64_t split[4];
     int order[4];
     int64_t cols; /* with a split: elements in a row of `weight`; else a row is shape[rank-1] */
@@ -206,7 +207,8 @@ typedef struct {
 } RtInput;
 
 /* An output of one launch of an entry, so that a bad value can be named: `launch` counts the
- * rt_launch/rt_gemm/rt_zero/rt_copy/rt_peer_copy calls and collectives of that entry from 0. Sorted by launch. */
+ * rt_launch/rt_gemm/rt_zero/rt_copy/rt_peer_copy calls and collectives of that entry from 0.
+ * Sorted by launch. */
 typedef struct {
     int launch;
     const char *name;
@@ -370,7 +372,7 @@ typedef struct {
     int64_t prefetch_batches;
     int64_t num_workers; /* threads that prepare them; 0: the loop itself, none ahead */
     bool packing, shuffle, pin_memory;
-    bool numa_bind; /* threads and host memory stay on the card's NUMA node */
+    bool numa_bind;           /* threads and host memory stay on the card's NUMA node */
     const RtImages *images;   /* NULL: tokens */
     const RtDataset *dataset; /* NULL: each batch is sent */
 } RtData;
@@ -403,9 +405,9 @@ typedef struct {
 struct RtProgram {
     const char *name; /* of the experiment */
     const char *spec_sha256;
-    const char *generator;         /* name and version */
-    int mesh[RT_AXES];             /* ranks along each axis; 0 is one */
-    const RtGroup *groups;         /* that need a communicator */
+    const char *generator; /* name and version */
+    int mesh[RT_AXES];     /* ranks along each axis; 0 is one */
+    const RtGroup *groups; /* that need a communicator */
     int group_count;
     int cards;                     /* that this one drives; 0 is one */
     size_t replica_state_bytes;    /* of STATE, on all cards but the first */
@@ -433,10 +435,10 @@ struct RtProgram {
     const RtLossScale *loss_scale; /* NULL: there is none */
     /* load runs once, after the weights arrived. A step is micro_step, micro_steps times, then
      * update; the last micro_step and update are one graph. With one micro-step gradients are
-     * overwritten, with several they are added up from the zeros that update leaves.
-     * Of several cards all run micro_step, on batches of their own; before it all but the first run
-     * replicate, after it the first runs collect. A stage of a pipeline has forward and backward instead
-     * of micro_step. */
+     * overwritten, with several they are added up from the zeros that update leaves. Of several
+     * cards all run micro_step, on batches of their own; before it all but the first run
+     * replicate, after it the first runs collect. A stage of a pipeline has forward and backward
+     * instead of micro_step. */
     RtEntry load, replicate, micro_step, forward, backward, collect, update, evaluate;
     const RtPipeline *pipeline; /* NULL: the program is the whole model */
     RtTraining training;

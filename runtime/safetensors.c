@@ -51,8 +51,7 @@ typedef struct Report {
     size_t size;
 } Report;
 
-__attribute__((format(printf, 2, 3))) static bool refuse(const Report *r, const char *format, ...)
-{
+__attribute__((format(printf, 2, 3))) static bool refuse(const Report *r, const char *format, ...) {
     if (!r->size)
         return false;
     int used = snprintf(r->error, r->size, "%s: ", r->path);
@@ -64,21 +63,14 @@ __attribute__((format(printf, 2, 3))) static bool refuse(const Report *r, const 
     return false;
 }
 
-const char *st_dtype_name(StDtype dtype)
-{
-    return DTYPES[dtype].name;
-}
+const char *st_dtype_name(StDtype dtype) { return DTYPES[dtype].name; }
 
-size_t st_dtype_bytes(StDtype dtype)
-{
-    return DTYPES[dtype].bytes;
-}
+size_t st_dtype_bytes(StDtype dtype) { return DTYPES[dtype].bytes; }
 
 /* --- Elements ------------------------------------------------------------------------------ */
 
 /* A small float: sign, exponent, mantissa. Without infinities (E4M3) only all ones are NaN. */
-static double small_float(unsigned bits, int exponent_bits, int mantissa_bits, bool infinities)
-{
+static double small_float(unsigned bits, int exponent_bits, int mantissa_bits, bool infinities) {
     unsigned mantissa = bits & ((1u << mantissa_bits) - 1);
     unsigned top = (1u << exponent_bits) - 1;
     unsigned exponent = (bits >> mantissa_bits) & top;
@@ -93,38 +85,82 @@ static double small_float(unsigned bits, int exponent_bits, int mantissa_bits, b
     return sign * ldexp(mantissa + (1u << mantissa_bits), (int)exponent - bias - mantissa_bits);
 }
 
-#define LOAD(type)                                                                                \
-    type value;                                                                                   \
+#define LOAD(type) \
+    type value;    \
     memcpy(&value, at, sizeof value)
 
-double st_value(const StTensor *tensor, int64_t i)
-{
+double st_value(const StTensor *tensor, int64_t i) {
     const char *at = (const char *)tensor->data + (size_t)i * DTYPES[tensor->dtype].bytes;
     switch (tensor->dtype) {
-    case ST_F64: { LOAD(double); return value; }
-    case ST_F32: { LOAD(float); return (double)value; }
-    case ST_F16: { LOAD(uint16_t); return small_float(value, 5, 10, true); }
-    case ST_BF16: { LOAD(uint16_t); return small_float(value, 8, 7, true); }
-    case ST_F8_E4M3: { LOAD(uint8_t); return small_float(value, 4, 3, false); }
-    case ST_F8_E5M2: { LOAD(uint8_t); return small_float(value, 5, 2, true); }
-    case ST_I64: { LOAD(int64_t); return (double)value; }
-    case ST_I32: { LOAD(int32_t); return value; }
-    case ST_I16: { LOAD(int16_t); return value; }
-    case ST_I8: { LOAD(int8_t); return value; }
-    case ST_U64: { LOAD(uint64_t); return (double)value; }
-    case ST_U32: { LOAD(uint32_t); return value; }
-    case ST_U16: { LOAD(uint16_t); return value; }
-    case ST_U8: { LOAD(uint8_t); return value; }
-    case ST_BOOL: { LOAD(uint8_t); return value != 0; }
-    case ST_DTYPE_COUNT: break;
+    case ST_F64: {
+        LOAD(double);
+        return value;
+    }
+    case ST_F32: {
+        LOAD(float);
+        return (double)value;
+    }
+    case ST_F16: {
+        LOAD(uint16_t);
+        return small_float(value, 5, 10, true);
+    }
+    case ST_BF16: {
+        LOAD(uint16_t);
+        return small_float(value, 8, 7, true);
+    }
+    case ST_F8_E4M3: {
+        LOAD(uint8_t);
+        return small_float(value, 4, 3, false);
+    }
+    case ST_F8_E5M2: {
+        LOAD(uint8_t);
+        return small_float(value, 5, 2, true);
+    }
+    case ST_I64: {
+        LOAD(int64_t);
+        return (double)value;
+    }
+    case ST_I32: {
+        LOAD(int32_t);
+        return value;
+    }
+    case ST_I16: {
+        LOAD(int16_t);
+        return value;
+    }
+    case ST_I8: {
+        LOAD(int8_t);
+        return value;
+    }
+    case ST_U64: {
+        LOAD(uint64_t);
+        return (double)value;
+    }
+    case ST_U32: {
+        LOAD(uint32_t);
+        return value;
+    }
+    case ST_U16: {
+        LOAD(uint16_t);
+        return value;
+    }
+    case ST_U8: {
+        LOAD(uint8_t);
+        return value;
+    }
+    case ST_BOOL: {
+        LOAD(uint8_t);
+        return value != 0;
+    }
+    case ST_DTYPE_COUNT:
+        break;
     }
     return NAN;
 }
 
 /* --- The header of one file ---------------------------------------------------------------- */
 
-static bool read_dtype(const Report *r, StTensor *tensor, const json_t *entry)
-{
+static bool read_dtype(const Report *r, StTensor *tensor, const json_t *entry) {
     const char *name = json_string_value(json_object_get(entry, "dtype"));
     if (!name)
         return refuse(r, "tensor \"%s\" has no dtype", tensor->name);
@@ -138,14 +174,13 @@ static bool read_dtype(const Report *r, StTensor *tensor, const json_t *entry)
 }
 
 /* Shape, elements and bytes, with every product checked. */
-static bool read_shape(const Report *r, StTensor *tensor, const json_t *entry)
-{
+static bool read_shape(const Report *r, StTensor *tensor, const json_t *entry) {
     const json_t *shape = json_object_get(entry, "shape");
     if (!json_is_array(shape))
         return refuse(r, "tensor \"%s\" has no shape", tensor->name);
     if (json_array_size(shape) > ST_MAX_RANK)
-        return refuse(r, "tensor \"%s\" has %zu dimensions; at most %d are supported",
-                      tensor->name, json_array_size(shape), ST_MAX_RANK);
+        return refuse(r, "tensor \"%s\" has %zu dimensions; at most %d are supported", tensor->name,
+                      json_array_size(shape), ST_MAX_RANK);
     tensor->rank = (int)json_array_size(shape);
     tensor->elements = 1;
     for (int d = 0; d < ST_MAX_RANK; d++) {
@@ -166,8 +201,7 @@ static bool read_shape(const Report *r, StTensor *tensor, const json_t *entry)
 
 /* Places the tensor in the block of `size` bytes at `block`. */
 static bool read_offsets(const Report *r, StTensor *tensor, const json_t *entry,
-                         const unsigned char *block, size_t size)
-{
+                         const unsigned char *block, size_t size) {
     const json_t *offsets = json_object_get(entry, "data_offsets");
     const json_t *first = json_array_get(offsets, 0), *second = json_array_get(offsets, 1);
     if (json_array_size(offsets) != 2 || !json_is_integer(first) || !json_is_integer(second))
@@ -176,8 +210,10 @@ static bool read_offsets(const Report *r, StTensor *tensor, const json_t *entry,
     if (begin < 0 || end < begin)
         return refuse(r, "tensor \"%s\" has data_offsets that run backwards", tensor->name);
     if ((uint64_t)end > size)
-        return refuse(r, "tensor \"%s\" ends at byte %lld of the data, but the file holds %zu; "
-                      "it is truncated or damaged", tensor->name, (long long)end, size);
+        return refuse(r,
+                      "tensor \"%s\" ends at byte %lld of the data, but the file holds %zu; "
+                      "it is truncated or damaged",
+                      tensor->name, (long long)end, size);
     if ((size_t)(end - begin) != tensor->bytes)
         return refuse(r, "tensor \"%s\" holds %lld bytes where its dtype and shape need %zu",
                       tensor->name, (long long)(end - begin), tensor->bytes);
@@ -185,14 +221,12 @@ static bool read_offsets(const Report *r, StTensor *tensor, const json_t *entry,
     return true;
 }
 
-static bool check_metadata(const Report *r, json_t *metadata)
-{
+static bool check_metadata(const Report *r, json_t *metadata) {
     if (!json_is_object(metadata))
         return refuse(r, "__metadata__ is not an object");
     const char *key;
     json_t *value;
-    json_object_foreach(metadata, key, value)
-    {
+    json_object_foreach(metadata, key, value) {
         if (!json_is_string(value))
             return refuse(r, "__metadata__ entry \"%s\" is not a string", key);
     }
@@ -200,23 +234,20 @@ static bool check_metadata(const Report *r, json_t *metadata)
 }
 
 /* Empty tensors come before the tensor that starts at the same byte. */
-static int by_place(const void *left, const void *right)
-{
+static int by_place(const void *left, const void *right) {
     const StTensor *a = left, *b = right;
     if (a->data != b->data)
         return (const char *)a->data < (const char *)b->data ? -1 : 1;
     return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-static int by_name(const void *left, const void *right)
-{
+static int by_name(const void *left, const void *right) {
     return strcmp(((const StTensor *)left)->name, ((const StTensor *)right)->name);
 }
 
 /* The tensors must tile the block: no overlap, no gap, nothing after the last. */
 static bool check_tiling(const Report *r, StTensor *tensors, size_t count,
-                         const unsigned char *block, size_t size)
-{
+                         const unsigned char *block, size_t size) {
     if (count)
         qsort(tensors, count, sizeof *tensors, by_place);
     const unsigned char *next = block;
@@ -231,26 +262,27 @@ static bool check_tiling(const Report *r, StTensor *tensors, size_t count,
         next = at + tensors[i].bytes;
     }
     if (next != block + size)
-        return refuse(r, "%zu bytes at the end belong to no tensor",
-                      (size_t)(block + size - next));
+        return refuse(r, "%zu bytes at the end belong to no tensor", (size_t)(block + size - next));
     return true;
 }
 
 /* Parses the JSON text of the header into part->header, and finds where the data block begins. */
-static bool load_header(const Report *r, Part *part, size_t *block)
-{
+static bool load_header(const Report *r, Part *part, size_t *block) {
     if (part->size < LENGTH_BYTES)
-        return refuse(r, "not a safetensors file: %zu bytes are too few for a header",
-                      part->size);
+        return refuse(r, "not a safetensors file: %zu bytes are too few for a header", part->size);
     uint64_t length = 0;
     for (int i = LENGTH_BYTES - 1; i >= 0; i--)
         length = length << 8 | part->bytes[i];
     if (length > MAX_HEADER_BYTES)
-        return refuse(r, "not a safetensors file: its header would take %llu bytes, and %d is "
-                      "the limit", (unsigned long long)length, MAX_HEADER_BYTES);
+        return refuse(r,
+                      "not a safetensors file: its header would take %llu bytes, and %d is "
+                      "the limit",
+                      (unsigned long long)length, MAX_HEADER_BYTES);
     if (length > part->size - LENGTH_BYTES)
-        return refuse(r, "the header takes %llu bytes, but only %zu follow; the file is "
-                      "truncated", (unsigned long long)length, part->size - LENGTH_BYTES);
+        return refuse(r,
+                      "the header takes %llu bytes, but only %zu follow; the file is "
+                      "truncated",
+                      (unsigned long long)length, part->size - LENGTH_BYTES);
     const char *text = (const char *)part->bytes + LENGTH_BYTES;
     if (!length || text[0] != '{')
         return refuse(r, "not a safetensors file: its header is not a JSON object");
@@ -263,8 +295,7 @@ static bool load_header(const Report *r, Part *part, size_t *block)
 }
 
 /* Appends the tensors of one part to the file. */
-static bool read_part(const Report *r, StFile *file, Part *part)
-{
+static bool read_part(const Report *r, StFile *file, Part *part) {
     size_t start;
     if (!load_header(r, part, &start))
         return false;
@@ -278,8 +309,7 @@ static bool read_part(const Report *r, StFile *file, Part *part)
     size_t count = 0;
     const char *name;
     json_t *entry;
-    json_object_foreach(part->header, name, entry)
-    {
+    json_object_foreach(part->header, name, entry) {
         if (!strcmp(name, "__metadata__")) {
             if (!check_metadata(r, entry))
                 return false;
@@ -300,8 +330,7 @@ static bool read_part(const Report *r, StFile *file, Part *part)
 /* --- Opening ------------------------------------------------------------------------------- */
 
 /* A zeroed part at the end of file->parts; NULL when memory is out. */
-static Part *add_part(const Report *r, StFile *file)
-{
+static Part *add_part(const Report *r, StFile *file) {
     Part *parts = realloc(file->parts, (file->part_count + 1) * sizeof *parts);
     if (!parts) {
         refuse(r, "out of memory");
@@ -313,8 +342,7 @@ static Part *add_part(const Report *r, StFile *file)
     return part;
 }
 
-static bool map_file(const Report *r, Part *part)
-{
+static bool map_file(const Report *r, Part *part) {
     int fd = open(r->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return refuse(r, "%s", strerror(errno));
@@ -338,16 +366,14 @@ static bool map_file(const Report *r, Part *part)
     return good;
 }
 
-static bool add_file(StFile *file, const char *path, char *error, size_t error_size)
-{
+static bool add_file(StFile *file, const char *path, char *error, size_t error_size) {
     Report r = {path, error, error_size};
     Part *part = add_part(&r, file);
     return part && map_file(&r, part) && read_part(&r, file, part);
 }
 
 /* Sorts by name, so that st_find() can bisect. Only several shards can hold one name twice. */
-static bool index_names(const Report *r, StFile *file)
-{
+static bool index_names(const Report *r, StFile *file) {
     if (file->count)
         qsort(file->tensors, file->count, sizeof *file->tensors, by_name);
     for (size_t i = 1; i < file->count; i++) {
@@ -357,8 +383,7 @@ static bool index_names(const Report *r, StFile *file)
     return true;
 }
 
-static StFile *new_file(const Report *r)
-{
+static StFile *new_file(const Report *r) {
     StFile *file = calloc(1, sizeof *file);
     if (!file)
         refuse(r, "out of memory");
@@ -366,16 +391,14 @@ static StFile *new_file(const Report *r)
 }
 
 /* Returns the file when it is good, else frees it. */
-static StFile *keep_if(bool good, StFile *file)
-{
+static StFile *keep_if(bool good, StFile *file) {
     if (good)
         return file;
     st_close(file);
     return NULL;
 }
 
-StFile *st_open(const char *path, char *error, size_t error_size)
-{
+StFile *st_open(const char *path, char *error, size_t error_size) {
     Report r = {path, error, error_size};
     StFile *file = new_file(&r);
     return file ? keep_if(add_file(file, path, error, error_size) && index_names(&r, file), file)
@@ -383,8 +406,7 @@ StFile *st_open(const char *path, char *error, size_t error_size)
 }
 
 StFile *st_open_bytes(const void *bytes, size_t size, const char *label, char *error,
-                      size_t error_size)
-{
+                      size_t error_size) {
     Report r = {label, error, error_size};
     StFile *file = new_file(&r);
     Part *part = file ? add_part(&r, file) : NULL;
@@ -395,8 +417,7 @@ StFile *st_open_bytes(const void *bytes, size_t size, const char *label, char *e
 }
 
 /* "DIR/NAME" in new memory. */
-static char *join(const char *dir, const char *name)
-{
+static char *join(const char *dir, const char *name) {
     size_t size = strlen(dir) + strlen(name) + 2;
     char *path = malloc(size);
     if (path)
@@ -404,8 +425,7 @@ static char *join(const char *dir, const char *name)
     return path;
 }
 
-static bool add_shard(const Report *r, StFile *file, const char *dir, const char *shard)
-{
+static bool add_shard(const Report *r, StFile *file, const char *dir, const char *shard) {
     /* An index may come from anywhere; it must not lead out of its folder. */
     if (!*shard || strchr(shard, '/') || shard[0] == '.')
         return refuse(r, "\"%s\" is not the name of a shard in this folder", shard);
@@ -416,14 +436,12 @@ static bool add_shard(const Report *r, StFile *file, const char *dir, const char
 }
 
 /* Opens each shard of the weight map once, then checks that every tensor it names was found. */
-static bool add_shards(const Report *r, StFile *file, const char *dir, json_t *weight_map)
-{
+static bool add_shards(const Report *r, StFile *file, const char *dir, json_t *weight_map) {
     const char *name;
     json_t *shard;
     json_t *opened = json_object();
     bool good = opened || refuse(r, "out of memory");
-    json_object_foreach(weight_map, name, shard)
-    {
+    json_object_foreach(weight_map, name, shard) {
         if (good && !json_is_string(shard))
             good = refuse(r, "the shard of \"%s\" is not a string", name);
         if (!good || json_object_get(opened, json_string_value(shard)))
@@ -434,17 +452,15 @@ static bool add_shards(const Report *r, StFile *file, const char *dir, json_t *w
     }
     json_decref(opened);
     good = good && index_names(r, file);
-    json_object_foreach(weight_map, name, shard)
-    {
+    json_object_foreach(weight_map, name, shard) {
         if (good && !st_find(file, name))
-            good = refuse(r, "tensor \"%s\" is not in its shard %s", name,
-                          json_string_value(shard));
+            good =
+                refuse(r, "tensor \"%s\" is not in its shard %s", name, json_string_value(shard));
     }
     return good;
 }
 
-static StFile *open_sharded(const char *dir, const char *path, char *error, size_t error_size)
-{
+static StFile *open_sharded(const char *dir, const char *path, char *error, size_t error_size) {
     Report r = {path, error, error_size};
     StFile *file = new_file(&r);
     if (!file)
@@ -463,8 +479,7 @@ static StFile *open_sharded(const char *dir, const char *path, char *error, size
     return keep_if(good, file);
 }
 
-StFile *st_open_folder(const char *dir, char *error, size_t error_size)
-{
+StFile *st_open_folder(const char *dir, char *error, size_t error_size) {
     Report r = {dir, error, error_size};
     char *single = join(dir, "model.safetensors");
     char *index = join(dir, "model.safetensors.index.json");
@@ -482,8 +497,7 @@ StFile *st_open_folder(const char *dir, char *error, size_t error_size)
     return file;
 }
 
-void st_close(StFile *file)
-{
+void st_close(StFile *file) {
     if (!file)
         return;
     for (size_t i = 0; i < file->part_count; i++) {
@@ -498,24 +512,16 @@ void st_close(StFile *file)
 
 /* --- Looking up ---------------------------------------------------------------------------- */
 
-size_t st_count(const StFile *file)
-{
-    return file->count;
-}
+size_t st_count(const StFile *file) { return file->count; }
 
-const StTensor *st_at(const StFile *file, size_t index)
-{
-    return &file->tensors[index];
-}
+const StTensor *st_at(const StFile *file, size_t index) { return &file->tensors[index]; }
 
-const StTensor *st_find(const StFile *file, const char *name)
-{
+const StTensor *st_find(const StFile *file, const char *name) {
     StTensor key = {.name = name};
     return file->count ? bsearch(&key, file->tensors, file->count, sizeof key, by_name) : NULL;
 }
 
-const char *st_metadata(const StFile *file, const char *key)
-{
+const char *st_metadata(const StFile *file, const char *key) {
     for (size_t i = 0; i < file->part_count; i++) {
         const json_t *metadata = json_object_get(file->parts[i].header, "__metadata__");
         const char *value = json_string_value(json_object_get(metadata, key));

@@ -21,28 +21,28 @@
 enum { ST_MAX_RANK = 8 };
 
 /* Element types: enum, name in the file, bytes an element. */
-#define ST_DTYPES(X)                                                                              \
-    X(ST_F64, "F64", 8)                                                                           \
-    X(ST_F32, "F32", 4)                                                                           \
-    X(ST_F16, "F16", 2)                                                                           \
-    X(ST_BF16, "BF16", 2)                                                                         \
-    X(ST_F8_E4M3, "F8_E4M3", 1)                                                                   \
-    X(ST_F8_E5M2, "F8_E5M2", 1)                                                                   \
-    X(ST_I64, "I64", 8)                                                                           \
-    X(ST_I32, "I32", 4)                                                                           \
-    X(ST_I16, "I16", 2)                                                                           \
-    X(ST_I8, "I8", 1)                                                                             \
-    X(ST_U64, "U64", 8)                                                                           \
-    X(ST_U32, "U32", 4)                                                                           \
-    X(ST_U16, "U16", 2)                                                                           \
-    X(ST_U8, "U8", 1)                                                                             \
+#define ST_DTYPES(X)            \
+    X(ST_F64, "F64", 8)         \
+    X(ST_F32, "F32", 4)         \
+    X(ST_F16, "F16", 2)         \
+    X(ST_BF16, "BF16", 2)       \
+    X(ST_F8_E4M3, "F8_E4M3", 1) \
+    X(ST_F8_E5M2, "F8_E5M2", 1) \
+    X(ST_I64, "I64", 8)         \
+    X(ST_I32, "I32", 4)         \
+    X(ST_I16, "I16", 2)         \
+    X(ST_I8, "I8", 1)           \
+    X(ST_U64, "U64", 8)         \
+    X(ST_U32, "U32", 4)         \
+    X(ST_U16, "U16", 2)         \
+    X(ST_U8, "U8", 1)           \
     X(ST_BOOL, "BOOL", 1)
 
 typedef enum StDtype {
 #define X(id, name, bytes) id,
     ST_DTYPES(X)
 #undef X
-    ST_DTYPE_COUNT
+        ST_DTYPE_COUNT
 } StDtype;
 
 const char *st_dtype_name(StDtype dtype);

@@ -30,8 +30,7 @@ struct StWriter {
     char error[512];
 };
 
-__attribute__((format(printf, 2, 3))) static bool fail(StWriter *w, const char *format, ...)
-{
+__attribute__((format(printf, 2, 3))) static bool fail(StWriter *w, const char *format, ...) {
     if (w->failed)
         return false;
     w->failed = true;
@@ -44,8 +43,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(StWriter *w, const char *
     return false;
 }
 
-StWriter *st_create(const char *path)
-{
+StWriter *st_create(const char *path) {
     StWriter *w = calloc(1, sizeof *w);
     if (!w)
         abort();
@@ -65,8 +63,7 @@ StWriter *st_create(const char *path)
     return w;
 }
 
-bool st_set_metadata(StWriter *w, const char *key, const char *value)
-{
+bool st_set_metadata(StWriter *w, const char *key, const char *value) {
     if (w->failed)
         return false;
     if (w->header_done)
@@ -78,8 +75,7 @@ bool st_set_metadata(StWriter *w, const char *key, const char *value)
 
 /* Bytes of a tensor; an error where they overflow. */
 static bool tensor_bytes(StWriter *w, const char *name, StDtype dtype, int rank,
-                         const int64_t *shape, size_t *bytes)
-{
+                         const int64_t *shape, size_t *bytes) {
     int64_t total = (int64_t)st_dtype_bytes(dtype);
     if (rank < 0 || rank > ST_MAX_RANK)
         return fail(w, "tensor \"%s\" has %d dimensions; at most %d are supported", name, rank,
@@ -92,8 +88,7 @@ static bool tensor_bytes(StWriter *w, const char *name, StDtype dtype, int rank,
     return true;
 }
 
-bool st_declare(StWriter *w, const char *name, StDtype dtype, int rank, const int64_t *shape)
-{
+bool st_declare(StWriter *w, const char *name, StDtype dtype, int rank, const int64_t *shape) {
     size_t bytes = 0;
     if (w->failed || !tensor_bytes(w, name, dtype, rank, shape, &bytes))
         return false;
@@ -106,24 +101,22 @@ bool st_declare(StWriter *w, const char *name, StDtype dtype, int rank, const in
     json_t *extents = json_array();
     for (int d = 0; d < rank; d++)
         json_array_append_new(extents, json_integer(shape[d]));
-    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", st_dtype_name(dtype), "shape",
-                              extents, "data_offsets", (json_int_t)w->declared,
-                              (json_int_t)(w->declared + bytes));
+    json_t *entry =
+        json_pack("{s:s, s:o, s:[I, I]}", "dtype", st_dtype_name(dtype), "shape", extents,
+                  "data_offsets", (json_int_t)w->declared, (json_int_t)(w->declared + bytes));
     if (!entry || json_object_set_new(w->header, name, entry))
         return fail(w, "the name of tensor \"%s\" is not UTF-8", name);
     w->declared += bytes;
     return true;
 }
 
-static bool put(StWriter *w, const void *bytes, size_t size)
-{
+static bool put(StWriter *w, const void *bytes, size_t size) {
     if (size && fwrite(bytes, 1, size, w->out) != size)
         return fail(w, "cannot write: %s", strerror(errno));
     return true;
 }
 
-static bool put_header(StWriter *w)
-{
+static bool put_header(StWriter *w) {
     w->header_done = true;
     json_t *whole = json_object();
     if (json_object_size(w->metadata))
@@ -138,14 +131,13 @@ static bool put_header(StWriter *w)
     unsigned char prefix[8];
     for (int i = 0; i < 8; i++)
         prefix[i] = (unsigned char)(padded >> (8 * i));
-    bool good = put(w, prefix, sizeof prefix) && put(w, text, length) &&
-                put(w, "       ", padded - length);
+    bool good =
+        put(w, prefix, sizeof prefix) && put(w, text, length) && put(w, "       ", padded - length);
     free(text);
     return good;
 }
 
-bool st_write(StWriter *w, const void *data, size_t bytes)
-{
+bool st_write(StWriter *w, const void *data, size_t bytes) {
     if (w->failed || (!w->header_done && !put_header(w)))
         return false;
     if (bytes > w->declared - w->written)
@@ -156,8 +148,7 @@ bool st_write(StWriter *w, const void *data, size_t bytes)
 
 /* After a rename only the folder's own sync makes the new name durable. File systems that cannot
    sync a folder order renames themselves, so its failure is no error. */
-static void sync_folder_of(const char *path)
-{
+static void sync_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 0;
     char *folder = slash ? strndup(path, length) : strdup(".");
@@ -169,8 +160,7 @@ static void sync_folder_of(const char *path)
     free(folder);
 }
 
-static void free_writer(StWriter *w)
-{
+static void free_writer(StWriter *w) {
     if (w->out) {
         fclose(w->out);
         unlink(w->temporary);
@@ -182,8 +172,7 @@ static void free_writer(StWriter *w)
     free(w);
 }
 
-static bool put_in_place(StWriter *w)
-{
+static bool put_in_place(StWriter *w) {
     if (w->failed || (!w->header_done && !put_header(w)))
         return false;
     if (w->written != w->declared)
@@ -202,8 +191,7 @@ static bool put_in_place(StWriter *w)
     return true;
 }
 
-bool st_finish(StWriter *w, char *error, size_t error_size)
-{
+bool st_finish(StWriter *w, char *error, size_t error_size) {
     bool good = put_in_place(w);
     if (!good && error_size)
         snprintf(error, error_size, "%s", w->error);
@@ -211,7 +199,4 @@ bool st_finish(StWriter *w, char *error, size_t error_size)
     return good;
 }
 
-void st_abandon(StWriter *w)
-{
-    free_writer(w);
-}
+void st_abandon(StWriter *w) { free_writer(w); }

@@ -71,8 +71,8 @@ typedef struct {
 Party device_party(const Device *, int cards, int stride);
 /* Time in which they sum `bytes` that each of them holds. */
 double device_all_reduce_ms(const Device *, Party, double bytes);
-/* Of any kind, `bytes` of all cards' parts. An all_reduce is a reduce_scatter and an all_gather, each half
- * of it; a broadcast passes through every card once, too. */
+/* Of any kind, `bytes` of all cards' parts. An all_reduce is a reduce_scatter and an all_gather,
+ * each half of it; a broadcast passes through every card once, too. */
 double device_collective_ms(const Device *, CollectiveKind, Party, double bytes);
 /* Time of a copy from one card of a node to another. */
 double device_peer_copy_ms(const Device *, double bytes);

@@ -86,8 +86,7 @@ double device_all_reduce_ms(const Device *device, Party party, double bytes) {
            share * overhead_ms(device, above);
 }
 
-double device_collective_ms(const Device *device, CollectiveKind kind, Party party,
-                            double bytes) {
+double device_collective_ms(const Device *device, CollectiveKind kind, Party party, double bytes) {
     double ms = device_all_reduce_ms(device, party, bytes);
     return kind == COLLECTIVE_ALL_REDUCE ? ms : ms / 2;
 }

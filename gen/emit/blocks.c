@@ -264,8 +264,7 @@ static const char *subject(const Cut *c, const Group *g) {
     if (common > g->told || is_alike(c, g, common))
         return shared;
     const char *from = end_text(c, g, common, 1), *to = end_text(c, g, common, -1);
-    const char *ends =
-        strcmp(from, to) == 0 ? from : arena_printf(c->arena, "%s_to_%s", from, to);
+    const char *ends = strcmp(from, to) == 0 ? from : arena_printf(c->arena, "%s_to_%s", from, to);
     return common ? arena_printf(c->arena, "%s.%s", shared, ends) : ends;
 }
 
@@ -302,8 +301,8 @@ static char *identifier(Arena *arena, const char *text) {
 static const char *function_name(const Cut *c, const Group *g) {
     const char *what = subject(c, g);
     const char *letter = isdigit((unsigned char)*what) ? "module_" : "";
-    const char *name = identifier(
-        c->arena, arena_printf(c->arena, "%s%s_%s", letter, what, course(c, g)));
+    const char *name =
+        identifier(c->arena, arena_printf(c->arena, "%s%s_%s", letter, what, course(c, g)));
     const char *unique = name;
     for (int n = 2; is_taken(c, unique); n++)
         unique = arena_printf(c->arena, "%s_%d", name, n);

@@ -88,7 +88,8 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
                   (long long)plan->replica_bytes);
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
-        const char *role = role_name(program->storages[id]->role), *name = program->storages[id]->name;
+        const char *role = role_name(program->storages[id]->role),
+                   *name = program->storages[id]->name;
         sb_printf(out, "#define %s %lldul /* %s, %s%s%s */\n", symbols[id],
                   (long long)lines[i].offset, shape_text(arena, values[id]), role,
                   strcmp(role, name) ? " " : "", strcmp(role, name) ? name : "");

@@ -70,7 +70,7 @@ static const char *where(const Stretch *s, const Pointer *pointer) {
 
 static void declare(const Stretch *s, Pointer *pointer) {
     static const char *const address[ARENA_COUNT] = {"rt_state", "rt_scratch", "rt_input",
-                                                       "rt_stash"};
+                                                     "rt_stash"};
     if (pointer->declared)
         return;
     pointer->declared = true;
@@ -90,8 +90,8 @@ static const char *scalar_type(DType dtype) { return dtype == DT_I64 ? "int64_t"
 /* ---- streams --------------------------------------------------------------------------------- */
 
 static const char *stream_name(int stream) {
-    static const char *const names[] = {[STREAM_COMPUTE] = "RT_STREAM_COMPUTE",
-                                        [STREAM_COMMUNICATION] = "RT_STREAM_COMMUNICATION"};
+    static const char *const names[] = {
+        [STREAM_COMPUTE] = "RT_STREAM_COMPUTE", [STREAM_COMMUNICATION] = "RT_STREAM_COMMUNICATION"};
     ENSURE(stream < (int)(sizeof names / sizeof *names), "no stream %d", stream);
     return names[stream];
 }

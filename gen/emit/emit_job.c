@@ -6,7 +6,7 @@ enum { SIGNAL_S = 120 };
 /* What is asked for, enough for the point with the most cards. */
 typedef struct {
     int ranks, cards, nodes, per_node, gpus_per_node;
-    bool shared; /* a task of some point drives several cards */
+    bool shared;     /* a task of some point drives several cards */
     int64_t threads; /* a task */
     bool numa_bind;
 } Request;
@@ -48,24 +48,27 @@ static void put_head(const char *folder, const JobPoint *points, int count, cons
     sb_printf(out, "# %s: cards %d, nodes %d, %s.%s\n", spec->name, r->cards, r->nodes,
               r->shared ? "a task for all cards of a process" : "a task a card",
               array ? " A job of the array is a point of the study." : "");
-    sb_printf(out, "# To be started where the paths of its spec are right:\n#\n"
-                   "#     sbatch %s/job.sbatch\n#\n", folder);
+    sb_printf(out,
+              "# To be started where the paths of its spec are right:\n#\n"
+              "#     sbatch %s/job.sbatch\n#\n",
+              folder);
     put_word(out, "job-name", spec->name);
     put_word(out, "account", spec->job.account);
     put_word(out, "partition", spec->job.partition);
     put_word(out, "time", spec->job.time);
-    sb_printf(out, "#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n#SBATCH --ntasks-per-node=%d\n", r->nodes,
-              r->ranks, r->per_node);
+    sb_printf(out, "#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n#SBATCH --ntasks-per-node=%d\n",
+              r->nodes, r->ranks, r->per_node);
     sb_printf(out, "#SBATCH --gpus-per-node=%d\n#SBATCH --cpus-per-task=%lld\n", r->gpus_per_node,
               (long long)r->threads);
     if (array)
         sb_printf(out, "#SBATCH --array=0-%d\n", count - 1);
     sb_printf(out, "#SBATCH --output=%s/slurm-%s.out\n#SBATCH --open-mode=append\n", folder,
               array ? "%A_%a" : "%j");
-    sb_printf(out,
-              "# Two minutes before the end all tasks get SIGUSR1: they leave a checkpoint and exit "
-              "with 75.\n#SBATCH --signal=USR1@%d\n#SBATCH --requeue\n\nset -u\n",
-              SIGNAL_S);
+    sb_printf(
+        out,
+        "# Two minutes before the end all tasks get SIGUSR1: they leave a checkpoint and exit "
+        "with 75.\n#SBATCH --signal=USR1@%d\n#SBATCH --requeue\n\nset -u\n",
+        SIGNAL_S);
 }
 
 /* ---- body ------------------------------------------------------------------------------------ */
@@ -130,8 +133,9 @@ void emit_job(const char *folder, const JobPoint *points, int count, StrBuf *out
     if (spec->base_spec[0])
         sb_printf(out, "# Its weights are what %s trains: that comes first.\n", spec->base_spec);
     put_run(&request, spec->benchmark.repeats, out);
-    sb_puts(out, "\n# For a job that is put back into the queue after its time limit, without the #:\n"
-                 "# [ $code -ne 75 ] || scontrol requeue \"$SLURM_JOB_ID\"\n");
+    sb_puts(out,
+            "\n# For a job that is put back into the queue after its time limit, without the #:\n"
+            "# [ $code -ne 75 ] || scontrol requeue \"$SLURM_JOB_ID\"\n");
     if (points[0].name[0])
         sb_printf(out, "# When all points are there: gpuopt-gen --compare %s\n", folder);
     sb_puts(out, "exit $code\n");

@@ -39,14 +39,16 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
 
 void emit_stages_makefile(const Plan *plan, StrBuf *out) {
     sb_printf(out, "# Builds and runs %s, a pipeline of stages.\n#\n", plan->spec->name);
-    sb_puts(out, "#     make                       builds stage_*/run and the modules of their "
-                 "kernels\n"
-                 "#     make run ARGS='--steps 10' runs them together; stage_0/run --help lists the "
-                 "options\n#\n"
-                 "# DEVICE=auto|cuda|sim, JIT=1 (kernels are compiled at start, by NVRTC).\n\n");
+    sb_puts(out,
+            "#     make                       builds stage_*/run and the modules of their "
+            "kernels\n"
+            "#     make run ARGS='--steps 10' runs them together; stage_0/run --help lists the "
+            "options\n#\n"
+            "# DEVICE=auto|cuda|sim, JIT=1 (kernels are compiled at start, by NVRTC).\n\n");
     put_base(plan, out);
-    sb_printf(out, "# Stages, and processes that train together, one a device.\nSTAGES  := %lld\n"
-                   "RANKS   := %lld\n",
+    sb_printf(out,
+              "# Stages, and processes that train together, one a device.\nSTAGES  := %lld\n"
+              "RANKS   := %lld\n",
               (long long)plan->program->stage.count,
               (long long)mesh_ranks(&plan->program->mesh, GROUP_WORLD));
     put_template("gen/templates/stages.mk", out);

@@ -36,21 +36,23 @@ static void put_head(const Emit *e) {
         sb_printf(e->out, "\n *     --set '%s'", e->spec->sets[i]);
     sb_printf(e->out, "\n * Experiment %s\n *\n", e->spec->sha256);
     if (program->stage.count > 1)
-        sb_printf(e->out,
-                  " * Stage %lld of %lld. A step runs forward and backward %lld times (%lld %s each), in "
-                  "the order of\n * `schedule`, and update once; each lists what it calls.\n",
-                  (long long)program->stage.index, (long long)program->stage.count,
-                  (long long)program->micro_steps, (long long)program->tokens,
-                  program->unit.plural);
+        sb_printf(
+            e->out,
+            " * Stage %lld of %lld. A step runs forward and backward %lld times (%lld %s each), in "
+            "the order of\n * `schedule`, and update once; each lists what it calls.\n",
+            (long long)program->stage.index, (long long)program->stage.count,
+            (long long)program->micro_steps, (long long)program->tokens, program->unit.plural);
     else
-        sb_printf(e->out,
-                  " * A step runs micro_step %lld time%s (%lld %s each) and update once; each lists "
-                  "what it calls.\n",
-                  (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
-                  (long long)program->tokens, program->unit.plural);
-    sb_puts(e->out, " * Matrices are row-major; the comment behind a pointer gives dtype and shape. "
-                    "buffers.h has the\n"
-                    " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n");
+        sb_printf(
+            e->out,
+            " * A step runs micro_step %lld time%s (%lld %s each) and update once; each lists "
+            "what it calls.\n",
+            (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
+            (long long)program->tokens, program->unit.plural);
+    sb_puts(e->out,
+            " * Matrices are row-major; the comment behind a pointer gives dtype and shape. "
+            "buffers.h has the\n"
+            " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n");
     if (program->cards > 1)
         sb_printf(
             e->out,
@@ -62,10 +64,11 @@ static void put_head(const Emit *e) {
               groups = mesh_ranks(&program->mesh, GROUP_DATA);
     if (program->stage.count > 1) {
     } else if (groups < ranks)
-        sb_printf(e->out,
-                  "\n/* One program for %lld processes, each with a device; %lld share out a model. "
-                  "*/\n",
-                  ranks, ranks / groups);
+        sb_printf(
+            e->out,
+            "\n/* One program for %lld processes, each with a device; %lld share out a model. "
+            "*/\n",
+            ranks, ranks / groups);
     else if (ranks > 1)
         sb_printf(e->out,
                   "\n/* One program for %lld processes, each with a device and batches of its own. "
@@ -84,9 +87,10 @@ static void put_kernels(const Emit *e) {
             "/* ---- kernels: name, threads a block, dynamic shared memory ---- */\n\nenum {\n");
     for (int i = 0; i < plan->kernel_count; i++)
         sb_printf(e->out, "    K_%s,\n", plan->kernels[i].name);
-    sb_puts(e->out, "};\n\n"
-                    "#define KERNEL(name, threads, shared) [K_##name] = {#name, threads, shared}\n\n"
-                    "static const RtKernel kernels[] = {\n");
+    sb_puts(e->out,
+            "};\n\n"
+            "#define KERNEL(name, threads, shared) [K_##name] = {#name, threads, shared}\n\n"
+            "static const RtKernel kernels[] = {\n");
     for (int i = 0; i < plan->kernel_count; i++) {
         const Kernel *k = &plan->kernels[i];
         sb_printf(e->out, "    KERNEL(%s, %d, %lld),\n", k->name, k->threads,

@@ -13,7 +13,10 @@ static void put_actions(const StageSchedule *s, StrBuf *out) {
     for (int i = 0; i < s->count; i++) {
         bool joins = i > 0 && action_exchanges(s->actions[i].kind) &&
                      action_exchanges(s->actions[i - 1].kind);
-        sb_printf(out, "%s{RT_%s, %d},", !i ? "    " : joins ? " " : "\n    ",
+        sb_printf(out, "%s{RT_%s, %d},",
+                  !i      ? "    "
+                  : joins ? " "
+                          : "\n    ",
                   kinds[s->actions[i].kind], s->actions[i].micro_batch);
     }
 }

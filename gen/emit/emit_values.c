@@ -142,9 +142,8 @@ static void put_output(const Emit *e, int launch, const Value *v) {
     sb_printf(e->out, "    {%d, ", launch);
     put_c_string(e->out, v->name);
     sb_printf(e->out, ", {%s, %s}, %s, %lld, %lld, %lld},\n",
-              rt_arena(plan_place(e->plan, v).arena), where_text(e, v),
-              rt_dtype(v->dtype), (long long)value_rows(v), (long long)value_cols(v),
-              (long long)v->row_stride);
+              rt_arena(plan_place(e->plan, v).arena), where_text(e, v), rt_dtype(v->dtype),
+              (long long)value_rows(v), (long long)value_cols(v), (long long)v->row_stride);
 }
 
 static void put_outputs(const Emit *e, const PlanEntry *entry) {

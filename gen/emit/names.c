@@ -283,7 +283,7 @@ const char *group_text(Arena *arena, RankGroup group) {
 
 const char *rt_arena(ArenaKind kind) {
     static const char *const names[ARENA_COUNT] = {"RT_STATE", "RT_SCRATCH", "RT_INPUT",
-                                                     "RT_STASH"};
+                                                   "RT_STASH"};
     return names[kind];
 }
 

@@ -7,7 +7,8 @@
 enum { PAGE = 100 /* columns of a line */ };
 
 /* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan:
- * EVALUATE_MODEL_NORM where another entry has a MODEL_NORM; NULL where it has no place. Indexed by storage id. */
+ * EVALUATE_MODEL_NORM where another entry has a MODEL_NORM; NULL where it has no place. Indexed
+ * by storage id. */
 const char **storage_symbols(Arena *, const Plan *);
 /* The first value that fills each storage, else its first; indexed by storage id. */
 const Value **storage_values(Arena *, const Program *);

@@ -314,7 +314,8 @@ static Term small_term(Printer *p, const Step *s) {
 /* A template's `found` says it; in a space of one column that is the first. */
 static Term result_term(Printer *p, const Step *s) {
     const char *chunk = s->level == LEVEL_ELEMENT && p->chunks > 1 ? "c" : "0";
-    return primary(arena_printf(p->arena, "found(%s, %s)", chunk, p->kernel->vector > 1 ? "j" : "0"));
+    return primary(
+        arena_printf(p->arena, "found(%s, %s)", chunk, p->kernel->vector > 1 ? "j" : "0"));
 }
 
 static Term select_term(Printer *p, const Step *s) {

@@ -58,8 +58,8 @@ Rolled roll_ids(Arena *arena, const int *ids, int count) {
 
 static bool same_view(const Value *a, const Value *b) {
     return a->dtype == b->dtype && value_rows(a) == value_rows(b) &&
-           value_cols(a) == value_cols(b) && a->row_stride == b->row_stride && a->plane == b->plane &&
-           role_persistent(a->role) == role_persistent(b->role) &&
+           value_cols(a) == value_cols(b) && a->row_stride == b->row_stride &&
+           a->plane == b->plane && role_persistent(a->role) == role_persistent(b->role) &&
            (a->role == ROLE_INPUT) == (b->role == ROLE_INPUT) &&
            (a->role == ROLE_STASH) == (b->role == ROLE_STASH);
 }

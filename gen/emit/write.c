@@ -1,5 +1,6 @@
-/* Files on disk. `.generated` in the program's folder (for job.sbatch `.generated.job`) lists what was written, with hashes, as
- * sha256sum does: a file that differs from its hash was edited by a person and is theirs. */
+/* Files on disk. `.generated` in the program's folder (for job.sbatch `.generated.job`) lists
+ * what was written, with hashes, as sha256sum does: a file that differs from its hash was edited
+ * by a person and is theirs. */
 #include "emit/write.h"
 
 #include "base/embed.h"
@@ -22,9 +23,11 @@ typedef struct {
 
 typedef struct {
     Arena arena;
-    const char *folder, *list, *manifest; /* list: the manifest's name; manifest: its old text, or "" */
-    const char *within;            /* the folder in it that files are added to: "" or "stage_0/" */
-    const char *made;              /* the folder that was made last, or NULL */
+    const char *folder;
+    const char *list;     /* the manifest's name */
+    const char *manifest; /* its old text, or "" */
+    const char *within;   /* the folder in it that files are added to: "" or "stage_0/" */
+    const char *made;     /* the folder that was made last, or NULL */
     File *files;
     int count, capacity;
 } Output;

@@ -205,7 +205,7 @@ typedef struct {
      * equal piece; the tensor begins at element piece_first of them. */
     RankGroup pieces;
     int64_t piece_first;
-    const char *file_name;                  /* name in the safetensors file */
+    const char *file_name; /* name in the safetensors file */
     enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM } init;
     double init_scale;
     /* Where memory holds the file's elements in another order: the file's tensor seen as split,

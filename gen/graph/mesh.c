@@ -31,10 +31,10 @@ const char *axis_name(Axis axis) {
 }
 
 const char *collective_name(CollectiveKind kind) {
-    static const char *const names[COLLECTIVE_KINDS] = {
-        [COLLECTIVE_ALL_REDUCE] = "all_reduce",
-        [COLLECTIVE_ALL_GATHER] = "all_gather",
-        [COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
-        [COLLECTIVE_BROADCAST] = "broadcast"};
+    static const char *const names[COLLECTIVE_KINDS] = {[COLLECTIVE_ALL_REDUCE] = "all_reduce",
+                                                        [COLLECTIVE_ALL_GATHER] = "all_gather",
+                                                        [COLLECTIVE_REDUCE_SCATTER] =
+                                                            "reduce_scatter",
+                                                        [COLLECTIVE_BROADCAST] = "broadcast"};
     return names[kind];
 }

@@ -7,7 +7,8 @@
 
 typedef enum { AXIS_PIPELINE, AXIS_REPLICATE, AXIS_SHARD, AXIS_TENSOR, AXIS_COUNT } Axis;
 
-/* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these alone. */
+/* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these
+ * alone. */
 typedef unsigned RankGroup;
 enum {
     GROUP_PIPELINE = 1 << AXIS_PIPELINE,

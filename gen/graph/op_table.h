@@ -24,10 +24,10 @@ typedef double FlopsRule(const Op *);
 
 /* What is true of an op wherever it stands; a row's traits hold its stages too. */
 enum {
-    TRAIT_ADDS = 4,      /* with attr.accumulate it adds onto its last operand, in place */
-    TRAIT_ONLY_ADDS = 8, /* never without: what comes first is added onto zeros */
-    TRAIT_VIEW = 16,     /* its result is its operand's bytes, and nothing runs */
-    TRAIT_EPILOGUE = 32, /* its template leaves open what becomes of its result, a matrix */
+    TRAIT_ADDS = 4,        /* with attr.accumulate it adds onto its last operand, in place */
+    TRAIT_ONLY_ADDS = 8,   /* never without: what comes first is added onto zeros */
+    TRAIT_VIEW = 16,       /* its result is its operand's bytes, and nothing runs */
+    TRAIT_EPILOGUE = 32,   /* its template leaves open what becomes of its result, a matrix */
     TRAIT_COLLECTIVE = 64, /* all ranks do it together */
     TRAIT_MOVES = 128,     /* its result is what its operand is: what is frozen may be one */
 };

@@ -10,11 +10,12 @@
  * flops     arithmetic of one execution            no_flops     none worth counting
  * launch    appends its launches to the plan       no_launch    its scalar steps say all
  *
- * A rule is declared by being named here. The rules of a row stand together in the family's file:
- * ops_pointwise.c, ops_linear.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c,
- * ops_loss.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_collective.c; for images ops_conv.c,
- * ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules, which need the plan, stand in its
- * room: gemms.c, launch_ops.c, and beside each template's filling, *_kernels.c. */
+ * A rule is declared by being named here. The rules of a row stand together in the family's
+ * file: ops_pointwise.c, ops_linear.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c,
+ * ops_loss.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_collective.c; for images
+ * ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules,
+ * which need the plan, stand in its room: gemms.c, launch_ops.c, and beside each template's
+ * filling, *_kernels.c. */
 
 /* pointwise */
 OP(add, SK, shape_pointwise, grad_add, expand_add, no_flops, no_launch)
@@ -134,7 +135,8 @@ OP(decode_nf4, SK, shape_decode_nf4, no_gradient, expand_decode_nf4, no_flops, n
 /* collectives */
 OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops, plan_all_reduce)
 OP(all_gather, SK | COLLECTIVE, shape_all_gather, grad_all_gather, no_steps, no_flops, plan_all_gather)
-OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, grad_reduce_scatter, no_steps, no_flops, plan_reduce_scatter)
+OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, grad_reduce_scatter, no_steps, no_flops,
+   plan_reduce_scatter)
 OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops, plan_broadcast)
 OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_peer_copy)
 OP(spread, S | VIEW, shape_spread, grad_spread, no_steps, no_flops, no_launch)

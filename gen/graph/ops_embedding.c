@@ -38,8 +38,7 @@ void expand_own_ids(const Program *p, const Op *op, Body *body) {
     int rows = step_const_int(body, op->attr.rows), none = step_const_int(body, -1);
     int first = step_binary(body, STEP_MUL, step_load(body, op->in[1]), rows);
     int id = step_binary(body, STEP_SUB, step_load(body, op->in[0]), first);
-    int own = step_binary(body, STEP_AND,
-                          step_binary(body, STEP_GE, id, step_const_int(body, 0)),
+    int own = step_binary(body, STEP_AND, step_binary(body, STEP_GE, id, step_const_int(body, 0)),
                           step_binary(body, STEP_LT, id, rows));
     step_store(body, op->out[0], step_select(body, own, id, none));
 }

@@ -21,8 +21,8 @@ static int is_label(Body *body, int labels) {
 
 /* Labels counted from the first class that the rank has. */
 static int own_labels(Body *body, int labels, Value *place) {
-    int first = step_binary(body, STEP_MUL, step_load(body, place),
-                            step_const_int(body, body->cols));
+    int first =
+        step_binary(body, STEP_MUL, step_load(body, place), step_const_int(body, body->cols));
     return step_binary(body, STEP_SUB, labels, first);
 }
 
@@ -91,15 +91,14 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
     int softmax = step_unary(body, STEP_EXP, step_binary(body, STEP_SUB, x, lse));
     double share = op->attr.label_smoothing;
     if (share > 0)
-        softmax =
-            step_binary(body, STEP_SUB, softmax,
-                        step_const(body, share / class_count(p, op, body)));
+        softmax = step_binary(body, STEP_SUB, softmax,
+                              step_const(body, share / class_count(p, op, body)));
     step_hinted(body, softmax, "softmax");
     int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1 - share));
     step_hinted(body, less_one, "less_one");
     int own = op->attr.group ? own_labels(body, labels, op->in[5]) : labels;
-    int d = step_binary(body, STEP_MUL,
-                        step_select(body, is_label(body, own), less_one, softmax), factor);
+    int d = step_binary(body, STEP_MUL, step_select(body, is_label(body, own), less_one, softmax),
+                        factor);
     step_store(body, op->out[0],
                step_select(body, has_target(body, labels), d, step_const(body, 0)));
 }
@@ -121,8 +120,9 @@ void expand_cross_entropy_part(const Program *p, const Op *op, Body *body) {
 
 void shape_cross_entropy_join(Program *p, Op *op) {
     int64_t rows = value_rows(op->in[2]);
-    op_expect(op, op->in_count == 4 && value_rows(op->in[0]) % rows == 0 &&
-                      value_rows(op->in[1]) == value_rows(op->in[0]),
+    op_expect(op,
+              op->in_count == 4 && value_rows(op->in[0]) % rows == 0 &&
+                  value_rows(op->in[1]) == value_rows(op->in[0]),
               "operands");
     result_2d(p, op, 0, "", p->real, rows, 1);
     result_2d(p, op, 1, ".lse", p->real, rows, 1);

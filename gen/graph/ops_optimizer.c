@@ -1,5 +1,5 @@
-/* The update: gradient norm, clipping, AdamW or SGD, and the step's counters. All trained tensors are one
- * run of memory seen as [R,1024], so the number of layers changes only R.
+/* The update: gradient norm, clipping, AdamW or SGD, and the step's counters. All trained tensors
+ * are one run of memory seen as [R,1024], so the number of layers changes only R.
  *
  * sum_squares  (g[R,C]) -> [C] sums over rows of g^2
  * clip_factor  (norm2[1], step, bad_step, grad_norm[steps,1] [, scale]) -> factor[1], grad_norm;

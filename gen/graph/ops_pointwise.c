@@ -205,7 +205,9 @@ void expand_column_sum(const Program *p, const Op *op, Body *body) {
  * stored, and backward is the same op. Where ranks of attr.group have columns of x each, `place` is the
  * rank's. */
 void shape_dropout(Program *p, Op *op) {
-    op_expect(op, op->in_count == (op->attr.group ? 5 : 4) && op->attr.rate >= 0 && op->attr.rate < 1, "operands or rate");
+    op_expect(op,
+              op->in_count == (op->attr.group ? 5 : 4) && op->attr.rate >= 0 && op->attr.rate < 1,
+              "operands or rate");
     result_like(p, op, 0, op->in[0]);
 }
 

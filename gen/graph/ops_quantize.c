@@ -49,8 +49,8 @@ static int magnitude(Body *body, int a) {
 /* x relative to absmax; a block of zeros has zeros. */
 static int normalized(Body *body, int x, int absmax) {
     int least = step_const(body, 1e-38);
-    int inverse = fp32_of(body, STEP_DIV, step_const(body, 1),
-                          step_binary(body, STEP_MAX, absmax, least));
+    int inverse =
+        fp32_of(body, STEP_DIV, step_const(body, 1), step_binary(body, STEP_MAX, absmax, least));
     return fp32_of(body, STEP_MUL, x, inverse);
 }
 
@@ -170,7 +170,8 @@ static int absmax_of(const Op *op, Body *body) {
     int group = int_of(body, STEP_DIV, step_index(body, STEP_ROW), op->attr.rows);
     int absmax2 = listed(body, op->in[4], group);
     int difference = fp32_of(body, STEP_MUL, listed(body, op->in[5], absmax), absmax2);
-    return step_hinted(body, fp32_of(body, STEP_ADD, difference, step_load(body, op->in[3])), "scale");
+    return step_hinted(body, fp32_of(body, STEP_ADD, difference, step_load(body, op->in[3])),
+                       "scale");
 }
 
 void expand_decode_nf4(const Program *p, const Op *op, Body *body) {

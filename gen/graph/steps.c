@@ -12,23 +12,22 @@ static const struct {
     [STEP_LOAD] = {"load", 0},       [STEP_STORE] = {"store", 1},
     [STEP_COL_SUM] = {"col_sum", 1}, [STEP_RESULT] = {"result", 0},
     [STEP_CONST] = {"const", 0},     [STEP_ROW] = {"row", 0},
-    [STEP_COL] = {"col", 0},
-    [STEP_ADD] = {"add", 2},         [STEP_SUB] = {"sub", 2},
-    [STEP_MUL] = {"mul", 2},         [STEP_DIV] = {"div", 2},
-    [STEP_MIN] = {"min", 2},         [STEP_MAX] = {"max", 2},
-    [STEP_POW] = {"pow", 2},         [STEP_NEG] = {"neg", 1},
-    [STEP_EXP] = {"exp", 1},         [STEP_LOG] = {"log", 1},
-    [STEP_SQRT] = {"sqrt", 1},       [STEP_RSQRT] = {"rsqrt", 1},
-    [STEP_SIGMOID] = {"sigmoid", 1}, [STEP_TANH] = {"tanh", 1},
-    [STEP_SIN] = {"sin", 1},         [STEP_COS] = {"cos", 1},
-    [STEP_MOD] = {"mod", 2},         [STEP_LT] = {"lt", 2},
-    [STEP_EQ] = {"eq", 2},           [STEP_GE] = {"ge", 2},
-    [STEP_AND] = {"and", 2},         [STEP_FMA] = {"fma", 3},
-    [STEP_FINITE] = {"finite", 1},   [STEP_SELECT] = {"select", 3},
-    [STEP_CAST] = {"cast", 1},       [STEP_ROUND] = {"round", 1},
-    [STEP_UNIFORM] = {"uniform", 3}, [STEP_ROW_SUM] = {"row_sum", 1},
-    [STEP_ROW_MAX] = {"row_max", 1}, [STEP_ROW_LSE] = {"row_lse", 1},
-    [STEP_TOTAL] = {"total", 1},
+    [STEP_COL] = {"col", 0},         [STEP_ADD] = {"add", 2},
+    [STEP_SUB] = {"sub", 2},         [STEP_MUL] = {"mul", 2},
+    [STEP_DIV] = {"div", 2},         [STEP_MIN] = {"min", 2},
+    [STEP_MAX] = {"max", 2},         [STEP_POW] = {"pow", 2},
+    [STEP_NEG] = {"neg", 1},         [STEP_EXP] = {"exp", 1},
+    [STEP_LOG] = {"log", 1},         [STEP_SQRT] = {"sqrt", 1},
+    [STEP_RSQRT] = {"rsqrt", 1},     [STEP_SIGMOID] = {"sigmoid", 1},
+    [STEP_TANH] = {"tanh", 1},       [STEP_SIN] = {"sin", 1},
+    [STEP_COS] = {"cos", 1},         [STEP_MOD] = {"mod", 2},
+    [STEP_LT] = {"lt", 2},           [STEP_EQ] = {"eq", 2},
+    [STEP_GE] = {"ge", 2},           [STEP_AND] = {"and", 2},
+    [STEP_FMA] = {"fma", 3},         [STEP_FINITE] = {"finite", 1},
+    [STEP_SELECT] = {"select", 3},   [STEP_CAST] = {"cast", 1},
+    [STEP_ROUND] = {"round", 1},     [STEP_UNIFORM] = {"uniform", 3},
+    [STEP_ROW_SUM] = {"row_sum", 1}, [STEP_ROW_MAX] = {"row_max", 1},
+    [STEP_ROW_LSE] = {"row_lse", 1}, [STEP_TOTAL] = {"total", 1},
 };
 
 int step_arg_count(StepKind kind) { return step_table[kind].args; }
@@ -84,7 +83,8 @@ int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t pe
 int step_load(Body *body, Value *v) { return step_load_mapped(body, v, -1, COL_SAME, 0); }
 
 int step_result(Body *body) {
-    return body_append(body, blank(STEP_RESULT, TYPE_REAL, body->cols > 1 ? LEVEL_ELEMENT : LEVEL_ROW));
+    return body_append(body,
+                       blank(STEP_RESULT, TYPE_REAL, body->cols > 1 ? LEVEL_ELEMENT : LEVEL_ROW));
 }
 
 static int constant(Body *body, StepType type, double value) {
@@ -197,7 +197,8 @@ void step_store_at(Body *body, Value *v, int row_index, int a) {
 void step_store(Body *body, Value *v, int a) { step_store_at(body, v, -1, a); }
 
 void step_store_reshaped(Body *body, Value *v, int a) {
-    ENSURE(value_elements(v) == body->rows * body->cols, "%s has not the kernel's elements", v->name);
+    ENSURE(value_elements(v) == body->rows * body->cols, "%s has not the kernel's elements",
+           v->name);
     step_store(body, v, a);
     body->steps[body->count - 1].col_map = COL_RESHAPED;
 }

@@ -1,6 +1,6 @@
-/* Windows over images: their geometry, and what every op over one checks of its operands. A batch
- * of N images is a matrix [N * height * width, C], rows in the order n, h, w; where it has a plane, that is
- * height * width. */
+/* Windows over images: their geometry, and what every op over one checks of its operands. A
+ * batch of N images is a matrix [N * height * width, C], rows in the order n, h, w; where it has
+ * a plane, that is height * width. */
 #ifndef GRAPH_WINDOW_H
 #define GRAPH_WINDOW_H
 

@@ -220,8 +220,9 @@ Value *image_batch_norm(Builder *b, Value *x, const char *name, Pos pos) {
                           norm_attr, pos);
     Value *sums[] = {norm_stat(b, width, name, "sum", pos),
                      norm_stat(b, width, name, "sum_squares", pos)};
-    Value *stats[] = {norm_stat(b, width, name, "mean", pos), norm_stat(b, width, name, "rstd", pos),
-                      value_alias(p, mean, mean->name), value_alias(p, var, var->name)};
+    Value *stats[] = {norm_stat(b, width, name, "mean", pos),
+                      norm_stat(b, width, name, "rstd", pos), value_alias(p, mean, mean->name),
+                      value_alias(p, var, var->name)};
     Attr attr = norm_attr;
     attr.rows = value_rows(x);
     op_add_into(p, b->graph, OP_batch_norm_sums, builder_name(b, part(b, name, "sums")),

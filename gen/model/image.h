@@ -50,7 +50,8 @@ int64_t image_places(Images);
 /* As torch.nn.Linear. */
 typedef struct {
     int64_t features; /* that it makes */
-    int64_t places;   /* of flattened pixels whose channels are innermost, unlike the file's; else 1 */
+    int64_t
+        places; /* of flattened pixels whose channels are innermost, unlike the file's; else 1 */
     double deviation; /* of normal weights, with a bias of zeros; 0: drawn as Linear does */
 } Linear;
 Value *image_linear(Builder *, Value *x, const char *name, Linear, Pos);

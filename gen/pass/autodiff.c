@@ -1,9 +1,10 @@
 /* Reverse-mode differentiation of micro_step, from its loss to what trains.
  *
- * Requires the train state. Of a stage of a pipeline it begins with the gradient of what is sent, which
- * is received, and ends with that of what was received. A generic walk: the rules are in the op table. A value that nothing
- * trained lies behind gets no gradient, so a frozen weight costs no product. Weight gradients go
- * straight into their buffers; with several micro-steps they are added there. */
+ * Requires the train state. Of a stage of a pipeline it begins with the gradient of what is
+ * sent, which is received, and ends with that of what was received. A generic walk: the rules
+ * are in the op table. A value that nothing trained lies behind gets no gradient, so a frozen
+ * weight costs no product. Weight gradients go straight into their buffers; with several
+ * micro-steps they are added there. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 

@@ -108,9 +108,9 @@ static void copy_gathered(Program *p, Graph *graph) {
     for (int i = 0; i < count; i++) {
         Value *v = ops[i]->out[0];
         if (copied[i])
-            ops[i]->out[0] = value_2d(p, arena_printf(p->arena, "%s.dense", v->name),
-                                      ROLE_ACTIVATION, v->dtype, value_rows(v), value_cols(v),
-                                       v->pos);
+            ops[i]->out[0] =
+                value_2d(p, arena_printf(p->arena, "%s.dense", v->name), ROLE_ACTIVATION, v->dtype,
+                         value_rows(v), value_cols(v), v->pos);
         graph_add(p, graph, ops[i]);
         if (copied[i])
             op_add_into(p, graph, OP_cast, arena_printf(p->arena, "%s.copy", v->name),

@@ -26,8 +26,8 @@ typedef struct {
     int count;
     Value *x;
     int64_t in, out, side;
-    Value *border; /* [out + side, in + side]; NULL: left as it is */
-    Value *x_u, *y; /* [T, in + side], [T, out] */
+    Value *border;             /* [out + side, in + side]; NULL: left as it is */
+    Value *x_u, *y;            /* [T, in + side], [T, out] */
     struct Backpath *backpath; /* NULL: its backward is left as it is */
 } Border;
 
@@ -43,7 +43,8 @@ Value *border_block(Program *, const Border *, int64_t row, int64_t rows, int64_
 Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols,
                    const char *part);
 
-/* Whether a value may move to where other columns lie between its rows: what ranks exchange is dense. */
+/* Whether a value may move to where other columns lie between its rows: what ranks exchange is
+ * dense. */
 bool border_can_stride(const Graph *, const Value *);
 /* Nothing reads a site's sum before the last site is done. */
 bool border_in_order(const Graph *, const Border *);

@@ -84,8 +84,8 @@ static void add_loss(const Chunk *k, const Op *op, Value *logits) {
 
 static Value *add_loss_grad(const Chunk *k, const Op *op, Value *logits) {
     Value *upstream = value_rows(op->in[4]) > 1 ? rows_of(k, op->in[4]) : op->in[4];
-    Value *in[] = {logits,    rows_of(k, op->in[1]), rows_of(k, op->in[2]),
-                   op->in[3], upstream,              op->in[5]};
+    Value *in[] = {logits,   rows_of(k, op->in[1]), rows_of(k, op->in[2]), op->in[3], upstream,
+                   op->in[5]};
     return op_add(k->program, k->graph, op->kind, op->name, in, op->in_count, op->attr, op->pos)
         ->out[0];
 }

@@ -1,5 +1,6 @@
-/* Builds the update graph: sums of gradients that ranks have parts of, gradient norm, clipping factor, AdamW or SGD, counters, and zeroed
- * gradients where the next step's micro-steps add to them. Requires the train state. */
+/* Builds the update graph: sums of gradients that ranks have parts of, gradient norm, clipping
+ * factor, AdamW or SGD, counters, and zeroed gradients where the next step's micro-steps add to
+ * them. Requires the train state. */
 #include "pass/pass.h"
 
 static Value *sum_over(Program *p, Graph *graph, Value *v, RankGroup group, const char *name,

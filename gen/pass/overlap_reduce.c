@@ -57,8 +57,9 @@ static void add_piece(Program *p, const Op *whole, int64_t from, int64_t to) {
     const char *name = arena_printf(p->arena, "%s.gradients", module);
     Value *piece = value_at(p, whole->in[0], from, 1, (int64_t[]){to - from}, name);
     Value *sum = value_alias(p, piece, name);
-    Op *op = op_add_into(p, graph, whole->kind, arena_printf(p->arena, "%s.all_reduce.grad", module),
-                         &piece, 1, &sum, 1, whole->attr, whole->pos);
+    Op *op =
+        op_add_into(p, graph, whole->kind, arena_printf(p->arena, "%s.all_reduce.grad", module),
+                    &piece, 1, &sum, 1, whole->attr, whole->pos);
     op->ends_step = p->micro_steps > 1;
 }
 

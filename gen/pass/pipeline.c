@@ -98,8 +98,7 @@ static void check_params(const Program *p, const Spec *spec, const StageCuts *cu
 
 static bool trains(const Program *p, const Graph *graph, int first, int end) {
     for (int i = 0; i < p->param_count; i++)
-        if (value_trains(p->params[i].weight) &&
-            range_uses(graph, first, end, p->params[i].weight))
+        if (value_trains(p->params[i].weight) && range_uses(graph, first, end, p->params[i].weight))
             return true;
     return false;
 }

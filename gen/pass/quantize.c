@@ -1,12 +1,12 @@
-/* Frozen weights of few bits (QLoRA: Dettmers, Pagnoni, Holtzman, Zettlemoyer, arXiv 2305.14314): STATE
- * keeps the linears of the layers as codes and the absmax of each block, which with double quantisation
- * are codes themselves; whatever reads such a weight decodes it into scratch first.
+/* Frozen weights of few bits (QLoRA: Dettmers, Pagnoni, Holtzman, Zettlemoyer, arXiv 2305.14314):
+ * STATE keeps the linears of the layers as codes and the absmax of each block, which with double
+ * quantisation are codes themselves; whatever reads such a weight decodes it into scratch first.
  *
- * Requires a lowered program, for it looks at places alone: a product may read a weight together with
- * what else lies in its storage, beside or below it, as bordered weights have it. That moves into
- * storages of its own, and is copied beside the decoded weight. `load` fetches the weights one by one
- * into scratch and quantises them there, so the model is never whole in its own dtype. Before recompute:
- * a product that is done again decodes again. */
+ * Requires a lowered program, for it looks at places alone: a product may read a weight together
+ * with what else lies in its storage, beside or below it, as bordered weights have it. That
+ * moves into storages of its own, and is copied beside the decoded weight. `load` fetches the
+ * weights one by one into scratch and quantises them there, so the model is never whole in its
+ * own dtype. Before recompute: a product that is done again decodes again. */
 #include "pass/pass.h"
 
 #include "pass/quantize_maps.h"
@@ -18,9 +18,9 @@ enum { ABSMAX_BLOCK = 256 }; /* of double quantisation */
 /* What is kept of a weight. */
 typedef struct {
     Param *param;
-    int64_t row, rows;                /* of its storage */
-    Value *codes, *absmax;            /* [R,C/2], [B,1] */
-    Value *offset, *absmax2;          /* NULL without double quantisation */
+    int64_t row, rows;       /* of its storage */
+    Value *codes, *absmax;   /* [R,C/2], [B,1] */
+    Value *offset, *absmax2; /* NULL without double quantisation */
 } Packed;
 
 /* A storage of weights that are gone: their rows one below the other from its start, what was beside
@@ -39,8 +39,8 @@ typedef struct {
     Pos pos;
     Home *homes; /* by storage id; count 0: holds no such weight */
     int storage_count;
-    Value *map, *bounds;         /* of NF4 */
-    Value *map_u8, *bounds_u8;   /* of the absmax; NULL without double quantisation */
+    Value *map, *bounds;       /* of NF4 */
+    Value *map_u8, *bounds_u8; /* of the absmax; NULL without double quantisation */
 } Quantizer;
 
 /* ---- which weights --------------------------------------------------------------------------- */
@@ -167,14 +167,13 @@ static Value *part_of(const Reading *r, int64_t row, int64_t rows, int64_t col, 
 
 static void add_decode(const Reading *r, const Packed *packed) {
     const Quantizer *q = r->q;
-    const char *name =
-        arena_printf(q->program->arena, "%s.decoded", packed->param->weight->name);
+    const char *name = arena_printf(q->program->arena, "%s.decoded", packed->param->weight->name);
     int64_t blocks = value_rows(packed->absmax), bytes = value_elements(packed->codes);
     Value *codes = value_reshaped(q->program, packed->codes, blocks, bytes / blocks);
     Value *in[] = {codes, packed->absmax, q->map, packed->offset, packed->absmax2, q->map_u8};
     Value *out = part_of(r, packed->row - r->first, packed->rows, 0, r->home->cols, name);
-    Op *op = op_add_into(q->program, r->graph, OP_decode_nf4, name, in, packed->offset ? 6 : 3, &out,
-                         1, (Attr){.rows = ABSMAX_BLOCK}, q->pos);
+    Op *op = op_add_into(q->program, r->graph, OP_decode_nf4, name, in, packed->offset ? 6 : 3,
+                         &out, 1, (Attr){.rows = ABSMAX_BLOCK}, q->pos);
     op->after = r->after;
 }
 
@@ -294,7 +293,8 @@ static void add_load(const Quantizer *q, const Packed *packed) {
     Value *in[] = {value_columns(p, pairs, 0, 1, arena_printf(p->arena, "%s.even", w->name)),
                    value_columns(p, pairs, 1, 1, arena_printf(p->arena, "%s.odd", w->name)), absmax,
                    q->bounds};
-    load_op(q, packed, OP_quantize_nf4, "codes", in, 4, writable(q, packed->codes, elements / 2, 1));
+    load_op(q, packed, OP_quantize_nf4, "codes", in, 4,
+            writable(q, packed->codes, elements / 2, 1));
     if (packed->offset)
         quantize_absmax(q, packed, absmax);
     packed->param->weight = packed->param->master = w;

@@ -1,11 +1,11 @@
-/* Sequence parallelism (Korthikanti et al., arXiv 2205.05198): between attention and MLP, where tensor
- * parallel ranks would all do the same, each has rows of its own.
+/* Sequence parallelism (Korthikanti et al., arXiv 2205.05198): between attention and MLP, where
+ * tensor parallel ranks would all do the same, each has rows of its own.
  *
- * Requires what the passes of tensor parallelism leave, the vocabulary's included, and no gradients yet.
- * A sum that all ranks were to have becomes a reduce_scatter, from which each has its rows; what goes
- * from row to row alone (norms, residual sums) stays with them; a spread becomes an all_gather. Their
- * gradients are each other, and as many bytes pass as before. A norm's weight sees a rank's rows alone,
- * so its gradient is summed before the update. */
+ * Requires what the passes of tensor parallelism leave, the vocabulary's included, and no
+ * gradients yet. A sum that all ranks were to have becomes a reduce_scatter, from which each has
+ * its rows; what goes from row to row alone (norms, residual sums) stays with them; a spread
+ * becomes an all_gather. Their gradients are each other, and as many bytes pass as before. A
+ * norm's weight sees a rank's rows alone, so its gradient is summed before the update. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"

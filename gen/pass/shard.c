@@ -12,27 +12,29 @@
 typedef struct {
     Program *p;
     Graph *update;
-    int64_t rows; /* of a piece */
+    int64_t rows;                                    /* of a piece */
     Value *gradient, *master, *exp_avg, *exp_avg_sq; /* pieces; NULL where there is no such run */
     Pos pos;
 } Shard;
 
 static Value *piece_of(const Shard *s, const Value *run, const char *name) {
-    return run ? value_2d(s->p, name, ROLE_OPTIMIZER, s->p->real, s->rows, TRAIN_COLS, s->pos) : NULL;
+    return run ? value_2d(s->p, name, ROLE_OPTIMIZER, s->p->real, s->rows, TRAIN_COLS, s->pos)
+               : NULL;
 }
 
 static Value *summed(const Shard *s, Value *v, RankGroup group, const char *name) {
     Value *sum = value_alias(s->p, v, v->name);
     if (mesh_ranks(&s->p->mesh, group) == 1)
         return v;
-    op_add_into(s->p, s->update, OP_all_reduce, name, &v, 1, &sum, 1, (Attr){.group = group}, s->pos);
+    op_add_into(s->p, s->update, OP_all_reduce, name, &v, 1, &sum, 1, (Attr){.group = group},
+                s->pos);
     return sum;
 }
 
 static void scatter_gradient(Shard *s) {
     Value *gradient = s->p->train.gradient;
-    s->gradient = value_2d(s->p, "gradient.piece", ROLE_ACTIVATION, s->p->real, s->rows, TRAIN_COLS,
-                           s->pos);
+    s->gradient =
+        value_2d(s->p, "gradient.piece", ROLE_ACTIVATION, s->p->real, s->rows, TRAIN_COLS, s->pos);
     op_add_into(s->p, s->update, OP_reduce_scatter, "gradient.piece", &gradient, 1, &s->gradient, 1,
                 (Attr){.group = GROUP_SHARD}, s->pos);
     s->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");
@@ -57,7 +59,8 @@ static void spread_real(const Shard *s) {
     if (!to)
         return;
     Value *from = value_row_range(s->p, s->master, 0, value_rows(to), "master.real");
-    Value *mine = value_alias(s->p, to, "trained_real"), *all = value_alias(s->p, to, "trained_real");
+    Value *mine = value_alias(s->p, to, "trained_real"),
+          *all = value_alias(s->p, to, "trained_real");
     op_add_into(s->p, s->update, OP_scale, "trained_real.piece", &from, 1, &mine, 1,
                 (Attr){.alpha = 1}, s->pos);
     op_add_into(s->p, s->update, OP_broadcast, "trained_real", &mine, 1, &all, 1,
@@ -121,7 +124,9 @@ void pass_shard(Program *p, const Spec *spec) {
     TrainState *t = &p->train;
     if (p->mesh.size[AXIS_SHARD] == 1 || !t->gradient)
         return;
-    Shard s = {.p = p, .update = update, .pos = spec_pos(spec, KEY_parallelism_data_parallel_shard_degree)};
+    Shard s = {.p = p,
+               .update = update,
+               .pos = spec_pos(spec, KEY_parallelism_data_parallel_shard_degree)};
     s.rows = value_rows(t->gradient) / p->mesh.size[AXIS_SHARD];
     s.master = piece_of(&s, t->master, "master.piece");
     s.exp_avg = piece_of(&s, t->exp_avg, "exp_avg.piece");

@@ -89,7 +89,7 @@ void pass_split_entries(Program *p, const Spec *spec) {
     (void)spec;
     Arena arena = {0};
     Split b = {p, arena_array(&arena, (size_t)p->storage_count + 1, sizeof(bool)),
-                  arena_array(&arena, (size_t)p->storage_count + 1, sizeof(bool))};
+               arena_array(&arena, (size_t)p->storage_count + 1, sizeof(bool))};
     if (p->stage.count <= 1)
         return;
     split(p, &b);

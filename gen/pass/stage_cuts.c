@@ -100,7 +100,8 @@ static int *count_training(const Program *p, Arena *arena) {
 /* A stage trains something, so a cut is of use where something trains on both sides. */
 static Choice choice_of(const Program *p, Arena *arena) {
     const Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
-    Cuts a = cuts_of(train, p->storage_count, arena), b = cuts_of(evaluate, p->storage_count, arena);
+    Cuts a = cuts_of(train, p->storage_count, arena),
+         b = cuts_of(evaluate, p->storage_count, arena);
     size_t room = (size_t)a.count + 2;
     Choice c = {{arena_array(arena, room, sizeof(Cut)), arena_array(arena, room, sizeof(Cut))},
                 arena_array(arena, room, sizeof(int)),
@@ -148,10 +149,10 @@ static int named_cut(const Program *p, const Choice *c, const char *module, Pos 
     for (int i = 1; i + 1 < c->count; i++)
         if (is_module(begins(p, c, i), module) && !is_module(begins(p, c, i - 1), module))
             return i;
-    user_error(pos,
-               arena_printf(arena, "a stage can begin with, among others: %s",
-                            places_text(p, c, arena)),
-               "no stage can begin with \"%s\"", module);
+    user_error(
+        pos,
+        arena_printf(arena, "a stage can begin with, among others: %s", places_text(p, c, arena)),
+        "no stage can begin with \"%s\"", module);
 }
 
 static void take_named(const Program *p, const Spec *spec, const Choice *c, int *chosen,
@@ -168,8 +169,7 @@ static void take_named(const Program *p, const Spec *spec, const Choice *c, int 
 
 /* Time of the ops in front of each cut, forward. */
 static double *times_before(const Program *p, const Spec *spec, const Choice *c, Arena *arena) {
-    const Device *device =
-        device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     double *before = arena_array(arena, (size_t)c->count, sizeof *before), ms = 0;
     for (int i = 0, cut = 1; i < graph->op_count; i++) {
@@ -221,10 +221,11 @@ StageCuts stage_cuts(Program *p, const Spec *spec, Arena *arena) {
     int stages = (int)p->stage.count;
     Pos pos = spec_pos(spec, KEY_parallelism_pipeline_parallel_degree);
     if (stages > most_stages(&c))
-        user_error(pos, arena_printf(arena, "use at most %d", most_stages(&c)),
-                   "the model has no %d stages that each train something and hand on one activation "
-                   "alone",
-                   stages);
+        user_error(
+            pos, arena_printf(arena, "use at most %d", most_stages(&c)),
+            "the model has no %d stages that each train something and hand on one activation "
+            "alone",
+            stages);
     int *chosen = arena_array(arena, (size_t)stages + 1, sizeof *chosen);
     if (spec->parallelism.pipeline_split_points.count)
         take_named(p, spec, &c, chosen, arena);

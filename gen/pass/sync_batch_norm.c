@@ -17,7 +17,8 @@ static Value *channels(Sync *s, Value *both, int64_t first, const char *name) {
     return value_at(s->program, both, first * width, 1, &width, name);
 }
 
-/* Appends the all_reduce of `both`; what reads its halves reads `in` and the next operand of `reader`. */
+/* Appends the all_reduce of `both`; what reads its halves reads `in` and the next operand of
+ * `reader`. */
 static void add_reduce(Sync *s, Value *both, const char *name, Op *reader, int in) {
     Program *p = s->program;
     Value *all = value_alias(p, both, name);
@@ -40,10 +41,12 @@ static void sync_grad(Sync *s, Op *grad) {
     Program *p = s->program;
     const char *name = arena_printf(p->arena, "%s.all_ranks", grad->name);
     Value *dot = grad->in[DOT];
-    Value *both = value_1d(p, name, ROLE_ACTIVATION, dot->dtype, 2 * value_elements(dot), grad->pos);
+    Value *both =
+        value_1d(p, name, ROLE_ACTIVATION, dot->dtype, 2 * value_elements(dot), grad->pos);
     for (int i = 0; i < 2; i++) {
         Value *copy = channels(s, both, i, grad->in[DOT + i]->name);
-        op_add_into(p, s->graph, OP_cast, name, &grad->in[DOT + i], 1, &copy, 1, (Attr){0}, grad->pos);
+        op_add_into(p, s->graph, OP_cast, name, &grad->in[DOT + i], 1, &copy, 1, (Attr){0},
+                    grad->pos);
     }
     add_reduce(s, both, name, grad, DOT);
 }

@@ -100,20 +100,20 @@ static void place_all(Program *p, int64_t ranks, Class class, int64_t offset) {
 
 void pass_train_state(Program *p, const Spec *spec) {
     int64_t elements[CLASS_COUNT], n = 0, ranks = spec->parallelism.data_parallel_shard_degree;
-    for (int class = 0; class < CLASS_COUNT; class++)
-        n += elements[class] = trained_elements(p, ranks, (Class)class);
+    for (int class = 0; class < CLASS_COUNT; class ++)
+        n += elements[class] = trained_elements(p, ranks, (Class) class);
     if (!n)
         return;
     if (elements[CLASS_REAL])
-        p->train.real_weight = value_2d(p, "trained_real", role_of_run(p), p->real,
-                                        elements[CLASS_REAL] / TRAIN_COLS, TRAIN_COLS,
-                                        spec_pos(spec, KEY_optimizer_name));
+        p->train.real_weight =
+            value_2d(p, "trained_real", role_of_run(p), p->real, elements[CLASS_REAL] / TRAIN_COLS,
+                     TRAIN_COLS, spec_pos(spec, KEY_optimizer_name));
     make_runs(p, spec, ranks * piece_elements(n, ranks, elements[CLASS_REAL]) / TRAIN_COLS);
     p->train.shard_rows = elements[CLASS_SHARDED] / TRAIN_COLS;
     p->train.partial_rows = elements[CLASS_PARTIAL] / TRAIN_COLS;
     int64_t offset = 0;
-    for (int class = 0; class < CLASS_COUNT; class++) {
-        place_all(p, ranks, (Class)class, offset);
+    for (int class = 0; class < CLASS_COUNT; class ++) {
+        place_all(p, ranks, (Class) class, offset);
         offset += elements[class];
     }
 }

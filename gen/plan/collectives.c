@@ -22,9 +22,9 @@ static void add_collective(Plan *plan, Entry entry, const Op *op, CollectiveKind
     launch.arg_count = in_place ? 1 : 2;
     launch.written[0] = true;
     launch.read[launch.arg_count - 1] = true;
-    launch.index = plan_collective(
-        plan, (Collective){kind, mesh_group(&plan->program->mesh, op->attr.group),
-                           value_elements(part), part->dtype});
+    launch.index =
+        plan_collective(plan, (Collective){kind, mesh_group(&plan->program->mesh, op->attr.group),
+                                           value_elements(part), part->dtype});
     launch_carries(plan->program->arena, &launch, &op, 1);
     plan_add_launch(plan, entry, launch);
 }

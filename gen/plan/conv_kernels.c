@@ -25,7 +25,7 @@ typedef struct {
 
 typedef struct {
     const Group *group;
-    const Op *op; /* its first */
+    const Op *op;           /* its first */
     const Value *x, *w, *y; /* or their gradients */
     int64_t images, channels, filters;
     bool tensor_cores;
@@ -110,11 +110,10 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     Filling f =
         filling_new(plan, c->op, c->tensor_cores ? "conv2d_mma.cu" : "conv2d_fma.cu", section);
     f.kernel.ops = op_list(f.arena, c->group->ops, c->group->count);
-    f.kernel.name =
-        arena_printf(f.arena, "%s_%lldx%lldx%lldx%lld_%lldx%lldx%lld",
-                     ops_identifier(f.arena, f.kernel.ops), (long long)c->images,
-                     (long long)w->height, (long long)w->width, (long long)c->channels,
-                     (long long)c->filters, (long long)w->kernel, (long long)w->kernel);
+    f.kernel.name = arena_printf(f.arena, "%s_%lldx%lldx%lldx%lld_%lldx%lldx%lld",
+                                 ops_identifier(f.arena, f.kernel.ops), (long long)c->images,
+                                 (long long)w->height, (long long)w->width, (long long)c->channels,
+                                 (long long)c->filters, (long long)w->kernel, (long long)w->kernel);
     if (w->stride > 1)
         f.kernel.name = arena_printf(f.arena, "%s_s%lld", f.kernel.name, (long long)w->stride);
     fill_text(&f, "dtype", dtype_c_name(c->x->dtype));
@@ -156,7 +155,8 @@ static int64_t holders(Share share, int64_t size) {
 }
 
 /* The same of all rows of an image's places, phase by phase. */
-static int64_t row_holders(const Conv *c, int64_t phases, int64_t height, int64_t width, Share share) {
+static int64_t row_holders(const Conv *c, int64_t phases, int64_t height, int64_t width,
+                           Share share) {
     int64_t count = 0;
     for (int64_t y = 0; y < phases; y++)
         for (int64_t x = 0; x < phases; x++)
@@ -175,7 +175,8 @@ static void lay_epilogue(Kernel *k, const Conv *c, bool backward) {
     }
     int64_t height = backward ? w->height : window_out_height(w);
     int64_t width = backward ? w->width : window_out_width(w);
-    skeleton_epilogue(k, (int)(cols.tile / cols.threads), (int)cols.side, holders(cols, k->body->cols),
+    skeleton_epilogue(k, (int)(cols.tile / cols.threads), (int)cols.side,
+                      holders(cols, k->body->cols),
                       row_holders(c, backward ? w->stride : 1, height, width, rows));
 }
 

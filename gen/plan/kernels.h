@@ -40,14 +40,15 @@ const char *body_signature(Arena *, const Kernel *);
 /* "add, rms_norm": each kind of op once; and the name of a kernel of such ops, "add_rms_norm". */
 const char *op_list(Arena *, const Op *const *ops, int count);
 const char *ops_identifier(Arena *, const char *list);
-/* The source of the kernel's template, "" where it has none: a body's names must not meet those in it. */
+/* The source of the kernel's template, "" where it has none: a body's names must not meet those
+ * in it. */
 const char *kernel_template_text(const Kernel *);
 /* Which scalar of the kernel names the stream of an UNIFORM step. */
 int kernel_stream_scalar(const Kernel *, int step);
 /* "float", "__nv_bfloat16": the type in CUDA C. */
 const char *dtype_c_name(DType);
-/* The last parts of a value's name, as an identifier that means nothing else in the kernel so far (NULL:
- * that matters not). */
+/* The last parts of a value's name, as an identifier that means nothing else in the kernel so
+ * far (NULL: that matters not). */
 const char *short_name(Arena *, const Value *, const Kernel *);
 
 #endif

@@ -17,7 +17,8 @@ void plan_op(Plan *plan, Entry entry, const Group *group) {
 
 void plan_fetch(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
-    Launch launch = {.kind = LAUNCH_FETCH, .arg = {op->out[0], op->in[0]}, .arg_count = 2, .grid = {1, 1, 1}};
+    Launch launch = {
+        .kind = LAUNCH_FETCH, .arg = {op->out[0], op->in[0]}, .arg_count = 2, .grid = {1, 1, 1}};
     launch.written[0] = launch.read[1] = true;
     launch_carries(plan->program->arena, &launch, &op, 1);
     plan_add_launch(plan, entry, launch);

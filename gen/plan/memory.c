@@ -1,10 +1,11 @@
 /* Gives every storage its place.
  *
- * STATE, INPUT and STASH storages lie one behind the other; where the process drives several cards, what the
- * others need of STATE lies first, and they have nothing else of it. SCRATCH storages share bytes where their
- * lifetimes allow: a storage lives from its first use to its last, and two may share when every use
- * of one happens before every use of the other - in each entry, since scratch keeps nothing from
- * one entry to the next. What happens before what follows from stream order and events.
+ * STATE, INPUT and STASH storages lie one behind the other; where the process drives several cards,
+ * what the others need of STATE lies first, and they have nothing else of it. SCRATCH storages
+ * share bytes where their lifetimes allow: a storage lives from its first use to its last, and two
+ * may share when every use of one happens before every use of the other - in each entry, since
+ * scratch keeps nothing from one entry to the next. What happens before what follows from stream
+ * order and events.
  *
  * The largest storage is placed first, each in the smallest gap that fits between those already
  * placed that live at the same time. */
@@ -155,9 +156,9 @@ static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
 static void place_in_order(Plan *plan, const bool *chosen) {
     static const Role order[] = {ROLE_COUNTER, ROLE_CONSTANT, ROLE_FROZEN,   ROLE_WEIGHT,
                                  ROLE_ADAPTER, ROLE_BUFFER,   ROLE_GRADIENT, ROLE_OPTIMIZER,
-                                 ROLE_DATASET, ROLE_INPUT,   ROLE_STASH};
-    static const ArenaKind arena[ROLE_COUNT] = {[ROLE_INPUT] = ARENA_INPUT,
-                                                [ROLE_STASH] = ARENA_STASH};
+                                 ROLE_DATASET, ROLE_INPUT,    ROLE_STASH};
+    static const ArenaKind arena[ROLE_COUNT] = {
+        [ROLE_INPUT] = ARENA_INPUT, [ROLE_STASH] = ARENA_STASH};
     const Program *program = plan->program;
     for (size_t r = 0; r < sizeof order / sizeof *order; r++)
         for (int i = 0; i < program->storage_count; i++)

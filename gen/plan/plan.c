@@ -8,9 +8,9 @@ Plan *plan_new(Program *program, const Spec *spec, const Device *device) {
     plan->device = device;
     const PipelineStage *stage = &program->stage;
     if (stage->count > 1)
-        plan->schedule = schedule_of(program->arena, spec->parallelism.pipeline_schedule,
-                                     (int)stage->index, (int)stage->count,
-                                     (int)program->micro_steps);
+        plan->schedule =
+            schedule_of(program->arena, spec->parallelism.pipeline_schedule, (int)stage->index,
+                        (int)stage->count, (int)program->micro_steps);
     for (int e = 0; e < ENTRY_COUNT; e++)
         plan->entry[e].name = program->entry[e].name;
     return plan;
@@ -67,7 +67,8 @@ double plan_times(const Plan *plan, Entry entry, const Launch *launch) {
 }
 
 int plan_step_launches(const Plan *plan) {
-    int each = plan->entry[ENTRY_MICRO_STEP].launch_count + plan->entry[ENTRY_BACKWARD].launch_count;
+    int each =
+        plan->entry[ENTRY_MICRO_STEP].launch_count + plan->entry[ENTRY_BACKWARD].launch_count;
     return (int)plan->program->micro_steps * each + plan->entry[ENTRY_UPDATE].launch_count;
 }
 
@@ -75,18 +76,12 @@ Rate plan_rate(const Plan *plan) { return program_rate(plan->program); }
 
 const char *plan_role_title(Role role) {
     static const char *const titles[ROLE_COUNT] = {
-        [ROLE_INPUT] = "input, one slot",
-        [ROLE_FROZEN] = "frozen weights",
-        [ROLE_WEIGHT] = "trained weights",
-        [ROLE_ADAPTER] = "adapters",
-        [ROLE_BUFFER] = "buffers",
-        [ROLE_CONSTANT] = "constants",
-        [ROLE_DATASET] = "data set",
-        [ROLE_COUNTER] = "counters, tables",
-        [ROLE_GRADIENT] = "gradients",
-        [ROLE_OPTIMIZER] = "optimizer state",
-        [ROLE_ACTIVATION] = "activations",
-        [ROLE_STASH] = "kept, one micro-batch",
+        [ROLE_INPUT] = "input, one slot",  [ROLE_FROZEN] = "frozen weights",
+        [ROLE_WEIGHT] = "trained weights", [ROLE_ADAPTER] = "adapters",
+        [ROLE_BUFFER] = "buffers",         [ROLE_CONSTANT] = "constants",
+        [ROLE_DATASET] = "data set",       [ROLE_COUNTER] = "counters, tables",
+        [ROLE_GRADIENT] = "gradients",     [ROLE_OPTIMIZER] = "optimizer state",
+        [ROLE_ACTIVATION] = "activations", [ROLE_STASH] = "kept, one micro-batch",
     };
     return titles[role];
 }

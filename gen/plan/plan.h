@@ -80,13 +80,13 @@ typedef struct {
     const int *param_of_step; /* of a body: LOAD, STORE, COL_SUM step -> its pointer; -1 else */
     DType real;               /* what REAL steps compute in */
     int64_t rows;             /* 0: the scalar "rows" says it */
-    int64_t workers;     /* of a body with sums over rows: a block takes a run of rows, else 0;
+    int64_t workers;          /* of a body with sums over rows: a block takes a run of rows, else 0;
                           * EPILOGUE: threads that share a column */
-    int parts;           /* of a block with sums over rows: rows that it visits at once */
-    int lanes;           /* of a row skeleton or EPILOGUE: threads that share a row */
-    int column_blocks;   /* TILE: blocks that share a row, else 1 */
-    int chunks;          /* EPILOGUE: vectors of a row that a thread holds at most, else 0 */
-    int threads, vector; /* threads a block; elements a thread handles at once */
+    int parts;                /* of a block with sums over rows: rows that it visits at once */
+    int lanes;                /* of a row skeleton or EPILOGUE: threads that share a row */
+    int column_blocks;        /* TILE: blocks that share a row, else 1 */
+    int chunks;               /* EPILOGUE: vectors of a row that a thread holds at most, else 0 */
+    int threads, vector;      /* threads a block; elements a thread handles at once */
     int64_t shared_bytes;
     const char *ops; /* for the head comment: "add, rms_norm" */
     Pos pos;         /* spec line of the first op */
@@ -187,21 +187,22 @@ typedef struct {
     int gemm_count, gemm_capacity;
     Collective *collectives;
     int collective_count, collective_capacity;
-    Place *place; /* by storage id */
+    Place *place;                                        /* by storage id */
     int64_t arena_bytes[ARENA_COUNT];                    /* of one slot */
     int64_t replica_bytes;                               /* of STATE, on all cards but the first */
-    StageSchedule schedule; /* of a pipeline's stage */
+    StageSchedule schedule;                              /* of a pipeline's stage */
     int64_t gemm_workspace_offset, gemm_workspace_bytes; /* in SCRATCH */
     int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
     /* What the process should use of a card: arenas and the device file's overheads. The second is of
      * each card but the first. */
     int64_t process_bytes, replica_process_bytes;
-    Cost step;             /* one training step: micro-steps and update */
+    Cost step;                             /* one training step: micro-steps and update */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
     Exchanged copies[PURPOSE_COUNT];       /* from card to card in that step, of all cards */
-    double exposed_ms; /* of what ranks exchange, what the step waits for; the rest is beside other work */
-    double alone_ms;   /* of one rank's batches on one card alone, */
-    bool alone_fits;   /* which has room for that */
+    double
+        exposed_ms; /* of what ranks exchange, what the step waits for; the rest is beside other work */
+    double alone_ms;      /* of one rank's batches on one card alone, */
+    bool alone_fits;      /* which has room for that */
     StageTime stage_time; /* of a pipeline's stage */
     double bubble;        /* share of a step in which the cards of its stages wait */
 } Plan;
@@ -242,7 +243,8 @@ Plan *plan_new(Program *, const Spec *, const Device *);
 int plan_kernel_launches(const Plan *, Entry);
 /* How often a step runs a launch of the entry. */
 double plan_times(const Plan *, Entry, const Launch *);
-int plan_step_launches(const Plan *); /* of every kind, all entries of a step as often as they run */
+int plan_step_launches(
+    const Plan *); /* of every kind, all entries of a step as often as they run */
 /* The unit that the program's matrix products run on. */
 Rate plan_rate(const Plan *);
 /* The groups of several ranks that the program needs a communicator for; how many. */

@@ -1,9 +1,10 @@
 /* What the plan should cost on its device.
  *
  * Three counts of bytes: `issued`, what threads ask for (launch_issued_bytes); `dram`, every
- * operand and result once a launch, which the times go by; `least`, what would still move if every
- * chain of elementwise and row ops were one kernel, with the template before it. The last is counted from the graph alone, so
- * that the ratio of the first to it tells how well the launches were chosen. */
+ * operand and result once a launch, which the times go by; `least`, what would still move if
+ * every chain of elementwise and row ops were one kernel, with the template before it. The last
+ * is counted from the graph alone, so that the ratio of the first to it tells how well the
+ * launches were chosen. */
 #include "graph/op_table.h"
 #include "plan/kernels.h"
 #include "plan/streams.h"

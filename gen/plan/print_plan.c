@@ -64,11 +64,11 @@ static const char *peak_name(const Plan *plan, Peak peak) {
 }
 
 static const char *collective_title(CollectiveKind kind) {
-    static const char *const titles[COLLECTIVE_KINDS] = {
-        [COLLECTIVE_ALL_REDUCE] = "[all_reduce]",
-        [COLLECTIVE_ALL_GATHER] = "[all_gather]",
-        [COLLECTIVE_REDUCE_SCATTER] = "[reduce_scatter]",
-        [COLLECTIVE_BROADCAST] = "[broadcast]"};
+    static const char *const titles[COLLECTIVE_KINDS] = {[COLLECTIVE_ALL_REDUCE] = "[all_reduce]",
+                                                         [COLLECTIVE_ALL_GATHER] = "[all_gather]",
+                                                         [COLLECTIVE_REDUCE_SCATTER] =
+                                                             "[reduce_scatter]",
+                                                         [COLLECTIVE_BROADCAST] = "[broadcast]"};
     return titles[kind];
 }
 
@@ -125,8 +125,8 @@ static void add_share(Share *share, const Launch *launch, double times) {
 }
 
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
-    const Entry entries[] = {ENTRY_REPLICATE, ENTRY_MICRO_STEP, ENTRY_BACKWARD,
-                             ENTRY_COLLECT, ENTRY_UPDATE};
+    const Entry entries[] = {ENTRY_REPLICATE, ENTRY_MICRO_STEP, ENTRY_BACKWARD, ENTRY_COLLECT,
+                             ENTRY_UPDATE};
     int count = 0, room = plan->kernel_count + plan->gemm_count + 4;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
     for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
@@ -234,13 +234,15 @@ static void print_copies(const Plan *plan, StrBuf *out) {
 
 static const char *why_one_is_faster(const Plan *plan) {
     if (plan->program->cards > 1)
-        return "cards: one is faster: its step takes less time than the copies between them; larger "
+        return "cards: one is faster: its step takes less time than the copies between them; "
+               "larger "
                "batches give it more work\n";
     if (mesh_ranks(&plan->program->mesh, GROUP_TENSOR) > 1)
         return "cards: one is faster: they lose more time with what they exchange than they save; "
                "larger batches,\n       or a lower parallelism.tensor_parallel_degree, give each "
                "more work\n";
-    return "cards: one is faster: its step takes less time than the all_reduce between them; larger "
+    return "cards: one is faster: its step takes less time than the all_reduce between them; "
+           "larger "
            "batches, or\n       training.gradient_accumulation_steps, give it more work\n";
 }
 
@@ -255,9 +257,10 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
     }
     sb_puts(out, "\n");
     if (plan_exchanged(plan).ms > plan->exposed_ms)
-        sb_printf(out, "cards: %.3f ms of it exposed, %.3f ms beside backward, which is not counted "
-                       "as slower for it\n", plan->exposed_ms,
-                  plan_exchanged(plan).ms - plan->exposed_ms);
+        sb_printf(out,
+                  "cards: %.3f ms of it exposed, %.3f ms beside backward, which is not counted "
+                  "as slower for it\n",
+                  plan->exposed_ms, plan_exchanged(plan).ms - plan->exposed_ms);
     if (together > 1)
         sb_printf(out, "cards: each %lld of them share out one model and its batches\n",
                   (long long)together);
@@ -392,9 +395,9 @@ static void set_cards(const Plan *plan, json_t *root) {
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const Exchanged *c = &plan->exchanged[kind];
         if (c->count > 0)
-            json_object_set_new(kinds, collective_name((CollectiveKind)kind),
-                                json_pack("{s:i, s:f, s:f}", "count", c->count, "bytes", c->bytes,
-                                          "ms", c->ms));
+            json_object_set_new(
+                kinds, collective_name((CollectiveKind)kind),
+                json_pack("{s:i, s:f, s:f}", "count", c->count, "bytes", c->bytes, "ms", c->ms));
     }
     json_object_set_new(root, "ranks", json_integer(ranks));
     json_object_set_new(root, "collectives", kinds);

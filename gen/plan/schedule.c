@@ -59,7 +59,7 @@ static void write(const Writer *w, int ahead, int micro_batches) {
 }
 
 StageSchedule schedule_of(Arena *arena, PipelineSchedule kind, int stage, int stages,
-                     int micro_batches) {
+                          int micro_batches) {
     StageSchedule s = {0};
     int ahead = kind == PIPELINE_GPIPE ? micro_batches : stages - stage - 1;
     if (ahead > micro_batches)
@@ -86,8 +86,7 @@ static double begun_there(const Run *run, int stage, Action action) {
                                        [ACTION_SEND_ACTIVATION] = ACTION_RECEIVE_ACTIVATION,
                                        [ACTION_RECEIVE_GRADIENT] = ACTION_SEND_GRADIENT,
                                        [ACTION_SEND_GRADIENT] = ACTION_RECEIVE_GRADIENT};
-    bool before =
-        action.kind == ACTION_RECEIVE_ACTIVATION || action.kind == ACTION_SEND_GRADIENT;
+    bool before = action.kind == ACTION_RECEIVE_ACTIVATION || action.kind == ACTION_SEND_GRADIENT;
     int there = before ? stage - 1 : stage + 1;
     const StageSchedule *s = &run->stages[there];
     for (int i = 0; i < s->count; i++)
@@ -140,7 +139,10 @@ static bool act(Run *run, int stage) {
 }
 
 static Run run_new(const StageSchedule *stages, StageTime *times, int count, Arena *arena) {
-    Run run = {stages, times, count, arena_array(arena, (size_t)count, sizeof(int)),
+    Run run = {stages,
+               times,
+               count,
+               arena_array(arena, (size_t)count, sizeof(int)),
                arena_array(arena, (size_t)count, sizeof(double)),
                arena_array(arena, (size_t)count, sizeof(double *))};
     for (int s = 0; s < count; s++) {

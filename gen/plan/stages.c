@@ -75,15 +75,18 @@ static void print_stage(const Plan *plan, StrBuf *out) {
 static void print_step(const Plan *plan, StrBuf *out) {
     const Program *p = plan->program;
     double rows = (double)(p->tokens * p->micro_steps * mesh_ranks(&p->mesh, GROUP_DATA));
-    sb_printf(out, "step: %s, %lld micro-batches through %lld stages: %.3f ms predicted, %.0f %s/s\n",
+    sb_printf(out,
+              "step: %s, %lld micro-batches through %lld stages: %.3f ms predicted, %.0f %s/s\n",
               schedule_name(plan), (long long)p->micro_steps, (long long)p->stage.count,
               plan->step.ms, 1e3 * rows / plan->step.ms, p->unit.plural);
-    sb_printf(out, "bubble: cards wait %.1f %% of it; %.1f %% were all stages as long and exchanges "
-                   "free\n",
+    sb_printf(out,
+              "bubble: cards wait %.1f %% of it; %.1f %% were all stages as long and exchanges "
+              "free\n",
               100 * plan->bubble, 100 * ideal_bubble(plan));
     if (p->micro_steps < p->stage.count)
-        sb_printf(out, "bubble: %lld micro-batches leave %lld stages without work for most of a step; "
-                       "raise training.gradient_accumulation_steps\n",
+        sb_printf(out,
+                  "bubble: %lld micro-batches leave %lld stages without work for most of a step; "
+                  "raise training.gradient_accumulation_steps\n",
                   (long long)p->micro_steps, (long long)p->stage.count);
 }
 
@@ -103,11 +106,11 @@ void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
 static json_t *stage_json(const Plan *plan) {
     const StageTime *t = &plan->stage_time;
     return json_pack("{s:s, s:I, s:I, s:i, s:f, s:f, s:f, s:f, s:f}", "begins",
-                     plan->program->stage.begins, "process_bytes",
-                     (json_int_t)plan->process_bytes, "kept_bytes_per_slot",
-                     (json_int_t)plan->arena_bytes[ARENA_STASH], "slots", plan->schedule.slots,
-                     "forward_ms", t->forward_ms, "backward_ms", t->backward_ms, "update_ms",
-                     plan->entry[ENTRY_UPDATE].cost.ms, "wait_ms", t->wait_ms, "sent_bytes",
+                     plan->program->stage.begins, "process_bytes", (json_int_t)plan->process_bytes,
+                     "kept_bytes_per_slot", (json_int_t)plan->arena_bytes[ARENA_STASH], "slots",
+                     plan->schedule.slots, "forward_ms", t->forward_ms, "backward_ms",
+                     t->backward_ms, "update_ms", plan->entry[ENTRY_UPDATE].cost.ms, "wait_ms",
+                     t->wait_ms, "sent_bytes",
                      (double)plan->program->micro_steps * sent_bytes(plan));
 }
 
@@ -116,14 +119,14 @@ void pipeline_print_json(const Plan *const *stages, int count, StrBuf *out) {
     json_t *rows = json_array();
     for (int s = 0; s < count; s++)
         json_array_append_new(rows, stage_json(stages[s]));
-    json_t *root = json_pack(
-        "{s:s, s:s, s:I, s:s, s:s, s:s, s:{s:f, s:I}, s:f, s:f, s:o}", "experiment",
-        first->spec->name, "spec_sha256", first->spec->sha256, "repeats",
-        (json_int_t)first->spec->benchmark.repeats, "device", first->device->name, "precision",
-        choice_name(KEY_precision_dtype, (int)first->spec->precision.dtype), "schedule",
-        schedule_name(first), "step", "ms", first->step.ms, "micro_steps",
-        (json_int_t)first->program->micro_steps, "bubble", first->bubble, "ideal_bubble",
-        ideal_bubble(first), "stages", rows);
+    json_t *root =
+        json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:{s:f, s:I}, s:f, s:f, s:o}", "experiment",
+                  first->spec->name, "spec_sha256", first->spec->sha256, "repeats",
+                  (json_int_t)first->spec->benchmark.repeats, "device", first->device->name,
+                  "precision", choice_name(KEY_precision_dtype, (int)first->spec->precision.dtype),
+                  "schedule", schedule_name(first), "step", "ms", first->step.ms, "micro_steps",
+                  (json_int_t)first->program->micro_steps, "bubble", first->bubble, "ideal_bubble",
+                  ideal_bubble(first), "stages", rows);
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
     ENSURE(text, "the plan does not print as JSON");
     sb_printf(out, "%s\n", text);

@@ -28,8 +28,8 @@ void fill_cost(Filling *, double issued_bytes, double flops);
 /* Appends the launch. */
 void fill_finish(Plan *, Entry, Filling *, const Op *);
 
-/* The same where the template leaves open what becomes of its result: the body of the group says it, whose
- * operands and cost are added; the kernel's skeleton is chosen. */
+/* The same where the template leaves open what becomes of its result: the body of the group says
+ * it, whose operands and cost are added; the kernel's skeleton is chosen. */
 void fill_finish_epilogue(Plan *, Entry, Filling *, const Group *);
 
 #endif

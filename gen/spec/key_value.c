@@ -62,9 +62,12 @@ static bool in_range(const char *range, double value) {
 
 static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value) {
     static const char *const wanted[] = {
-        [KIND_INT] = "an integer",     [KIND_REAL] = "a number",
-        [KIND_BOOL] = "true or false", [KIND_REALS] = "a list of numbers",
-        [KIND_STRING] = "a string",    [KIND_STRINGS] = "a list of strings",
+        [KIND_INT] = "an integer",
+        [KIND_REAL] = "a number",
+        [KIND_BOOL] = "true or false",
+        [KIND_REALS] = "a list of numbers",
+        [KIND_STRING] = "a string",
+        [KIND_STRINGS] = "a list of strings",
         [KIND_REAL_OR_AUTO] = "a number or \"auto\"",
     };
     const KeyInfo *info = &key_info[key];

@@ -73,7 +73,7 @@ typedef struct Spec {
         *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */
     int64_t stored_images;    /* in data.train and data.validation; 0: not counted */
     const char *resident_why; /* why data.device_resident is what it is; auto: a plan must tell */
-    int nsets;      /* what the user and the sweep set: KEY=VALUE, in order */
+    int nsets;                /* what the user and the sweep set: KEY=VALUE, in order */
     const char **sets;
     char sha256[SHA256_HEX_SIZE]; /* of every resolved value that has an effect */
     Origin origin[KEY_COUNT];

@@ -189,10 +189,11 @@ static void check_rows(Arena *arena, const Spec *spec) {
 static void check_shard(Arena *arena, const Spec *spec) {
     if (spec->parallelism.data_parallel_shard_degree > 1 &&
         spec->parallelism.data_parallel_mode == PARALLEL_DP)
-        user_error(spec_pos(spec, KEY_parallelism_data_parallel_shard_degree),
-                   key_hint(arena, KEY_parallelism_data_parallel_mode),
-                   "data_parallel_shard_degree asks for a process a card, and data_parallel_mode is "
-                   "\"dp\"");
+        user_error(
+            spec_pos(spec, KEY_parallelism_data_parallel_shard_degree),
+            key_hint(arena, KEY_parallelism_data_parallel_mode),
+            "data_parallel_shard_degree asks for a process a card, and data_parallel_mode is "
+            "\"dp\"");
     if (spec->parallelism.data_parallel_shard_degree > 1 &&
         (spec->parallelism.tensor_parallel_degree > 1 ||
          spec->parallelism.pipeline_parallel_degree > 1))
@@ -208,13 +209,15 @@ static void check_gather(Arena *arena, const Spec *spec) {
     int64_t targets = spec->data.max_target_tokens;
     if (spec->compile.skip_ignored_rows && targets > 0 && targets < rows)
         rows = targets;
-    if (!spec->parallelism.gather_outputs || !spec_effective(spec, KEY_parallelism_gather_outputs) ||
+    if (!spec->parallelism.gather_outputs ||
+        !spec_effective(spec, KEY_parallelism_gather_outputs) ||
         !spec_effective(spec, KEY_compile_head_chunk_tokens) ||
         rows <= spec->compile.head_chunk_tokens)
         return;
     user_error(spec_pos(spec, KEY_parallelism_gather_outputs),
-               arena_printf(arena, "set compile.chunked_head = false, or compile.head_chunk_tokens = "
-                                   "%lld",
+               arena_printf(arena,
+                            "set compile.chunked_head = false, or compile.head_chunk_tokens = "
+                            "%lld",
                             (long long)rows),
                "there are never all logits to gather: compile.chunked_head makes them %lld of %lld "
                "rows at a time",
@@ -239,12 +242,14 @@ static void check_stages(const Spec *spec) {
     if (spec->parallelism.pipeline_parallel_degree == 1)
         return;
     if (spec->parallelism.tensor_parallel_degree > 1)
-        user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
-                   "use one of them, with parallelism.data_parallel_replicate_degree",
-                   "the stages of a pipeline are not split further: pipeline_parallel_degree is %lld",
-                   (long long)spec->parallelism.pipeline_parallel_degree);
+        user_error(
+            spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
+            "use one of them, with parallelism.data_parallel_replicate_degree",
+            "the stages of a pipeline are not split further: pipeline_parallel_degree is %lld",
+            (long long)spec->parallelism.pipeline_parallel_degree);
     if (spec->parallelism.data_parallel_mode == PARALLEL_DP)
-        user_error(spec_pos(spec, KEY_parallelism_data_parallel_mode), "set data_parallel_mode = \"ddp\": a process a card",
+        user_error(spec_pos(spec, KEY_parallelism_data_parallel_mode),
+                   "set data_parallel_mode = \"ddp\": a process a card",
                    "one process cannot drive the %lld stages of a pipeline",
                    (long long)spec->parallelism.pipeline_parallel_degree);
 }
@@ -257,8 +262,9 @@ static void check_split_points(Arena *arena, const Spec *spec) {
         points->count == stages - 1)
         return;
     user_error(spec_pos(spec, KEY_parallelism_pipeline_split_points),
-               arena_printf(arena, "name the %lld modules that the stages after the first begin "
-                                   "with, or none",
+               arena_printf(arena,
+                            "name the %lld modules that the stages after the first begin "
+                            "with, or none",
                             (long long)stages - 1),
                "%d modules begin %d stages, and parallelism.pipeline_parallel_degree is %lld",
                points->count, points->count + 1, (long long)stages);

@@ -5,7 +5,13 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MAX_POINTS = 4096, MAX_KEYS_PER_AXIS = 16, MAX_AXES = 32, MAX_POINT_NAME = 120, MAX_REPLICAS = 1024 };
+enum {
+    MAX_POINTS = 4096,
+    MAX_KEYS_PER_AXIS = 16,
+    MAX_AXES = 32,
+    MAX_POINT_NAME = 120,
+    MAX_REPLICAS = 1024
+};
 
 typedef struct {
     int nkeys, nvalues;
@@ -226,8 +232,7 @@ Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int n
 
 /* A step of all cards has as many rows as its spec allows. */
 static int most_replicas(const Study *study, const char *path) {
-    const Spec *one =
-        spec_resolve(study->arena, path, (Pos){0}, study->fixed, study->nfixed, NULL);
+    const Spec *one = spec_resolve(study->arena, path, (Pos){0}, study->fixed, study->nfixed, NULL);
     int64_t rows = one->training.seq_len * one->training.per_device_train_batch_size *
                    one->training.gradient_accumulation_steps;
     return rows > INT32_MAX / MAX_REPLICAS ? (int)(INT32_MAX / rows) : MAX_REPLICAS;

@@ -44,7 +44,8 @@ static Row row_of(Arena *arena, const Plan *plan, const Plan *first) {
     Run *run = arena_alloc(arena, sizeof *run);
     Row row = {run, arena_array(arena, 1, sizeof *row.keys),
                arena_array(arena, FIGURES, sizeof *row.figures)};
-    double cards = cards_of(plan), speedup = cards / cards_of(first) * first->step.ms / plan->step.ms;
+    double cards = cards_of(plan),
+           speedup = cards / cards_of(first) * first->step.ms / plan->step.ms;
     row.keys[0] = arena_printf(arena, "%d", cards_of(plan));
     *run = (Run){.name = arena_printf(arena, "%d cards", cards_of(plan)),
                  .state = plan_fits(plan) ? "fits" : "too large",
@@ -96,11 +97,12 @@ static void put_row(const Comparison *c, int i, const Plan *plan, StrBuf *out) {
 static void put_warnings(const Comparison *c, const Plan *const *plans, StrBuf *out) {
     for (int i = 1; i < c->count; i++)
         if (at(c, i, SPEEDUP) < at(c, i - 1, SPEEDUP))
-            sb_printf(out,
-                      "slower: %d cards do %.2f x the work of %d, for their steps wait for each other "
-                      "longer than they work\n",
-                      cards_of(plans[i]), at(c, i, SPEEDUP) / at(c, i - 1, SPEEDUP),
-                      cards_of(plans[i - 1]));
+            sb_printf(
+                out,
+                "slower: %d cards do %.2f x the work of %d, for their steps wait for each other "
+                "longer than they work\n",
+                cards_of(plans[i]), at(c, i, SPEEDUP) / at(c, i - 1, SPEEDUP),
+                cards_of(plans[i - 1]));
 }
 
 static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out) {
@@ -108,7 +110,8 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
     sb_printf(out, "%s on %s, %s: predicted, each replica with batches of its own\n\n",
               plans[0]->spec->name, device->title,
               choice_name(KEY_precision_dtype, (int)plans[0]->spec->precision.dtype));
-    sb_puts(out, "cards  nodes     step ms  speed-up   efficiency   comm ms  exposed ms  MiB a rank\n");
+    sb_puts(out,
+            "cards  nodes     step ms  speed-up   efficiency   comm ms  exposed ms  MiB a rank\n");
     for (int i = 0; i < c->count; i++)
         put_row(c, i, plans[i], out);
     sb_printf(out, "\na node has %d cards; between nodes %.0f GB/s a card and %.0f us\n",

@@ -24,8 +24,9 @@ typedef struct {
 
 /* What a run is asked for. */
 typedef struct {
-    const char *path;  /* in report.json: "iteration_ms.median"; or a name, where it comes from elsewhere */
-    int group;         /* figures of one group stand in one table */
+    const char
+        *path; /* in report.json: "iteration_ms.median"; or a name, where it comes from elsewhere */
+    int group; /* figures of one group stand in one table */
     const char *chart; /* its title in a chart; NULL: not drawn */
 } Figure;
 
@@ -80,7 +81,8 @@ void comparison_csv(const Comparison *, StrBuf *);
 void comparison_json(const Comparison *, StrBuf *);
 void comparison_svg(const Comparison *, StrBuf *); /* bars: a drawing that stands alone */
 
-/* --compare: prints the runs' comparison as `format`. A study's goes to study.txt, .csv, .json and .svg in its folder too. */
+/* --compare: prints the runs' comparison as `format`. A study's goes to study.txt, .csv, .json
+ * and .svg in its folder too. */
 void compare_folders(Arena *, const char *const *folders, int count, const char *format);
 
 /* --scaling: prints what the plan predicts of the same experiment on growing numbers of cards, `plans`

@@ -24,9 +24,9 @@ typedef struct SimSettings {
     uint64_t order_state;
     SimQueue queue; /* SIM_QUEUE=lazy[:SEED]|eager */
     uint64_t queue_state;
-    size_t memory_bytes; /* SIM_MEMORY_GIB, a device */
-    int devices;         /* SIM_DEVICES */
-    const char *counts;  /* SIM_COUNTS, or null */
+    size_t memory_bytes;  /* SIM_MEMORY_GIB, a device */
+    int devices;          /* SIM_DEVICES */
+    const char *counts;   /* SIM_COUNTS, or null */
     const char *raise_at; /* SIM_RAISE=SIGNAL:OPERATION:COUNT: the operation's name, or null */
     uint64_t raise_count; /* operations of that name until then */
     int raise_signal;

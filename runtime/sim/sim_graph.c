@@ -292,7 +292,8 @@ CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned long long
     CALL("cuGraphInstantiate");
     NEED_CONTEXT();
     /* Priorities change nothing here. */
-    if (!exec || !graph || flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
+    if (!exec || !graph ||
+        flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
         return CUDA_ERROR_INVALID_VALUE;
     *exec = instantiate(graph);
     return CUDA_SUCCESS;

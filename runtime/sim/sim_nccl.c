@@ -1,10 +1,10 @@
 /* NCCL's stand-in: collectives over MPI, as operations of simulated streams.
  *
- * Each communicator has an MPI communicator of its own. A collective gathers every rank's bytes, a
- * piece at a time, and each rank takes what it wants of them; sums are added up in the order of the
- * ranks: so all get the same bits in every run. It never waits inside the driver: a piece that has not arrived lets other streams go on.
- * Before its data it compares notes with the others, for real NCCL hangs where two ranks call
- * different things, and a test must not. */
+ * Each communicator has an MPI communicator of its own. A collective gathers every rank's bytes,
+ * a piece at a time, and each rank takes what it wants of them; sums are added up in the order
+ * of the ranks: so all get the same bits in every run. It never waits inside the driver: a piece
+ * that has not arrived lets other streams go on. Before its data it compares notes with the
+ * others, for real NCCL hangs where two ranks call different things, and a test must not. */
 #include "../nccl_abi.h"
 #include "sim_enqueue.h"
 #include "sim_nccl.h"
@@ -48,7 +48,7 @@ struct NcclCommOf {
     int rank, ranks;
     uint64_t name; /* of the id it was made with */
     MPI_Comm mpi;
-    MPI_Request request; /* of members, of notes or of a piece */
+    MPI_Request request;     /* of members, of notes or of a piece */
     Member member, *members; /* of all of MPI's ranks; NULL once the communicator is there */
     bool ready;
     atomic_flag in_call;
@@ -237,7 +237,8 @@ NcclResult nccl_usable(NcclComm comm) {
 
 NcclResult ncclCommDestroy(NcclComm comm) {
     if (comm->running || comm->messages)
-        return nccl_fail(comm, NCCL_INVALID_USAGE, "a communicator was destroyed while it was in use");
+        return nccl_fail(comm, NCCL_INVALID_USAGE,
+                         "a communicator was destroyed while it was in use");
     nccl_enter(comm);
     if (comm->mpi)
         MPI_Comm_free(&comm->mpi);
@@ -280,8 +281,9 @@ static void compare_notes(NcclComm comm) {
         const Note *other = &comm->notes[i];
         if (!memcmp(other, mine, sizeof *other))
             continue;
-        snprintf(text, sizeof text, "rank %d %s %llu elements of type %d%s, rank %d %s %llu of type %d",
-                 comm->rank, verb(mine->kind), (unsigned long long)mine->count, (int)mine->type,
+        snprintf(text, sizeof text,
+                 "rank %d %s %llu elements of type %d%s, rank %d %s %llu of type %d", comm->rank,
+                 verb(mine->kind), (unsigned long long)mine->count, (int)mine->type,
                  other->communicator == comm->name ? "" : " in another communicator", i,
                  verb(other->kind), (unsigned long long)other->count, (int)other->type);
         nccl_fail(comm, NCCL_INVALID_USAGE, text);
@@ -371,7 +373,7 @@ static NcclResult enqueue(const Collective *c, size_t received, NcclOp op, CUstr
         return usable;
     if (op != NCCL_SUM || !bytes || c->root < 0 || c->root >= comm->ranks)
         return nccl_fail(comm, NCCL_INVALID_ARGUMENT,
-                    "only sums, not of this type, or no such root");
+                         "only sums, not of this type, or no such root");
     if (!sim_covers(c->from, c->count * bytes) || !sim_covers(c->to, received * bytes))
         return nccl_fail(comm, NCCL_INVALID_ARGUMENT, "the elements do not lie in one allocation");
     nccl_enter(comm);

@@ -43,9 +43,9 @@ static bool begin(UnderWay *u, const Group *group) {
     for (int i = 0; i < group->count; i++) {
         const Message *m = &group->messages[i];
         const int bytes = (int)m->bytes;
-        const int error =
-            m->send ? MPI_Issend(m->at, bytes, MPI_BYTE, m->peer, 0, mpi, &u->requests[i])
-                    : MPI_Irecv(m->at, bytes, MPI_BYTE, m->peer, 0, mpi, &u->requests[i]);
+        const int error = m->send
+                              ? MPI_Issend(m->at, bytes, MPI_BYTE, m->peer, 0, mpi, &u->requests[i])
+                              : MPI_Irecv(m->at, bytes, MPI_BYTE, m->peer, 0, mpi, &u->requests[i]);
         if (error != MPI_SUCCESS)
             return false;
     }
@@ -65,7 +65,8 @@ static int group_run(const void *argument) {
         *messages = u = calloc(1, sizeof *u);
         well = begin(u, group);
     }
-    well = well && MPI_Testall(group->count, u->requests, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    well =
+        well && MPI_Testall(group->count, u->requests, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
     if (!well)
         nccl_fail(group->comm, NCCL_REMOTE_ERROR,
                   "MPI lost the other rank, or it sent another number of bytes");
@@ -84,7 +85,8 @@ static NcclResult enqueue(void) {
     bool refused =
         sim_enqueue(open_group.stream, group_run, group, sizeof *group, "ncclSendRecv") != 0;
     nccl_leave(group->comm);
-    return refused ? nccl_fail(group->comm, NCCL_SYSTEM_ERROR, "the stream takes no work") : NCCL_OK;
+    return refused ? nccl_fail(group->comm, NCCL_SYSTEM_ERROR, "the stream takes no work")
+                   : NCCL_OK;
 }
 
 NcclResult ncclGroupStart(void) {

@@ -20,7 +20,7 @@ typedef struct SimRecord {
     uint32_t stream; /* 0 for calls */
     int device;
     int from_device, to_device; /* of a copy D2D */
-    unsigned long thread; /* the host thread of a call */
+    unsigned long thread;       /* the host thread of a call */
     unsigned grid[3], block[3], shared_bytes;
     size_t bytes;
     unsigned value; /* of a memset */

@@ -70,6 +70,7 @@ for room in gen runtime; do
 done | verdict "file names are unique in a room"
 wc -l $c_files | awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines, at most 700" }' |
     verdict "file length"
+grep -nP '^.{105,}$' $(ours 'gen/*.[ch]' 'runtime/*.[ch]') | verdict "line length"
 
 # A function begins at a line that ends in "{" with nothing before its name, and ends at "}".
 awk 'FNR == 1 { start = 0 }
