@@ -75,7 +75,7 @@ static int slots_of(const Rt *rt, RtPhase phase) {
     case RT_PHASE_LAST_COLLECT:
         return first && together;
     case RT_PHASE_EVALUATE:
-        return first && rt->program->evaluate.enqueue ? rt->slot_count : 0;
+        return first && rt->program->evaluate.enqueue ? RT_SLOTS : 0;
     case RT_PHASES:
         break;
     }

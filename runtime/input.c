@@ -145,14 +145,18 @@ static Passage *next_passage(Rt *rt, RtSlot *slot, LoaderBatch which) {
     return passage;
 }
 
-/* The slot whose turn it is, with a batch on the host; of a pipeline that of the batch's number,
- * for a step finds its batches by theirs. A buffer is filled again when each card has taken
- * RT_SLOTS more. */
+/* The slot whose turn it is. A pipeline's step has many batches, and finds them by their numbers. */
+static int slot_of(const Rt *rt, LoaderBatch which) {
+    bool numbered = rt->program->pipeline && which.split == LOADER_TRAIN;
+    return (int)(numbered ? which.index % rt->slot_count : rt->inputs->sent % RT_SLOTS);
+}
+
+/* That slot, with a batch on the host, whose buffer is filled again when each card has taken RT_SLOTS
+ * more. */
 static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
     struct RtInputs *inputs = rt->inputs;
     char error[1024];
-    int64_t turn = rt->program->pipeline ? which.index : inputs->sent;
-    int index = (int)(turn % rt->slot_count);
+    int index = slot_of(rt, which);
     RtSlot *slot = &rt->slots[index];
     if (inputs->sent >= RT_SLOTS)
         rt_wait(rt, passage_of(inputs, inputs->sent - RT_SLOTS)->copied);

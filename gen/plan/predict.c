@@ -247,11 +247,11 @@ static void predict_step(Plan *plan) {
 
 /* Graphs as the runtime captures them: the step's last micro-step with the update, the others where
  * there are others, and evaluation, each for both input slots. Of a pipeline the whole step, for both
- * halves of the slots, and evaluation for each. */
+ * halves of the slots. */
 static int graph_nodes(const Plan *plan) {
     if (plan->program->stage.count > 1)
         return 2 * (plan_step_launches(plan) + plan->schedule.count +
-                    (int)plan->program->micro_steps * plan->entry[ENTRY_EVALUATE].launch_count);
+                    plan->entry[ENTRY_EVALUATE].launch_count);
     int micro_step = plan->entry[ENTRY_MICRO_STEP].launch_count;
     int evaluate = plan->entry[ENTRY_EVALUATE].launch_count;
     if (plan->program->cards > 1)
