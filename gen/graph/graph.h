@@ -353,6 +353,8 @@ Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, 
 Op *graph_producer(const Graph *, const Value *); /* NULL: made outside this graph */
 Op *graph_find(const Graph *, OpKind);            /* the first of the kind, or NULL */
 bool op_reads(const Op *, const Value *);
+/* Makes it read `to` wherever it reads `from`. */
+void op_read_instead(Op *, const Value *from, Value *to);
 /* Appends an op that was made before. */
 void graph_add(Program *, Graph *, Op *);
 /* Replaces the graph's op list; ops must come from it or be new. */

@@ -98,6 +98,12 @@ bool op_reads(const Op *op, const Value *v) {
     return false;
 }
 
+void op_read_instead(Op *op, const Value *from, Value *to) {
+    for (int i = 0; i < op->in_count; i++)
+        if (op->in[i] == from)
+            op->in[i] = to;
+}
+
 void op_expect(const Op *op, bool condition, const char *what) {
     ENSURE(condition, "op %s (%s): %s", op->name, op_table[op->kind].name, what);
 }

@@ -5,13 +5,6 @@
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
-static void read_instead(Op **ops, int count, const Value *of, Value *to) {
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < ops[i]->in_count; k++)
-            if (ops[i]->in[k] == of)
-                ops[i]->in[k] = to;
-}
-
 static Value *of_all(Program *p, Graph *graph, const Op *op, Value *own) {
     Attr attr = {.group = op->attr.group};
     return op_add(p, graph, OP_all_gather, own->name, &own, 1, attr, op->pos)->out[0];
@@ -42,7 +35,8 @@ static void lower(Program *p, Graph *graph) {
         else if (!op_is(op, TRAIT_VIEW))
             graph_add(p, graph, op);
         else if (value_same_view(op->in[0], op->out[0]))
-            read_instead(ops + i + 1, count - i - 1, op->out[0], op->in[0]);
+            for (int k = i + 1; k < count; k++)
+                op_read_instead(ops[k], op->out[0], op->in[0]);
     }
 }
 

@@ -19,9 +19,7 @@ static void keep_range(Program *p, Graph *graph, int first, int end) {
 
 static void replace(Graph *graph, const Value *from, Value *to) {
     for (int i = 0; i < graph->op_count; i++)
-        for (int k = 0; k < graph->ops[i]->in_count; k++)
-            if (graph->ops[i]->in[k] == from)
-                graph->ops[i]->in[k] = to;
+        op_read_instead(graph->ops[i], from, to);
 }
 
 static bool graph_uses(const Graph *graph, const Value *v) {

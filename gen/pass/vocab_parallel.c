@@ -33,12 +33,6 @@ static void split_loss(Program *p, Op *op) {
     op->attr.group = GROUP_TENSOR;
 }
 
-static void read_instead(Op *op, const Value *of, Value *to) {
-    for (int i = 0; of && i < op->in_count; i++)
-        if (op->in[i] == of)
-            op->in[i] = to;
-}
-
 static void split_graph(Program *p, Graph *graph, Pos pos) {
     Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
     Op *head = loss ? graph_producer(graph, loss->in[0]) : NULL;
@@ -48,7 +42,7 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
            graph->name);
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
-        read_instead(ops[i], part, sum);
+        op_read_instead(ops[i], part, sum);
         if (ops[i]->kind == OP_embedding) {
             part = ops[i]->out[0];
             sum = split_embedding(p, graph, ops[i], pos);
