@@ -32,40 +32,41 @@ static int place_of(const Rt *rt, const RtParam *param, int rank) {
     return mesh_place(rt->program, param->pieces, rank);
 }
 
-/* A stretch of the tensor, from all ranks that have some of it. */
-static void gather(Rt *rt, const RtParam *param, RtPtr piece, Range range, unsigned char *all,
-                   unsigned char *whole) {
-    size_t size = rt_dtype_bytes(param->master_dtype);
-    size_t bytes = (size_t)(range.end - range.first) * size;
-    Range mine = held(rt, param, place_of(rt, param, rt->rank), range);
-    unsigned char *part = rt_alloc(bytes);
-    bool some = mine.first < mine.end;
-    /* Who has none of it lets its device come so far all the same: the others' may wait for it. */
-    rt_read(rt, piece + (some ? in_piece(rt, param, mine.first) : 0),
-            (size_t)(mine.end - mine.first) * size,
-            part + (some ? (size_t)(mine.first - range.first) * size : 0));
-    comm_gather(rt, part, all, (int)bytes, "the gathering of optimizer states");
-    for (int r = 0; r < rt->ranks; r++) {
-        Range theirs = held(rt, param, place_of(rt, param, r), range);
-        size_t at = (size_t)(theirs.first - range.first) * size;
-        if (theirs.first < theirs.end)
-            memcpy(whole + (size_t)theirs.first * size, all + (size_t)r * bytes + at,
-                   (size_t)(theirs.end - theirs.first) * size);
-    }
-    free(part);
+static const char what[] = "the gathering of optimizer states";
+
+static size_t bytes_of(const RtParam *param, Range range) {
+    return (size_t)(range.end - range.first) * rt_dtype_bytes(param->master_dtype);
 }
 
-/* Over the host, a stretch at a time: it is for files, and needs no memory on the device. */
+/* Who has none of it lets its device come so far all the same: the others' may wait for it. */
+static void read_mine(Rt *rt, const RtParam *param, RtPtr piece, Range mine, void *host) {
+    bool some = mine.first < mine.end;
+    rt_read(rt, piece + (some ? in_piece(rt, param, mine.first) : 0), bytes_of(param, mine), host);
+}
+
+/* Whether the rank shares out its states with rank 0: other groups have the same once more. */
+static bool is_of_first_group(const Rt *rt, const RtParam *param, int rank) {
+    return mesh_first(rt->program, param->pieces, rank) == 0;
+}
+
+/* Over the host: it is for files, and needs no memory on the device. Rank 0 gets the whole of it. */
 void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
-    enum { STRETCH = 1 << 19 };
-    int64_t count = param_elements(param);
-    unsigned char *all =
-        rt_alloc((size_t)rt->ranks * STRETCH * rt_dtype_bytes(param->master_dtype));
-    for (int64_t first = 0; first < count; first += STRETCH) {
-        int64_t end = count - first < STRETCH ? count : first + STRETCH;
-        gather(rt, param, piece, (Range){first, end}, all, host);
+    const Range all = {0, param_elements(param)};
+    size_t size = rt_dtype_bytes(param->master_dtype);
+    Range mine = held(rt, param, place_of(rt, param, rt->rank), all);
+    unsigned char *whole = host, *at = whole + (size_t)mine.first * size;
+    read_mine(rt, param, piece, mine, at);
+    if (rt->rank > 0) {
+        if (mine.first < mine.end && is_of_first_group(rt, param, rt->rank))
+            comm_send(rt, at, (int64_t)bytes_of(param, mine), what);
+        return;
     }
-    free(all);
+    for (int r = 1; r < rt->ranks; r++) {
+        Range theirs = held(rt, param, place_of(rt, param, r), all);
+        if (theirs.first < theirs.end && is_of_first_group(rt, param, r))
+            comm_receive(rt, r, whole + (size_t)theirs.first * size,
+                         (int64_t)bytes_of(param, theirs), what);
+    }
 }
 
 void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host) {

@@ -21,8 +21,8 @@ void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, v
 /* On rank 0 the whole tensor's first row, of the first rows that ranks hold; all ranks together. */
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row);
 
-/* A master or moment of a parameter with `pieces`, of which this rank's piece lies there: the whole of
- * it as memory holds it. Reading is for all ranks together. */
+/* A master or moment of a parameter with `pieces`, of which this rank's piece lies there, as memory
+ * holds it. Reading is for all ranks together: rank 0 gets the whole of it, others their piece. */
 void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host);
 void pieces_write(Rt *rt, const RtParam *param, size_t offset, const void *host);
 

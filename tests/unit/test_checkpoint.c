@@ -46,11 +46,6 @@ _Noreturn void comm_receive(Rt *rt, int from, void *values, int64_t bytes, const
     abort();
 }
 
-_Noreturn void comm_gather(Rt *rt, const void *mine, void *all, int bytes, const char *what) {
-    (void)rt, (void)mine, (void)all, (void)bytes, (void)what;
-    abort(); /* no rank has a piece of anything */
-}
-
 void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
     (void)rt;
     assert_true(offset + bytes <= STATE_BYTES);
