@@ -149,25 +149,11 @@ static Plan *plan_recomputing(Plan *plan) {
     return !plan_fits(plan) && may ? plan_with_recompute(plan) : plan;
 }
 
-/* Cards that share out a model have no step that one could take alone: that is planned for itself. */
-static void compare_with_one_card(Arena *arena, Plan *plan) {
-    if (plan->spec->parallelism.tensor_parallel_degree == 1)
-        return;
-    Spec *spec = arena_alloc(arena, sizeof *spec);
-    *spec = *plan->spec;
-    spec->parallelism.tensor_parallel_degree = spec->parallelism.data_parallel_replicate_degree = 1;
-    const Plan *alone =
-        plan_recomputing(plan_spec(arena, spec, plan->device, (StageOf){0, 1}, NULL, NULL));
-    plan->alone_ms = alone->step.ms;
-    plan->alone_fits = plan_fits(alone);
-}
-
 static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec, StageOf stage) {
     StrBuf dump = {0};
     const Device *device = device_of(arena, spec);
     require_node(arena, spec, device);
     Plan *plan = plan_recomputing(plan_settled(arena, spec, device, stage, cli->dump, &dump));
-    compare_with_one_card(arena, plan);
     if (cli->dump)
         print_and_free(&dump);
     return plan;
@@ -179,6 +165,26 @@ typedef struct {
     int count;
 } Plans;
 
+/* Cards that share out a model, or what trains it, have no step that one could take alone: that is
+ * planned for itself. */
+static void compare_with_one_card(Arena *arena, Plans plans) {
+    const Plan *plan = plans.stages[0];
+    const Mesh *mesh = &plan->program->mesh;
+    if (mesh_ranks(mesh, GROUP_WORLD & ~GROUP_REPLICATE) == 1)
+        return;
+    Spec *spec = arena_alloc(arena, sizeof *spec);
+    *spec = *plan->spec;
+    spec->parallelism.tensor_parallel_degree = spec->parallelism.pipeline_parallel_degree = 1;
+    spec->parallelism.data_parallel_replicate_degree = 1;
+    spec->parallelism.data_parallel_shard_degree = 1;
+    const Plan *alone =
+        plan_recomputing(plan_spec(arena, spec, plan->device, (StageOf){0, 1}, NULL, NULL));
+    for (int s = 0; s < plans.count; s++) {
+        plans.stages[s]->alone_ms = alone->step.ms;
+        plans.stages[s]->alone_fits = plan_fits(alone);
+    }
+}
+
 static Plans make_plans(Arena *arena, const Cli *cli, const Spec *spec) {
     int count = (int)spec->parallelism.pipeline_parallel_degree;
     Plans plans = {arena_array(arena, (size_t)count, sizeof(Plan *)), count};
@@ -186,6 +192,7 @@ static Plans make_plans(Arena *arena, const Cli *cli, const Spec *spec) {
         plans.stages[s] = make_plan(arena, cli, spec, (StageOf){s, count});
     if (count > 1)
         plan_stages(plans.stages, count);
+    compare_with_one_card(arena, plans);
     return plans;
 }
 
@@ -288,6 +295,15 @@ static void exit_two(int code) {
 }
 
 /* The same experiment on growing numbers of cards. */
+/* All stages take the same step; the one that needs most memory decides whether it fits. */
+static const Plan *fullest(Plans plans) {
+    const Plan *most = plans.stages[0];
+    for (int s = 1; s < plans.count; s++)
+        if (plans.stages[s]->process_bytes > most->process_bytes)
+            most = plans.stages[s];
+    return most;
+}
+
 static void scale(Arena *arena, const Cli *cli) {
     const Sweep *sweep = sweep_replicas(arena, cli->paths[0], cli->sets, cli->nsets);
     const Plan **plans = arena_array(arena, (size_t)sweep->count, sizeof *plans);
@@ -296,7 +312,7 @@ static void scale(Arena *arena, const Cli *cli) {
         const Spec *spec = sweep->points[count].spec;
         if (leaves_node(spec, device_of(arena, spec)))
             break;
-        plans[count] = make_plans(arena, cli, spec).stages[0];
+        plans[count] = fullest(make_plans(arena, cli, spec));
     }
     scaling_print(arena, plans, count, cli->format);
 }

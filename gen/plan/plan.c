@@ -85,3 +85,9 @@ const char *plan_role_title(Role role) {
     };
     return titles[role];
 }
+
+double plan_speedup(const Plan *plan) {
+    const Program *p = plan->program;
+    double batches = (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards);
+    return batches * plan->alone_ms / plan->step.ms;
+}

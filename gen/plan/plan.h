@@ -199,8 +199,8 @@ typedef struct {
     Cost step;                             /* one training step: micro-steps and update */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
     Exchanged copies[PURPOSE_COUNT];       /* from card to card in that step, of all cards */
-    double
-        exposed_ms; /* of what ranks exchange, what the step waits for; the rest is beside other work */
+    /* Of what ranks exchange, what the step waits for; the rest is beside other work. */
+    double exposed_ms;
     double alone_ms;      /* of one rank's batches on one card alone, */
     bool alone_fits;      /* which has room for that */
     StageTime stage_time; /* of a pipeline's stage */
@@ -251,6 +251,8 @@ Rate plan_rate(const Plan *);
 int plan_groups(const Plan *, RankGroup groups[GROUP_WORLD]);
 /* Of all collectives of a step: their time, each by itself, their number and their bytes. */
 Exchanged plan_exchanged(const Plan *);
+/* How much more all cards do than one card does of such steps. */
+double plan_speedup(const Plan *);
 /* What holds the bytes of a role, for people: "frozen weights". */
 const char *plan_role_title(Role);
 int64_t plan_slots(const Plan *, ArenaKind); /* that the runtime has of the arena */

@@ -96,12 +96,6 @@ static double cards_of(const Plan *plan) {
     return (double)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
 }
 
-/* How much more these cards do than one card does of such batches. */
-static double speedup(const Plan *plan) {
-    const Program *p = plan->program;
-    return (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards) * plan->alone_ms / plan->step.ms;
-}
-
 /* All launches of one name in a step. */
 typedef struct {
     const char *name;
@@ -277,10 +271,10 @@ static void print_cards(const Plan *plan, StrBuf *out) {
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
-    sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)%s\n", speedup(plan),
-              100 * speedup(plan) / cards,
+    sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)%s\n", plan_speedup(plan),
+              100 * plan_speedup(plan) / cards,
               plan->alone_fits ? "" : ", which has no room for it, though");
-    if (speedup(plan) < 1)
+    if (plan_speedup(plan) < 1)
         sb_puts(out, why_one_is_faster(plan));
 }
 
@@ -381,7 +375,7 @@ static void set_copies(const Plan *plan, json_t *root) {
     json_object_set_new(root, "copies_between_cards", copies);
     json_object_set_new(root, "replica_state_bytes", json_integer(plan->replica_bytes));
     json_object_set_new(root, "replica_process_bytes", json_integer(plan->replica_process_bytes));
-    json_object_set_new(root, "speedup", json_real(speedup(plan)));
+    json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
 }
 
 /* Nothing where one card works alone. */
@@ -404,7 +398,7 @@ static void set_cards(const Plan *plan, json_t *root) {
     json_object_set_new(root, "communication",
                         json_pack("{s:f, s:f}", "exposed_ms", plan->exposed_ms, "overlapped_ms",
                                   plan_exchanged(plan).ms - plan->exposed_ms));
-    json_object_set_new(root, "speedup", json_real(speedup(plan)));
+    json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
 }
 
 void plan_print_json(const Plan *plan, StrBuf *out) {

@@ -45,7 +45,6 @@ void plan_stages(Plan *const *stages, int count) {
         stages[s]->stage_time = times[s];
         stages[s]->bubble = 1 - busy / (count * ms);
         stages[s]->step.ms = ms + update;
-        stages[s]->alone_ms = ms + update - stages[s]->exposed_ms;
     }
     arena_free(&arena);
 }
@@ -101,6 +100,10 @@ void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
         print_stage(stages[s], out);
     sb_puts(out, "\n");
     print_step(first, out);
+    int64_t cards = mesh_ranks(&first->program->mesh, GROUP_WORLD);
+    sb_printf(out, "cards: %lld, %.2f x what one card does (%.0f %% efficiency)%s\n", (long long)cards,
+              plan_speedup(first), 100 * plan_speedup(first) / (double)cards,
+              first->alone_fits ? "" : ", which has no room for it, though");
 }
 
 static json_t *stage_json(const Plan *plan) {
@@ -127,6 +130,8 @@ void pipeline_print_json(const Plan *const *stages, int count, StrBuf *out) {
                   "schedule", schedule_name(first), "step", "ms", first->step.ms, "micro_steps",
                   (json_int_t)first->program->micro_steps, "bubble", first->bubble, "ideal_bubble",
                   ideal_bubble(first), "stages", rows);
+    if (root)
+        json_object_set_new(root, "speedup", json_real(plan_speedup(first)));
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
     ENSURE(text, "the plan does not print as JSON");
     sb_printf(out, "%s\n", text);

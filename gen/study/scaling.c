@@ -40,20 +40,18 @@ static double comm_bytes(const Plan *plan) {
 
 static Spread just(double value) { return (Spread){value, value, value}; }
 
-static Row row_of(Arena *arena, const Plan *plan, const Plan *first) {
+static Row row_of(Arena *arena, const Plan *plan) {
     Run *run = arena_alloc(arena, sizeof *run);
     Row row = {run, arena_array(arena, 1, sizeof *row.keys),
                arena_array(arena, FIGURES, sizeof *row.figures)};
-    double cards = cards_of(plan),
-           speedup = cards / cards_of(first) * first->step.ms / plan->step.ms;
     row.keys[0] = arena_printf(arena, "%d", cards_of(plan));
     *run = (Run){.name = arena_printf(arena, "%d cards", cards_of(plan)),
                  .state = plan_fits(plan) ? "fits" : "too large",
                  .repeats = 1};
     const double values[FIGURES] = {
         [STEP_MS] = plan->step.ms,
-        [SPEEDUP] = speedup,
-        [EFFICIENCY] = speedup * cards_of(first) / cards,
+        [SPEEDUP] = plan_speedup(plan),
+        [EFFICIENCY] = plan_speedup(plan) / cards_of(plan),
         [COMM_MS] = comm_ms(plan),
         [EXPOSED_MS] = plan->exposed_ms,
         [COMM_BYTES] = comm_bytes(plan),
@@ -76,7 +74,7 @@ static Comparison comparison_of(Arena *arena, const Plan *const *plans, int coun
                     .count = count,
                     .reference = -1};
     for (int i = 0; i < count; i++)
-        c.rows[i] = row_of(arena, plans[i], plans[0]);
+        c.rows[i] = row_of(arena, plans[i]);
     return c;
 }
 
