@@ -2,9 +2,9 @@
  *
  * The device applied no update from the bad step on, so the weights are still those it ran with:
  * its batch is run again, launch by launch, with every output looked at. */
-#include "runtime/cards.h"
 #include "runtime/params.h"
 #include "runtime/pipeline.h"
+#include "runtime/step.h"
 
 #include <stdio.h>
 
@@ -31,34 +31,20 @@ typedef struct {
     char text[512];
 } Found;
 
+/* Whichever rank finds it first ends all of them. */
 static bool run_checked(Rt *rt, RtPhase phase, int slot, void *context) {
     Found *found = context;
+    RtWork work = {0};
     const RtEntry *entries[RT_PHASE_ENTRIES];
     int count = phase_entries(rt->program, phase, entries), at = 0;
+    if (phase == RT_PHASE_STEP &&
+        pipeline_schedule(rt, slot, &work, found->text, sizeof found->text))
+        return true;
     if (rt->card_count > 1)
         at = snprintf(found->text, sizeof found->text, "on card %d, ", rt->card);
     for (int i = 0; i < count; i++)
         if (rt_enqueue_checked(rt, entries[i], slot, found->text + at,
                                sizeof found->text - (size_t)at))
-            return true;
-    return false;
-}
-
-/* Whichever rank finds it first ends all of them. */
-static bool replay_stage(Rt *rt, int64_t step, Found *found) {
-    rt->step = step;
-    RtWork work = {0};
-    int first = inputs_send_step(rt);
-    bool bad = pipeline_schedule(rt, first, &work, found->text, sizeof found->text) ||
-               run_checked(rt, RT_PHASE_STEP, first, found);
-    inputs_release_step(rt, first);
-    return bad;
-}
-
-static bool replay(Rt *rt, int64_t step, Found *found) {
-    int64_t micro_steps = rt->program->training.micro_steps;
-    for (int64_t m = 0; m < micro_steps; m++)
-        if (rt_micro_step(rt, step * micro_steps + m, run_checked, found))
             return true;
     return false;
 }
@@ -69,7 +55,8 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
     rewind_to(rt, step);
     if (rt->program->training.micro_steps > 1)
         clear_gradients(rt);
-    if (rt->program->pipeline ? replay_stage(rt, step, &found) : replay(rt, step, &found))
+    rt->step = step;
+    if (rt_step(rt, step, run_checked, &found))
         rt_fail("step %lld is not finite: first %s; no update was applied from it on. Lower "
                 "optimizer.lr or look at the data of that step; earlier checkpoints are good",
                 (long long)step + 1, found.text);

@@ -2,14 +2,11 @@
 #ifndef GPUOPT_CARDS_H
 #define GPUOPT_CARDS_H
 
-#include "runtime/rt.h"
+#include "runtime/step.h"
 
 /* The other cards, with all that the first one has in STATE. */
 void cards_open(Rt *rt);
 void cards_close(Rt *rt);
-
-/* Enqueues a phase on a card, whose context is current; true ends the micro-step there. */
-typedef bool RtRunPhase(Rt *card, RtPhase phase, int slot, void *context);
 
 /* Training's micro-step `index`, with the update where it is its step's last: a batch to each card, and
  * the phases in their order. True where a phase ended it. */

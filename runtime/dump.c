@@ -12,13 +12,13 @@
  *     logits             [rows with a target, vocabulary] of the first micro-batch
  *     grad.NAME          after all micro-steps, of all cards, before clipping
  *     new.NAME           after the update; the master where there is one */
-#include "runtime/cards.h"
 #include "runtime/comm.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
 #include "runtime/gather.h"
 #include "runtime/mesh.h"
 #include "runtime/pipeline.h"
+#include "runtime/step.h"
 
 #include "runtime/rt.h"
 
@@ -38,6 +38,7 @@ typedef struct {
 struct RtDump {
     Entry *entries;
     int count, room;
+    bool shown; /* the first batch's inputs and logits */
 };
 
 static Entry *add(struct RtDump *dump, const char *prefix, const char *name, RtDtype dtype,
@@ -103,26 +104,27 @@ static void add_sent(Rt *rt, struct RtDump *dump, int slot, const char *name) {
         const RtInput *input = &rt->program->inputs[i];
         const int64_t shape[] = {rt->program->training.batch,
                                  input->count / rt->program->training.batch};
-        const void *host = input_host(rt, slot, name);
-        if (!strcmp(input->name, name) && host) {
-            Entry *entry = add(dump, "", name, input->dtype, shape[1] > 1 ? 2 : 1, shape);
-            memcpy(entry->data, host, entry->bytes);
-        }
+        if (strcmp(input->name, name) != 0)
+            continue;
+        Entry *entry = add(dump, "", name, input->dtype, shape[1] > 1 ? 2 : 1, shape);
+        free(entry->data);
+        entry->data = input_read(rt, slot, name);
     }
 }
 
 /* The samples of a batch that is their places in the data set. */
 static void add_kept(Rt *rt, struct RtDump *dump, int slot, const char *name) {
     const RtDataset *dataset = rt->program->data.dataset;
-    const int32_t *indices = input_host(rt, slot, "indices");
+    int32_t *indices = dataset ? input_read(rt, slot, "indices") : NULL;
     char error[1024];
-    if (!dataset || !indices)
+    if (!indices)
         return;
     const int64_t shape[] = {rt->program->training.batch, dataset->sample_bytes};
     unsigned char *to = add(dump, "", name, RT_U8, 2, shape)->data;
     for (int64_t i = 0; i < shape[0]; i++)
         if (!loader_samples(rt->loader, indices[i], 1, to + i * shape[1], error, sizeof error))
             rt_fail("%s", error);
+    free(indices);
 }
 
 static void add_images(Rt *rt, struct RtDump *dump, int slot) {
@@ -136,17 +138,20 @@ static void add_images(Rt *rt, struct RtDump *dump, int slot) {
 static void add_tokens(Rt *rt, struct RtDump *dump, int slot) {
     const RtTraining *t = &rt->program->training;
     const int64_t shape[] = {t->batch, t->seq_len}, count = t->batch * t->seq_len;
-    const int32_t *ids = input_host(rt, slot, "input_ids");
-    const int32_t *shifted = input_host(rt, slot, "labels");
-    const int32_t *positions = input_host(rt, slot, "positions");
+    int32_t *ids = input_read(rt, slot, "input_ids");
+    int32_t *shifted = input_read(rt, slot, "labels");
+    int32_t *positions = input_read(rt, slot, "positions");
     if (ids)
         memcpy(add(dump, "", "input_ids", RT_I32, 2, shape)->data, ids,
                (size_t)count * sizeof *ids);
-    if (!shifted || !positions)
-        return;
-    int32_t *labels = (int32_t *)add(dump, "", "labels", RT_I32, 2, shape)->data;
-    for (int64_t i = 0; i < count; i++)
-        labels[i] = positions[i] > 0 ? shifted[i - 1] : -100;
+    if (shifted && positions) {
+        int32_t *labels = (int32_t *)add(dump, "", "labels", RT_I32, 2, shape)->data;
+        for (int64_t i = 0; i < count; i++)
+            labels[i] = positions[i] > 0 ? shifted[i - 1] : -100;
+    }
+    free(ids);
+    free(shifted);
+    free(positions);
 }
 
 /* As far as this rank has them: a stage of a pipeline gets what it reads. */
@@ -159,10 +164,11 @@ static void add_inputs(Rt *rt, struct RtDump *dump, int slot) {
 
 /* Of the logits' rows keeps those with a target: all tokens were seen, or they came compacted, the
  * rows without a target last. */
-static void keep_targets(const Rt *rt, struct RtDump *dump, const int32_t *labels) {
+static void keep_targets(Rt *rt, struct RtDump *dump, int slot) {
     Entry *logits = find(dump, "logits");
+    int32_t *labels = logits ? input_read(rt, slot, "labels") : NULL;
     int64_t tokens = rt->program->training.batch * rt->program->training.seq_len, kept = 0;
-    if (!logits || !labels)
+    if (!labels)
         return;
     bool compacted = logits->shape[0] != tokens;
     size_t row = (size_t)logits->shape[1] * rt_dtype_bytes(logits->dtype);
@@ -175,6 +181,7 @@ static void keep_targets(const Rt *rt, struct RtDump *dump, const int32_t *label
     }
     logits->shape[0] = kept;
     logits->bytes = (size_t)kept * row;
+    free(labels);
 }
 
 /* Ranks that share out the vocabulary have columns of the logits each: the rows of all of them. */
@@ -281,64 +288,38 @@ static void run_update(Rt *rt, struct RtDump *dump, const RtEntry *update, int s
     rt->dump = NULL;
 }
 
-typedef struct {
-    struct RtDump *dump;
-    int64_t index;
-} MicroStep;
-
 /* Of the inputs and logits those of the first card's first batch. */
 static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
-    const MicroStep *step = context;
-    const RtEntry *entries[RT_PHASE_ENTRIES];
-    int count = phase_entries(rt->program, phase, entries);
-    bool shown = step->index == 0 && rt->card == 0 && entries[0] == &rt->program->micro_step;
-    if (shown) {
-        add_inputs(rt, step->dump, slot);
-        rt->dump = step->dump;
-    }
-    rt_enqueue(rt, entries[0], slot);
-    rt->dump = NULL;
-    if (shown) {
-        join_logits(rt, step->dump);
-        keep_targets(rt, step->dump, input_host(rt, slot, "labels"));
-    }
-    if (count > 1)
-        run_update(rt, step->dump, entries[1], slot);
-    return false;
-}
-
-/* The first batch's labels, for its place on the host is soon another's. */
-static int32_t *copy_of_labels(const Rt *rt, int slot) {
-    const int32_t *labels = input_host(rt, slot, "labels");
-    if (!labels)
-        return NULL;
-    size_t bytes = (size_t)program_input(rt->program, "labels")->count * sizeof *labels;
-    return memcpy(rt_alloc(bytes), labels, bytes);
-}
-
-static void run_stage(Rt *rt, struct RtDump *dump) {
+    struct RtDump *dump = context;
     RtWork work = {0};
-    int slot = input_send(rt, 0);
-    int32_t *labels = copy_of_labels(rt, slot);
-    add_inputs(rt, dump, slot);
-    for (int64_t m = 1; m < rt->program->training.micro_steps; m++)
-        input_send(rt, m);
-    rt->dump = dump;
-    pipeline_schedule(rt, slot, &work, NULL, 0);
+    const RtEntry *entries[RT_PHASE_ENTRIES];
+    int count = phase_entries(rt->program, phase, entries), update = 0;
+    bool schedule = phase == RT_PHASE_STEP;
+    bool works = schedule || entries[0] == &rt->program->micro_step;
+    bool shown = works && rt->card == 0 && !dump->shown;
+    if (shown) {
+        add_inputs(rt, dump, slot);
+        rt->dump = dump;
+        dump->shown = true;
+    }
+    if (schedule)
+        pipeline_schedule(rt, slot, &work, NULL, 0);
+    else
+        rt_enqueue(rt, entries[update++], slot);
     rt->dump = NULL;
-    keep_targets(rt, dump, labels);
-    run_update(rt, dump, &rt->program->update, slot);
-    inputs_release_step(rt, slot);
-    free(labels);
+    if (shown) {
+        join_logits(rt, dump);
+        keep_targets(rt, dump, slot);
+    }
+    if (update < count)
+        run_update(rt, dump, entries[update], slot);
+    return false;
 }
 
 void dump_first_step(Rt *rt) {
     struct RtDump dump = {0};
     RtMeasured training = rt->measured;
-    if (rt->program->pipeline)
-        run_stage(rt, &dump);
-    for (int64_t m = 0; m < rt->program->training.micro_steps && !rt->program->pipeline; m++)
-        rt_micro_step(rt, m, run_phase, &(MicroStep){&dump, m});
+    rt_step(rt, 0, run_phase, &dump);
     add_loss(rt, &dump);
     add_updated(rt, &dump);
     rt->measured = training;

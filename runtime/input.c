@@ -87,9 +87,15 @@ void inputs_close(Rt *rt) {
     rt->inputs = NULL;
 }
 
-const void *input_host(const Rt *rt, int slot, const char *name) {
+void *input_read(Rt *rt, int slot, const char *name) {
     const RtInput *input = program_input(rt->program, name);
-    return input ? (const char *)rt->slots[slot].host + input->offset : NULL;
+    if (!input)
+        return NULL;
+    size_t bytes = (size_t)input->count * rt_dtype_bytes(input->dtype);
+    void *host = rt_alloc(bytes);
+    rt_select_slot(rt, slot);
+    rt_read(rt, rt_input(rt, input->offset), bytes, host);
+    return host;
 }
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -209,17 +215,4 @@ int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets) {
 
 void input_release(Rt *rt, int slot) {
     CU(EventRecord, rt->slots[slot].done, rt->streams[RT_STREAM_COMPUTE]);
-}
-
-int inputs_send_step(Rt *rt) {
-    int64_t micro_steps = rt->program->training.micro_steps;
-    int first = input_send(rt, rt->step * micro_steps);
-    for (int64_t m = 1; m < micro_steps; m++)
-        input_send(rt, rt->step * micro_steps + m);
-    return first;
-}
-
-void inputs_release_step(Rt *rt, int first) {
-    for (int m = 0; m < (int)rt->program->training.micro_steps; m++)
-        input_release(rt, first + m);
 }

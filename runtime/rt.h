@@ -337,11 +337,9 @@ int input_send_eval(Rt *rt, int64_t eval_batch, int64_t *targets);
 void inputs_collect(Rt *rt);
 /* Everything that reads the slot is enqueued. */
 void input_release(Rt *rt, int slot);
-/* The same of all batches of the step at hand, which lie in one slot after the other. */
-int inputs_send_step(Rt *rt);
-void inputs_release_step(Rt *rt, int first);
-/* One input of the batch in a slot, on the host; NULL where the program has none of that name. */
-const void *input_host(const Rt *rt, int slot, const char *name);
+/* One input of the batch in a slot, as the device has it, to be freed; NULL where the program has none
+ * of that name. */
+void *input_read(Rt *rt, int slot, const char *name);
 
 /* ---- losses on their way to the host (history.c) --------------------------------------------- */
 

@@ -4,7 +4,6 @@
  *
  * A step is enqueued and left alone: the host goes on to the next batch while the device works, and
  * is held back only where it would overtake the two input slots. */
-#include "runtime/cards.h"
 #include "runtime/checkpoint.h"
 #include "runtime/comm.h"
 #include "runtime/driver.h"
@@ -12,6 +11,7 @@
 #include "runtime/profile.h"
 #include "runtime/report.h"
 #include "runtime/report_ranks.h"
+#include "runtime/step.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,19 +31,9 @@ static bool run_phase(Rt *card, RtPhase phase, int slot, void *context) {
     return false;
 }
 
-static void run_stage(Rt *rt) {
-    int first = inputs_send_step(rt);
-    rt_run_phase(rt, RT_PHASE_STEP, first);
-    inputs_release_step(rt, first);
-}
-
 static void run_step(Rt *rt) {
-    int64_t micro_steps = rt->program->training.micro_steps;
     profile_range_push("step");
-    if (rt->program->pipeline)
-        run_stage(rt);
-    for (int64_t m = 0; m < micro_steps && !rt->program->pipeline; m++)
-        rt_micro_step(rt, rt->step * micro_steps + m, run_phase, NULL);
+    rt_step(rt, rt->step, run_phase, NULL);
     profile_range_pop();
     rt->step++;
 }
