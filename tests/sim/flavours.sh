@@ -87,11 +87,17 @@ asan    forward  lazy
 TABLE
 }
 
+# Which bytes a kernel touches hardly depends on the order of its threads, so the slow sanitizers see fewer
+# orders than the release.
 full_runs() {
-    for flavour in release race asan; do
-        for order in forward reverse random:1 random:2; do
-            echo "$flavour $order lazy"
-        done
+    for order in forward reverse random:1 random:2; do
+        echo "release $order lazy"
+    done
+    for order in forward reverse random:1; do
+        echo "race $order lazy"
+    done
+    for order in forward random:1; do
+        echo "asan $order lazy"
     done
     for queue in lazy:1 lazy:2 lazy:3 eager; do
         echo "release forward $queue"
