@@ -43,22 +43,22 @@ static struct {
 
 /* ---- both processes -------------------------------------------------------------------------- */
 
-static size_t arena_bytes(const RtProgram *program, int arena) {
+static size_t held_bytes(const RtProgram *program, int arena) {
     return program->arena_bytes[arena] * (arena == RT_INPUT ? RT_SLOTS : 1);
 }
 
 static void download(Rt *rt, unsigned char *to) {
     rt_sync(rt, RT_STREAM_COMPUTE);
-    for (int a = 0; a < RT_ARENAS; to += arena_bytes(rt->program, a++))
-        if (arena_bytes(rt->program, a))
-            CU(MemcpyDtoH, to, rt->arenas[a], arena_bytes(rt->program, a));
+    for (int a = 0; a < RT_ARENAS; to += held_bytes(rt->program, a++))
+        if (held_bytes(rt->program, a))
+            CU(MemcpyDtoH, to, rt->arenas[a], held_bytes(rt->program, a));
 }
 
 static void upload(Rt *rt, const unsigned char *from) {
     rt_sync(rt, RT_STREAM_COMPUTE);
-    for (int a = 0; a < RT_ARENAS; from += arena_bytes(rt->program, a++))
-        if (arena_bytes(rt->program, a))
-            CU(MemcpyHtoD, rt->arenas[a], from, arena_bytes(rt->program, a));
+    for (int a = 0; a < RT_ARENAS; from += held_bytes(rt->program, a++))
+        if (held_bytes(rt->program, a))
+            CU(MemcpyHtoD, rt->arenas[a], from, held_bytes(rt->program, a));
 }
 
 /* The other process may be gone: then this one has nothing to go on for. */
@@ -116,7 +116,7 @@ static double tolerance(const RtProgram *program, RtDtype dtype, bool of_library
 static size_t offset_of(const RtProgram *program, RtAt at) {
     size_t offset = at.offset;
     for (int a = 0; a < (int)at.arena; a++)
-        offset += arena_bytes(program, a);
+        offset += held_bytes(program, a);
     return offset;
 }
 
@@ -278,7 +278,7 @@ int __wrap_rt_main(const RtProgram *program, int argc, char **argv) {
         rt_fail("%s cannot begin", argv[0]);
     uncaptured.training.cuda_graph = false;
     for (int a = 0; a < RT_ARENAS; a++)
-        check.bytes += arena_bytes(program, a);
+        check.bytes += held_bytes(program, a);
     check.before = shared_memory(check.bytes);
     check.after = shared_memory(check.bytes);
     pid_t child = fork();
