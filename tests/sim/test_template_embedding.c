@@ -28,6 +28,7 @@ static void write_kernel(FILE *out, const Case *c, int index) {
     hole_set(&holes, "threads", "%d", c->threads);
     hole_set(&holes, "columns", "%d", column_count(c));
     hole_set(&holes, "accumulate", c->accumulate ? "true" : "false");
+    hole_set(&holes, "leave", "%s", ""); /* all tokens are its own */
     template_kernel(out, "embedding_grad.cu", "embedding_grad", &holes);
 }
 
