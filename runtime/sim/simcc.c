@@ -5,7 +5,8 @@
  *
  * sim_device.h lies in include/ beside this program, libcuda.so.1 beside it. CUDA_HOME says where
  * CUDA's headers are; without it, they are where they were when this was built. SIM_FLAVOUR gives
- * the flavour where the option does not, SIM_CXX another compiler than g++.
+ * the flavour where the option does not, SIM_CXX another compiler than g++, SIM_OPTIMIZE another
+ * level for release than -O3.
  */
 #include "simcc_scan.h"
 #include <limits.h>
@@ -139,11 +140,13 @@ static const char *const common_flags[] = {"-x",
                                            "-w",
                                            NULL};
 static const char *const release_flags[] = {"-O3", NULL};
-static const char *const asan_flags[] = {"-O1",
-                                         "-g",
+/* Compiling takes longer than running here, so without optimisation, and without those checks of a
+ * pointer that AddressSanitizer, or the fault, makes anyway. */
+static const char *const asan_flags[] = {"-O0",
+                                         "-g1",
                                          "-fno-omit-frame-pointer",
                                          "-fsanitize=address,undefined",
-                                         "-fno-sanitize=vptr",
+                                         "-fno-sanitize=vptr,null,object-size,pointer-overflow",
                                          "-fno-sanitize-recover=all",
                                          "-fsanitize-sections=sim_shared",
                                          NULL};
@@ -247,6 +250,9 @@ static char *write_wrapper(const Options *options, const Scan *found, int flavou
 static void compile(const Options *options, const Scan *found, int flavour, char *object) {
     Command command = compiler(options);
     add_all(&command, flavours[flavour].flags);
+    const char *level = getenv("SIM_OPTIMIZE");
+    if (level && *level && flavour == flavour_of("release"))
+        add(&command, level);
     add(&command, "-c");
     add(&command, write_wrapper(options, found, flavour));
     add(&command, "-o");
