@@ -119,8 +119,8 @@ void comm_broadcast(Rt *rt, void *values, int bytes, const char *what) {
         WAIT_FOR_ALL(rt, what, broadcast(values, bytes));
 }
 
-void comm_send(Rt *rt, const void *values, int64_t bytes, const char *what) {
-    WAIT_FOR_ALL(rt, what, send(values, bytes));
+void comm_send(Rt *rt, int to, const void *values, int64_t bytes, const char *what) {
+    WAIT_FOR_ALL(rt, what, send(to, values, bytes));
 }
 
 void comm_receive(Rt *rt, int from, void *values, int64_t bytes, const char *what) {

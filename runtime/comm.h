@@ -34,8 +34,8 @@ void comm_sum_i64(Rt *rt, int64_t *values, int count, const char *what);
 void comm_broadcast(Rt *rt, void *values, int bytes, const char *what); /* from rank 0 */
 /* Each rank's bytes, in the order of ranks, to all. */
 void comm_gather(Rt *rt, const void *mine, void *all, int bytes, const char *what);
-/* From one rank to rank 0, which asks for them; only these two wait. */
-void comm_send(Rt *rt, const void *values, int64_t bytes, const char *what);
+/* From one rank to another, which asks for them; only these two wait. */
+void comm_send(Rt *rt, int to, const void *values, int64_t bytes, const char *what);
 void comm_receive(Rt *rt, int from, void *values, int64_t bytes, const char *what);
 
 /* The signal that some rank has caught, the same answer on all ranks; 0: none. To be called once a

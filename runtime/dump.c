@@ -190,20 +190,21 @@ static void join_logits(Rt *rt, struct RtDump *dump) {
     int64_t vocabulary = rt->program->data.vocab_size;
     if (!logits || logits->shape[1] == vocabulary || !vocabulary)
         return;
-    if (mesh_first(rt->program, RT_TENSOR, rt->rank) > 0)
+    int writer = mesh_writer(rt->program, rt->rank);
+    if (mesh_first(rt->program, RT_TENSOR, rt->rank) != writer)
         return; /* the same as in the first group, or of other batches: nobody's to write */
     static const char what[] = "the gathering of logits";
-    if (rt->rank > 0) {
-        comm_send(rt, logits->data, (int64_t)logits->bytes, what);
+    if (rt->rank != writer) {
+        comm_send(rt, writer, logits->data, (int64_t)logits->bytes, what);
         return;
     }
     int ranks = mesh_group_ranks(rt->program, RT_TENSOR);
     size_t part = (size_t)logits->shape[1] * rt_dtype_bytes(logits->dtype);
     size_t rows = (size_t)logits->shape[0], row = part * (size_t)ranks;
     unsigned char *whole = rt_alloc(rows * row);
-    for (int r = 0; r < ranks; r++) { /* TENSOR is the innermost axis: these are the first ranks */
+    for (int r = 0; r < ranks; r++) { /* TENSOR is the innermost axis: the next ranks */
         if (r > 0)
-            comm_receive(rt, r, logits->data, (int64_t)logits->bytes, what);
+            comm_receive(rt, writer + r, logits->data, (int64_t)logits->bytes, what);
         for (size_t i = 0; i < rows; i++)
             memcpy(whole + i * row + (size_t)r * part, logits->data + i * part, part);
     }

@@ -27,15 +27,15 @@ static Description describe(const OutTensor *tensor) {
 }
 
 static void hand_over(Rt *rt, const OutTensor *tensors, int count) {
-    comm_send(rt, &count, sizeof count, what);
+    comm_send(rt, 0, &count, sizeof count, what);
     for (int i = 0; i < count; i++) {
         Description d = describe(&tensors[i]);
-        comm_send(rt, &d, sizeof d, what);
+        comm_send(rt, 0, &d, sizeof d, what);
     }
     size_t width = 8;
     for (int i = -1; (i = tensors_next(tensors, count, &width, i)) >= 0;) {
         void *values = tensor_values(rt, &tensors[i]);
-        comm_send(rt, values, (int64_t)out_tensor_bytes(&tensors[i]), what);
+        comm_send(rt, 0, values, (int64_t)out_tensor_bytes(&tensors[i]), what);
         free(values);
     }
 }
@@ -70,18 +70,16 @@ static void append_from(Rt *rt, int rank, OutTensor **tensors, int *count) {
 
 bool tensors_gather(Rt *rt, OutTensor **tensors, int *count) {
     const RtProgram *program = rt->program;
-    if (!program->pipeline) {
-        if (rt->rank > 0)
-            tensors_share(rt, *tensors, *count);
-        return rt->rank > 0;
+    if (mesh_writer(program, rt->rank) != rt->rank) {
+        tensors_share(rt, *tensors, *count);
+        return true;
     }
     if (rt->rank > 0) {
-        if (mesh_first(program, RT_WORLD & ~RT_PIPELINE, rt->rank) == rt->rank)
-            hand_over(rt, *tensors, *count);
+        hand_over(rt, *tensors, *count);
         return true;
     }
     for (int rank = 1; rank < rt->ranks; rank++)
-        if (mesh_first(program, RT_WORLD & ~RT_PIPELINE, rank) == rank)
+        if (mesh_writer(program, rank) == rank)
             append_from(rt, rank, tensors, count);
     return false;
 }

@@ -58,3 +58,7 @@ int mesh_first(const RtProgram *program, RtGroup group, int rank) {
             first -= coordinate(program, axis, rank) * stride(program, axis);
     return first;
 }
+
+int mesh_writer(const RtProgram *program, int rank) {
+    return mesh_first(program, RT_WORLD & ~RT_PIPELINE, rank);
+}

@@ -14,6 +14,8 @@ int mesh_group_ranks(const RtProgram *program, RtGroup group);
 /* The place of a rank in its group, from 0; the rank that has place 0. */
 int mesh_place(const RtProgram *program, RtGroup group, int rank);
 int mesh_first(const RtProgram *program, RtGroup group, int rank);
+/* The first rank of a rank's stage, who gets all of what it shares out; rank 0 without stages. */
+int mesh_writer(const RtProgram *program, int rank);
 
 const char *collective_name(RtCollective kind); /* "all_reduce" */
 

@@ -58,7 +58,7 @@ void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
     read_mine(rt, param, piece, mine, at);
     if (rt->rank > 0) {
         if (mine.first < mine.end && is_of_first_group(rt, param, rt->rank))
-            comm_send(rt, at, (int64_t)bytes_of(param, mine), what);
+            comm_send(rt, 0, at, (int64_t)bytes_of(param, mine), what);
         return;
     }
     for (int r = 1; r < rt->ranks; r++) {

@@ -47,24 +47,26 @@ static void put(const Runs *runs, int place, const char *part, char *whole) {
                part + (size_t)i * runs->bytes, runs->bytes);
 }
 
-/* Whether the rank shares tensors out with rank 0: other groups have the same parts once more. */
-static bool is_of_first_group(const Rt *rt, const RtParam *param, int rank) {
-    return mesh_first(rt->program, param->shard, rank) == 0;
+/* Whether the rank shares tensors out with the writer of this rank's stage: other groups have the same
+ * parts once more. */
+static bool is_with_writer(const Rt *rt, const RtParam *param, int rank) {
+    return mesh_first(rt->program, param->shard, rank) == mesh_writer(rt->program, rt->rank);
 }
 
 /* Over the host: it is for files, and needs no memory on the device. */
 void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, void *whole) {
     Runs runs = runs_of(rt, param, size);
     int64_t bytes = runs.count * (int64_t)runs.bytes;
-    if (rt->rank > 0) {
-        if (is_of_first_group(rt, param, rt->rank))
-            comm_send(rt, part, bytes, what);
+    int writer = mesh_writer(rt->program, rt->rank);
+    if (rt->rank != writer) {
+        if (is_with_writer(rt, param, rt->rank))
+            comm_send(rt, writer, part, bytes, what);
         return;
     }
     put(&runs, 0, part, whole);
     char *other = rt_alloc((size_t)bytes);
-    for (int r = 1; r < rt->ranks; r++) {
-        if (!is_of_first_group(rt, param, r))
+    for (int r = writer + 1; r < rt->ranks; r++) {
+        if (!is_with_writer(rt, param, r))
             continue;
         comm_receive(rt, r, other, bytes, what);
         put(&runs, mesh_place(rt->program, param->shard, r), other, whole);
@@ -75,14 +77,15 @@ void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, v
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row) {
     int64_t bytes = param_cols(rt, param) * (int64_t)size;
     bool in_columns = param->shard_axis == param->rank - 1;
-    if (rt->rank > 0) {
-        if (in_columns && is_of_first_group(rt, param, rt->rank))
-            comm_send(rt, mine, bytes, what);
+    int writer = mesh_writer(rt->program, rt->rank);
+    if (rt->rank != writer) {
+        if (in_columns && is_with_writer(rt, param, rt->rank))
+            comm_send(rt, writer, mine, bytes, what);
         return;
     }
     memcpy(row, mine, (size_t)bytes);
-    for (int r = 1; in_columns && r < rt->ranks; r++)
-        if (is_of_first_group(rt, param, r))
+    for (int r = writer + 1; in_columns && r < rt->ranks; r++)
+        if (is_with_writer(rt, param, r))
             comm_receive(rt, r, (char *)row + mesh_place(rt->program, param->shard, r) * bytes,
                          bytes, what);
 }

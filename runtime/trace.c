@@ -117,8 +117,8 @@ static void send_events(Rt *rt) {
     if (fclose(memory) != 0)
         rt_fail("out of memory for the trace; lower profiling.steps");
     int64_t bytes = (int64_t)size;
-    comm_send(rt, &bytes, sizeof bytes, exchange);
-    comm_send(rt, text, bytes, exchange);
+    comm_send(rt, 0, &bytes, sizeof bytes, exchange);
+    comm_send(rt, 0, text, bytes, exchange);
     free(text);
 }
 

@@ -55,7 +55,7 @@ static Value *clip(Program *p, Graph *graph, const Spec *spec) {
                     value_alias(p, c->grad_norm, "grad_norm")};
     Attr attr = {.max_norm = spec->training.max_grad_norm};
     Op *op = op_add_into(p, graph, OP_clip_factor, "clip_factor", in, 4, out, 2, attr, pos);
-    if (p->train.shard)
+    if (p->train.shard | p->train.partial)
         op->observe = "grad"; /* all of them are what they will be */
     return out[0];
 }

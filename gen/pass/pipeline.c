@@ -59,6 +59,14 @@ static void keep_load(Program *p) {
     }
 }
 
+static void keep_places(Program *p) {
+    int count = 0;
+    for (int i = 0; i < p->place_count; i++)
+        if (is_used(p, p->places[i].value))
+            p->places[count++] = p->places[i];
+    p->place_count = count;
+}
+
 static void keep_params(Program *p) {
     int count = 0;
     for (int i = 0; i < p->param_count; i++)
@@ -152,6 +160,7 @@ void pass_pipeline(Program *p, const Spec *spec) {
         send(p, &cuts.train[s + 1], &cuts.evaluate[s + 1]);
     keep_load(p);
     keep_params(p);
+    keep_places(p);
     arena_free(&arena);
 }
 

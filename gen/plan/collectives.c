@@ -78,12 +78,15 @@ Exchanged plan_exchanged(const Plan *plan) {
     return sum;
 }
 
-/* Evaluation sums over those that have batches of their own; stages exchange what they compute. */
+/* Evaluation sums over those that have batches of their own; stages exchange what they compute, and all
+ * make the same groups, whatever is in one of them. */
 int plan_groups(const Plan *plan, RankGroup groups[GROUP_WORLD]) {
     const Mesh *mesh = &plan->program->mesh;
     bool named[GROUP_WORLD + 1] = {false};
     int count = 0;
-    named[mesh_group(mesh, GROUP_DATA)] = named[mesh_group(mesh, GROUP_PIPELINE)] = true;
+    const RankGroup always[] = {GROUP_DATA, GROUP_PIPELINE, GROUP_TENSOR};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        named[mesh_group(mesh, always[i])] = true;
     for (int i = 0; i < plan->collective_count; i++)
         named[plan->collectives[i].group] = true;
     for (RankGroup group = 1; group <= GROUP_WORLD; group++)

@@ -241,12 +241,6 @@ static void check_job(const Spec *spec) {
 static void check_stages(const Spec *spec) {
     if (spec->parallelism.pipeline_parallel_degree == 1)
         return;
-    if (spec->parallelism.tensor_parallel_degree > 1)
-        user_error(
-            spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
-            "use one of them, with parallelism.data_parallel_replicate_degree",
-            "the stages of a pipeline are not split further: pipeline_parallel_degree is %lld",
-            (long long)spec->parallelism.pipeline_parallel_degree);
     if (spec->parallelism.data_parallel_mode == PARALLEL_DP)
         user_error(spec_pos(spec, KEY_parallelism_data_parallel_mode),
                    "set data_parallel_mode = \"ddp\": a process a card",

@@ -58,10 +58,10 @@ static int next_part(int64_t left) {
     return (int)(left < most ? left : most);
 }
 
-int shim_send(const void *values, int64_t bytes) {
+int shim_send(int to, const void *values, int64_t bytes) {
     const char *at = values;
     for (; bytes > 0; bytes -= next_part(bytes), at += 1 << 30)
-        if (MPI_Send(at, next_part(bytes), MPI_BYTE, 0, 0, world))
+        if (MPI_Send(at, next_part(bytes), MPI_BYTE, to, 0, world))
             return 1;
     return 0;
 }

@@ -23,8 +23,8 @@ int shim_sum(int64_t *values, int count);
 /* Each rank's bytes, in the order of ranks, to all; rank 0's bytes to all. */
 int shim_gather(const void *mine, void *all, int bytes);
 int shim_broadcast(void *values, int bytes);
-/* From one rank to rank 0. */
-int shim_send(const void *values, int64_t bytes);
+/* From one rank to another. */
+int shim_send(int to, const void *values, int64_t bytes);
 int shim_receive(int from, void *values, int64_t bytes);
 /* A maximum that does not wait: begun, and waited for later. One may be under way. */
 int shim_begin_max(int64_t value);

@@ -9,13 +9,14 @@ start_of() { # start_of CASE: the options that it starts from
     [ ! -d $cases/$1/adapter ] || echo --adapter $cases/$1/adapter
 }
 
-# staged NAME CASE BOUND STAGES MICRO_BATCHES [KEY=VALUE]...: NAME_one and NAME_many, of which all that
-# a run leaves is compared.
+# staged NAME CASE BOUND STAGES MICRO_BATCHES [KEY=VALUE]...: NAME_one and NAME_many, which has what
+# `of_many` sets too, of which all that a run leaves is compared.
 staged() {
     local name=$1 case=$2 bound=$3 stages=$4 which
     local keys=("$(micro "$5")" "${@:6}")
     program "${name}_one" $cases/$case/spec.toml "${keys[@]}" &&
-        program "${name}_many" $cases/$case/spec.toml "${keys[@]}" "$(stages "$stages")" || return 1
+        program "${name}_many" $cases/$case/spec.toml "${keys[@]}" "$(stages "$stages")" \
+            ${of_many[@]+"${of_many[@]}"} || return 1
     for which in one many; do
         run "${name}_$which" "${name}_${which}_out" \
             "$(start_of $case | tr '\n' ' ') --dump $work/${name}_${which}_out.dump" || return 1
@@ -97,6 +98,33 @@ test_replicated_stages() {
     same_training 1e-11 replicas_one_out replicas_many_out
 }
 
+# The ranks of a stage share it out.
+test_split_stages() {
+    local of_many=("$(tensor 2)")
+    staged split demo 1e-11 2 3 "${dropout[@]}" &&
+        tensors --tolerance 1e-11 --prefix logits "$work/split_one_out.dump" "$work/split_many_out.dump" &&
+        run split_one split_from_one "${lora_start[*]} --steps 3" &&
+        run split_many split_from_one "--resume" &&
+        near 1e-11 "$work/split_one_out/loss.csv" "$work/split_from_one/loss.csv" &&
+        SIM_ORDER=reverse SIM_QUEUE=lazy run split_many split_lazy "${lora_start[*]}" &&
+        same_results split_many_out split_lazy
+}
+test_split_stages_pretrain() {
+    local of_many=("$(tensor 2)" parallelism.sequence_parallel=true)
+    staged split_pretrain accumulate 1e-11 2 2 precision.dtype=fp64 training.steps=4
+}
+# Eight ranks: two replicas of two stages, each of two ranks.
+test_split_replicated_stages() {
+    program cube_one $cases/demo/spec.toml "${dropout[@]}" "$(micro 4)" &&
+        program cube_many $cases/demo/spec.toml "${dropout[@]}" "$(micro 2)" "$(stages 2)" "$(ranks 2)" \
+            "$(tensor 2)" parallelism.sequence_parallel=true || return 1
+    local which
+    for which in one many; do
+        run cube_$which cube_${which}_out "${lora_start[*]} --dump $work/cube_${which}_out.dump" || return 1
+    done
+    same_training 1e-11 cube_one_out cube_many_out && same_export 1e-11 cube_one_out cube_many_out
+}
+
 # What two stages saved goes on with one card, and the other way round.
 test_resume_with_other_stages() {
     local from to
@@ -144,4 +172,5 @@ pipeline_tests='stages_lora stages_gpipe stage_not_finite stages_in_their_order 
 replicated_stages'
 more_pipeline_tests='resume_with_other_stages stages_again stages_any_order stages_without_graph four_stages stages_image
 stages_pretrain stages_one_micro_batch stages_packed stages_recompute stages_head stages_batch_norm
-stages_residual stages_bf16 stages_loss_scale named_stages'
+stages_residual stages_bf16 stages_loss_scale named_stages
+split_stages split_stages_pretrain split_replicated_stages'

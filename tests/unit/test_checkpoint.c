@@ -36,8 +36,8 @@ static unsigned char device_state[STATE_BYTES];
 static LoaderFacts facts;
 
 /* One rank has all of everything. */
-_Noreturn void comm_send(Rt *rt, const void *values, int64_t bytes, const char *what) {
-    (void)rt, (void)values, (void)bytes, (void)what;
+_Noreturn void comm_send(Rt *rt, int to, const void *values, int64_t bytes, const char *what) {
+    (void)rt, (void)to, (void)values, (void)bytes, (void)what;
     abort();
 }
 

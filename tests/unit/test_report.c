@@ -87,8 +87,8 @@ void comm_receive(Rt *run, int from, void *values, int64_t bytes, const char *wh
     memcpy(values, bytes == sizeof size ? (const void *)&size : other_event, (size_t)bytes);
 }
 
-void comm_send(Rt *run, const void *values, int64_t bytes, const char *what) {
-    (void)run, (void)values, (void)bytes, (void)what;
+void comm_send(Rt *run, int to, const void *values, int64_t bytes, const char *what) {
+    (void)run, (void)to, (void)values, (void)bytes, (void)what;
     fail();
 }
 
