@@ -21,7 +21,9 @@ static void rewind_to(Rt *rt, int64_t step) {
 static void clear_gradients(Rt *rt) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        size_t bytes = (size_t)shard_elements(rt, param) * rt_dtype_bytes(param->master_dtype);
+        int64_t count = param->gradient_in_pieces ? rt->program->piece_elements
+                                                  : shard_elements(rt, param);
+        size_t bytes = (size_t)count * rt_dtype_bytes(param->master_dtype);
         if (param->trained && param->gradient != RT_NOWHERE)
             rt_zero(rt, rt_state(rt, param->gradient), bytes);
     }

@@ -1,7 +1,7 @@
 /* Masters and moments of which each rank of a group has a piece. A run holds all trained tensors one
- * behind the other; rank i of the group has elements [i n, (i + 1) n) of it, whatever tensors these are
- * of. Outside the device everybody sees whole tensors, so that files are the same however they were
- * shared out. */
+ * behind the other, in sections; rank i of the group has elements [i n, (i + 1) n) of each section,
+ * whatever tensors these are of. Outside the device everybody sees whole tensors, so that files are the
+ * same however they were shared out. */
 #include "runtime/comm.h"
 #include "runtime/mesh.h"
 #include "runtime/params.h"
@@ -15,17 +15,17 @@ typedef struct {
 } Range;
 
 /* Of some elements of the tensor, those in the piece with that place in the group. */
-static Range held(const Rt *rt, const RtParam *param, int place, Range range) {
-    int64_t elements = rt->program->piece_elements;
-    int64_t first = place * elements - param->piece_first, end = first + elements;
+static Range held(const RtParam *param, int place, Range range) {
+    int64_t first = place * param->piece_elements - param->piece_first;
+    int64_t end = first + param->piece_elements;
     Range both = {first > range.first ? first : range.first, end < range.end ? end : range.end};
     return both.first < both.end ? both : (Range){0, 0};
 }
 
 /* Where an element of the tensor lies in its piece, in bytes. */
-static size_t in_piece(const Rt *rt, const RtParam *param, int64_t element) {
-    return (size_t)((param->piece_first + element) % rt->program->piece_elements) *
-           rt_dtype_bytes(param->master_dtype);
+static size_t in_piece(const RtParam *param, int64_t element) {
+    int64_t at = param->piece_at + (param->piece_first + element) % param->piece_elements;
+    return (size_t)at * rt_dtype_bytes(param->master_dtype);
 }
 
 static int place_of(const Rt *rt, const RtParam *param, int rank) {
@@ -41,7 +41,7 @@ static size_t bytes_of(const RtParam *param, Range range) {
 /* Who has none of it lets its device come so far all the same: the others' may wait for it. */
 static void read_mine(Rt *rt, const RtParam *param, RtPtr piece, Range mine, void *host) {
     bool some = mine.first < mine.end;
-    rt_read(rt, piece + (some ? in_piece(rt, param, mine.first) : 0), bytes_of(param, mine), host);
+    rt_read(rt, piece + (some ? in_piece(param, mine.first) : 0), bytes_of(param, mine), host);
 }
 
 /* Whether the rank shares out its states with rank 0: other groups have the same once more. */
@@ -53,7 +53,7 @@ static bool is_of_first_group(const Rt *rt, const RtParam *param, int rank) {
 void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
     const Range all = {0, param_elements(param)};
     size_t size = rt_dtype_bytes(param->master_dtype);
-    Range mine = held(rt, param, place_of(rt, param, rt->rank), all);
+    Range mine = held(param, place_of(rt, param, rt->rank), all);
     unsigned char *whole = host, *at = whole + (size_t)mine.first * size;
     read_mine(rt, param, piece, mine, at);
     if (rt->rank > 0) {
@@ -62,7 +62,7 @@ void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
         return;
     }
     for (int r = 1; r < rt->ranks; r++) {
-        Range theirs = held(rt, param, place_of(rt, param, r), all);
+        Range theirs = held(param, place_of(rt, param, r), all);
         if (theirs.first < theirs.end && is_of_first_group(rt, param, r))
             comm_receive(rt, r, whole + (size_t)theirs.first * size,
                          (int64_t)bytes_of(param, theirs), what);
@@ -83,9 +83,9 @@ void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
 
 void pieces_write(Rt *rt, const RtParam *param, size_t offset, const void *host) {
     size_t size = rt_dtype_bytes(param->master_dtype);
-    Range mine = held(rt, param, place_of(rt, param, rt->rank), (Range){0, param_elements(param)});
+    Range mine = held(param, place_of(rt, param, rt->rank), (Range){0, param_elements(param)});
     if (mine.first < mine.end)
-        rt_write_state(rt, offset + in_piece(rt, param, mine.first),
+        rt_write_state(rt, offset + in_piece(param, mine.first),
                        (size_t)(mine.end - mine.first) * size,
                        (const unsigned char *)host + (size_t)mine.first * size);
 }

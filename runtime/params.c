@@ -77,9 +77,9 @@ static void write_weight(Rt *rt, const RtParam *param, const void *host) {
     free(span);
 }
 
-/* Of a copy in master_dtype; gradients are whole on every rank. */
+/* Of a copy in master_dtype. */
 static bool has_pieces(const RtParam *param, size_t offset) {
-    return param->pieces && offset != param->gradient;
+    return param->pieces && (offset != param->gradient || param->gradient_in_pieces);
 }
 
 static void read_copy(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *host) {

@@ -162,11 +162,13 @@ typedef struct {
      * every rank has all of it. */
     RtGroup shard;
     int shard_axis;
-    /* Not 0: master and moments are runs of all trained tensors, of which each rank of the group has
-     * RtProgram.piece_elements; the offsets are the piece's, the tensor begins at this element of the
-     * runs. */
+    /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
+     * piece of them, to whose start the offsets point: of each section an equal part, of
+     * piece_elements, which begins at element piece_at of the piece. The tensor begins at element
+     * piece_first of its section. */
     RtGroup pieces;
-    int64_t piece_first;
+    int64_t piece_first, piece_elements, piece_at;
+    bool gradient_in_pieces; /* so is the gradient */
 } RtParam;
 
 /* An I32 of STATE that tells a rank its place in a group. */

@@ -90,8 +90,12 @@ static void put_param(const Emit *e, const Param *p) {
         sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d", group_text(e->arena, p->shard),
                   p->shard_axis);
     if (p->pieces)
-        sb_printf(e->out, ",\n     .pieces = %s, .piece_first = %lld",
-                  group_text(e->arena, p->pieces), (long long)p->piece_first);
+        sb_printf(e->out,
+                  ",\n     .pieces = %s, .piece_first = %lld, .piece_elements = %lld, "
+                  ".piece_at = %lld%s",
+                  group_text(e->arena, p->pieces), (long long)p->piece_first,
+                  (long long)p->piece_elements, (long long)p->piece_at,
+                  p->gradient_in_pieces ? ", .gradient_in_pieces = true" : "");
     sb_puts(e->out, "},\n");
 }
 

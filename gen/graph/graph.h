@@ -201,10 +201,12 @@ typedef struct {
     Value *gradient, *exp_avg, *exp_avg_sq; /* NULL where frozen */
     Value *kept; /* NULL: the weight itself; else what STATE has in its place, and OP_fetch brings
                   * the weight */
-    /* Not 0: master and moments are runs of all trained tensors, of which each rank of the group has an
-     * equal piece; the tensor begins at element piece_first of them. */
+    /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
+     * piece of them: of each section an equal part, of piece_elements, which begins at element
+     * piece_at of the piece. The tensor begins at element piece_first of its section. */
     RankGroup pieces;
-    int64_t piece_first;
+    int64_t piece_first, piece_elements, piece_at;
+    bool gradient_in_pieces; /* so is the gradient */
     const char *file_name; /* name in the safetensors file */
     enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM } init;
     double init_scale;
@@ -243,6 +245,13 @@ typedef struct {
     Value *loss_scale, *growth_tracker, *skipped_steps; /* NULL without a loss scale */
 } Counters;
 
+/* What lies together in the runs of what trains, of which each rank has an equal part. */
+typedef struct {
+    const char *name;        /* the module's, "model.layers.0" */
+    int64_t first, elements; /* of the runs */
+    Value *gradient; /* what backward makes, until ranks have summed it up; NULL: a part of the run */
+} Section;
+
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
  * trains. weight is what the step reads; master is the same value, or its fp32 truth. First come the
  * rows of parameters with `shard`, then of those with `partial`. */
@@ -251,8 +260,10 @@ typedef struct {
     int64_t shard_rows, partial_rows;
     RankGroup shard, partial;
     /* Where masters are shared out: the trained tensors that are read as `real` beside 16-bit ones, the
-     * first of the run; NULL: none. */
+     * first section; NULL: none. */
     Value *real_weight;
+    Section *sections; /* in order, where masters are shared out */
+    int section_count, section_capacity;
     int64_t piece; /* elements of the piece that a rank has of masters and moments; 0: all */
 } TrainState;
 

@@ -275,7 +275,8 @@ void grad_cast(Backward *b, const Op *op) {
 /* (x) -> zeros over x's place */
 void shape_zero(Program *p, Op *op) {
     (void)p;
-    op_expect(op, op->out_count == 1 && value_same_place(op->in[0], op->out[0]), "not in place");
+    op_expect(op, op->out_count == 1, "results");
+    op_expect(op, !op->in_count || value_same_place(op->in[0], op->out[0]), "not in place");
 }
 
 /* (x) -> the same elements, in the order in which they lie, as attr.rows rows (attr.plane: of the

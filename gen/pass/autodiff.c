@@ -4,7 +4,7 @@
  * sent, which is received, and ends with that of what was received. A generic walk: the rules
  * are in the op table. A value that nothing trained lies behind gets no gradient, so a frozen
  * weight costs no product. Weight gradients go straight into their buffers; with several
- * micro-steps they are added there. */
+ * micro-steps they are added there, if those last. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
@@ -87,7 +87,8 @@ static bool adds_in_place(OpKind kind) { return op_table[kind].traits & TRAIT_AD
 static Value *zeroed(Backward *b, Value *v, Pos pos) {
     Value *out = value_alias(b->program, v, v->name);
     const char *name = arena_printf(b->program->arena, "%s.zero", v->name);
-    op_add_into(b->program, b->graph, OP_zero, name, &v, 1, &out, 1, (Attr){0}, pos);
+    op_add_into(b->program, b->graph, OP_zero, name, &v, role_persistent(v->role), &out, 1,
+                (Attr){0}, pos);
     return out;
 }
 
@@ -97,7 +98,8 @@ static Value *gradient_so_far(const Backward *b, const Value *weight) {
     const Part *sofar = b->parts[weight->id];
     if (sofar)
         return sofar->value;
-    return b->program->micro_steps > 1 ? program_param(b->program, weight)->gradient : NULL;
+    Value *buffer = program_param(b->program, weight)->gradient;
+    return b->program->micro_steps > 1 && role_persistent(buffer->role) ? buffer : NULL;
 }
 
 static void set_gradient(Backward *b, const Value *weight, Value *gradient) {

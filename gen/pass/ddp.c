@@ -35,6 +35,8 @@ void pass_ddp(Program *p, const Spec *spec) {
     p->mesh.size[AXIS_SHARD] = spec->parallelism.data_parallel_shard_degree;
     if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !p->train.gradient)
         return;
+    if (p->mesh.size[AXIS_SHARD] > 1)
+        return; /* pass_shard sums what is shared out */
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
     Value *sums = value_alias(p, run, "gradient_and_loss");
     read_sums(p, update, sums);

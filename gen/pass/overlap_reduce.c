@@ -5,28 +5,8 @@
  * that the plan may begin with each as soon as backward has made it, and may join neighbours; the
  * sums are the same. With several micro-steps the pieces run in the step's last one alone. A pipeline's
  * stage has no last one that ends in backward alone, and keeps the op in update. */
+#include "pass/module.h"
 #include "pass/pass.h"
-
-#include <ctype.h>
-#include <string.h>
-
-/* Bytes of the name up to and with its first number, as in model.layers.3; without the last part
- * where it has none. */
-static size_t module_length(const char *name) {
-    const char *last = strrchr(name, '.');
-    for (size_t at = 0; name[at]; at += name[at] == '.') {
-        bool number = isdigit((unsigned char)name[at]);
-        at += strcspn(name + at, ".");
-        if (number)
-            return at;
-    }
-    return last ? (size_t)(last - name) : strlen(name);
-}
-
-static bool same_module(const char *a, const char *b) {
-    size_t length = module_length(a);
-    return length == module_length(b) && memcmp(a, b, length) == 0;
-}
 
 /* The parameter with the first gradient of the run at or behind an element; NULL: there is none. */
 static const Param *param_from(const Program *p, const Value *run, int64_t element) {

@@ -36,6 +36,7 @@ void pass_bordered(Program *, const Spec *);
 void pass_chunk_head(Program *, const Spec *);
 void pass_lower(Program *, const Spec *);
 void pass_overlap_reduce(Program *, const Spec *);
+void pass_scatter_gradients(Program *, const Spec *);
 void pass_dp(Program *, const Spec *);
 void pass_quantize(Program *, const Spec *);
 void pass_recompute(Program *, const Spec *);

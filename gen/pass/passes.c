@@ -29,6 +29,7 @@ const Pass pass_list[] = {
     {"lower", pass_lower, STAGE_KERNEL},
     /* Once all gradients are where they will be. */
     {"overlap_reduce", pass_overlap_reduce, STAGE_KERNEL},
+    {"scatter_gradients", pass_scatter_gradients, STAGE_KERNEL},
     /* Weights have their places: those of few bits are decoded where a product reads them. */
     {"quantize", pass_quantize, STAGE_KERNEL},
     /* All that is copied from card to card is known now: borders, and what they are refreshed from. */

@@ -1,17 +1,17 @@
-/* Optimizer states shared out (stage 1 of ZeRO; Rajbhandari et al., arXiv 1910.02054): of masters and
- * moments each rank of a shard group has an equal piece, and updates that alone.
+/* What ranks of a group share out (ZeRO; Rajbhandari et al., arXiv 1910.02054): of masters and moments
+ * each has a piece, which holds an equal part of each section, and updates that alone.
  *
- * Requires the update, with one all_reduce over the run of gradients and the step's loss at its head.
- * In its place a reduce_scatter leaves each rank the sums of its piece, which other replicas' are added
- * to; squares are summed up over the group, so that all clip alike; and an all_gather gives every rank
- * all weights as they are read. What is read as its own master, though other weights are not, lies in
- * the first rank's piece and is broadcast. */
+ * Requires the update. Stage 1: before it a reduce_scatter leaves each rank the sums of its part of
+ * each section. Stage 2: of gradients too there is a piece alone, which scatter_gradients adds to in
+ * micro_step. Other replicas' are added to it; squares are summed up over the group, so that all clip
+ * alike; and all_gathers give every rank all weights as they are read. */
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
 typedef struct {
     Program *p;
     Graph *update;
+    int64_t stage, ranks;
     int64_t rows;                                    /* of a piece */
     Value *gradient, *master, *exp_avg, *exp_avg_sq; /* pieces; NULL where there is no such run */
     Pos pos;
@@ -31,15 +31,41 @@ static Value *summed(const Shard *s, Value *v, RankGroup group, const char *name
     return sum;
 }
 
-static void scatter_gradient(Shard *s) {
-    Value *gradient = s->p->train.gradient;
-    s->gradient =
-        value_2d(s->p, "gradient.piece", ROLE_ACTIVATION, s->p->real, s->rows, TRAIN_COLS, s->pos);
-    op_add_into(s->p, s->update, OP_reduce_scatter, "gradient.piece", &gradient, 1, &s->gradient, 1,
-                (Attr){.group = GROUP_SHARD}, s->pos);
+/* A rank's part of a section, in its piece. */
+static Value *part_of(const Shard *s, Value *piece, const Section *section, const char *name) {
+    int64_t elements = s->ranks * TRAIN_COLS;
+    return value_row_range(s->p, piece, section->first / elements, section->elements / elements,
+                           name);
+}
+
+static Value *section_of(const Shard *s, Value *run, const Section *section, const char *name) {
+    return value_row_range(s->p, run, section->first / TRAIN_COLS, section->elements / TRAIN_COLS,
+                           name);
+}
+
+/* The first section, where the piece begins, comes last: then all of the piece is there. */
+static void scatter_gradient(const Shard *s) {
+    const TrainState *t = &s->p->train;
+    for (int i = t->section_count - 1; i >= 0; i--) {
+        const Section *section = &t->sections[i];
+        Value *whole = section_of(s, t->gradient, section, "gradient");
+        Value *part = part_of(s, s->gradient, section, "gradient.piece");
+        Op *op = op_add_into(s->p, s->update, OP_reduce_scatter, "gradient.piece", &whole, 1, &part,
+                             1, (Attr){.group = GROUP_SHARD}, s->pos);
+        if (i == 0 && s->p->mesh.size[AXIS_REPLICATE] == 1)
+            op->observe = "grad";
+    }
+}
+
+static void sum_gradient(Shard *s) {
+    s->gradient = value_2d(s->p, "gradient.piece", s->stage > 1 ? ROLE_GRADIENT : ROLE_ACTIVATION,
+                           s->p->real, s->rows, TRAIN_COLS, s->pos);
+    if (s->stage == 1)
+        scatter_gradient(s);
     s->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");
-    graph_producer(s->update, s->gradient)->observe = "grad";
-    summed(s, s->p->counters.step_loss, GROUP_DATA, "step_loss.sum");
+    Op *sum = graph_producer(s->update, s->gradient);
+    if (sum)
+        sum->observe = "grad";
 }
 
 static Value *in_piece(const Shard *s, Value *v) {
@@ -53,24 +79,22 @@ static Value *in_piece(const Shard *s, Value *v) {
     return t->exp_avg_sq && value_same_place(v, t->exp_avg_sq) ? s->exp_avg_sq : v;
 }
 
-/* Masters that the 16-bit ones have no copy of. */
-static void spread_real(const Shard *s) {
-    Value *to = s->p->train.real_weight;
-    if (!to)
-        return;
-    Value *from = value_row_range(s->p, s->master, 0, value_rows(to), "master.real");
-    Value *mine = value_alias(s->p, to, "trained_real"),
-          *all = value_alias(s->p, to, "trained_real");
-    op_add_into(s->p, s->update, OP_scale, "trained_real.piece", &from, 1, &mine, 1,
-                (Attr){.alpha = 1}, s->pos);
-    op_add_into(s->p, s->update, OP_broadcast, "trained_real", &mine, 1, &all, 1,
+/* Gives all ranks all of a section's weights. Those that are read as masters are, beside 16-bit ones,
+ * lie by themselves. */
+static void gather(const Shard *s, const Section *section, Value *updated) {
+    const TrainState *t = &s->p->train;
+    bool real = t->real_weight && section->first == 0;
+    Value *from = part_of(s, real ? s->master : updated, section, "trained.piece");
+    Value *to = section_of(s, real ? t->real_weight : t->weight, section,
+                           real ? "trained_real" : "trained");
+    op_add_into(s->p, s->update, OP_all_gather, to->name, &from, 1, &to, 1,
                 (Attr){.group = GROUP_SHARD}, s->pos);
 }
 
 /* The update of a piece, and of all weights from all pieces. */
 static void update_piece(const Shard *s, Op *op) {
     Program *p = s->p;
-    Value *weight = p->train.weight, *updated = NULL;
+    Value *weight = p->train.weight, *updated = s->master;
     bool apart = p->train.master != weight;
     for (int i = 0; i < op->out_count; i++) {
         Value *old = op->out[i];
@@ -83,10 +107,13 @@ static void update_piece(const Shard *s, Op *op) {
     for (int i = 0; i < op->in_count; i++)
         op->in[i] = in_piece(s, op->in[i]);
     graph_add(p, s->update, op);
-    Value *from = updated ? updated : op->out[0], *all = value_alias(p, weight, "new.trained");
-    op_add_into(p, s->update, OP_all_gather, "trained", &from, 1, &all, 1,
-                (Attr){.group = GROUP_SHARD}, s->pos);
-    spread_real(s);
+    for (int i = 0; i < p->train.section_count; i++)
+        gather(s, &p->train.sections[i], updated);
+}
+
+static void zero_piece(const Shard *s, Op *op) {
+    op->in[0] = s->gradient;
+    op->out[0] = value_alias(s->p, s->gradient, op->out[0]->name);
 }
 
 static void rewrite(const Shard *s, Op *op) {
@@ -98,6 +125,8 @@ static void rewrite(const Shard *s, Op *op) {
         op->in[0] = s->gradient;
     if (op->kind == OP_clip_factor)
         op->in[0] = summed(s, op->in[0], GROUP_SHARD, "grad_norm.squared.sum");
+    if (op->kind == OP_zero && s->stage > 1)
+        zero_piece(s, op);
     graph_add(s->p, s->update, op);
 }
 
@@ -108,14 +137,18 @@ static void keep_pieces(const Shard *s) {
         if (!value_trains(param->weight))
             continue;
         param->pieces = GROUP_SHARD;
-        param->piece_first = param->gradient->offset;
         param->master = s->master;
+        param->gradient_in_pieces = s->stage > 1;
+        if (s->stage > 1)
+            param->gradient = s->gradient;
         param->exp_avg = s->exp_avg;
         param->exp_avg_sq = s->exp_avg_sq;
     }
     t->master = s->master;
     t->exp_avg = s->exp_avg;
     t->exp_avg_sq = s->exp_avg_sq;
+    if (s->stage > 1)
+        t->gradient = s->gradient;
     t->piece = value_elements(s->master);
 }
 
@@ -126,17 +159,21 @@ void pass_shard(Program *p, const Spec *spec) {
         return;
     Shard s = {.p = p,
                .update = update,
+               .stage = spec->parallelism.shard_stage,
+               .ranks = p->mesh.size[AXIS_SHARD],
                .pos = spec_pos(spec, KEY_parallelism_data_parallel_shard_degree)};
-    s.rows = value_rows(t->gradient) / p->mesh.size[AXIS_SHARD];
+    s.rows = value_rows(t->gradient) / s.ranks;
     s.master = piece_of(&s, t->master, "master.piece");
     s.exp_avg = piece_of(&s, t->exp_avg, "exp_avg.piece");
     s.exp_avg_sq = piece_of(&s, t->exp_avg_sq, "exp_avg_sq.piece");
     Op **ops = update->ops;
     int count = update->op_count;
-    ENSURE(ops[0]->kind == OP_all_reduce, "%s does not sum gradients first", update->name);
     graph_set_ops(p, update, NULL, 0);
-    scatter_gradient(&s);
-    for (int i = 1; i < count; i++)
+    sum_gradient(&s);
+    Value *loss = summed(&s, p->counters.step_loss, GROUP_DATA, "step_loss.sum");
+    for (int i = 0; i < count; i++) {
+        op_read_instead(ops[i], p->counters.step_loss, loss);
         rewrite(&s, ops[i]);
+    }
     keep_pieces(&s);
 }

@@ -6,8 +6,10 @@
  * kernel each, whatever the number of tensors. What ranks share out comes first, then what each has a
  * part of the gradient of, so that each of these is one run too. The gaps that round a tensor up to a
  * whole row stay zero: their gradient is zero, and so is their update. Where masters are to be shared
- * out each rank gets equally many rows, and what is its own master, though other weights are not, lies
- * in the first rank's. */
+ * out each rank gets equally many rows of each section: of what is its own master, though other weights
+ * are not, and of all the rest; where gradients are too, of each module, whose gradients are a buffer
+ * that does not last. */
+#include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
@@ -28,12 +30,50 @@ static bool is_of(const Program *p, const Param *param, int64_t ranks, Class cla
     return value_trains(param->weight) && own == class;
 }
 
-static int64_t trained_elements(const Program *p, int64_t ranks, Class class) {
-    int64_t n = 0;
-    for (int i = 0; i < p->param_count; i++)
-        if (is_of(p, &p->params[i], ranks, class))
-            n += round_up(value_elements(p->params[i].weight));
-    return n;
+/* Where each parameter lies in the runs. */
+typedef struct {
+    Program *p;
+    int64_t ranks, stage; /* that share masters out, and what beside them */
+    int64_t *offset;      /* by parameter; of what trains */
+    int64_t end;
+} RunLayout;
+
+static void begin_section(RunLayout *l, const char *weight) {
+    TrainState *s = &l->p->train;
+    s->sections = arena_grow(l->p->arena, s->sections, s->section_count, &s->section_capacity,
+                             sizeof *s->sections);
+    const char *name = arena_strndup(l->p->arena, weight, module_length(weight));
+    s->sections[s->section_count++] = (Section){.name = name, .first = l->end};
+}
+
+/* Whole rows for each rank. */
+static void end_section(RunLayout *l) {
+    Section *s = &l->p->train.sections[l->p->train.section_count - 1];
+    int64_t rows = l->ranks * TRAIN_COLS;
+    s->elements = (l->end - s->first + rows - 1) / rows * rows;
+    l->end = s->first + s->elements;
+}
+
+/* The tensors of a class; those that ranks share out in sections. */
+static void lay_out(RunLayout *l, Class class) {
+    const char *last = NULL;
+    for (int i = l->p->param_count - 1; i >= 0; i--) {
+        const Param *param = &l->p->params[i];
+        const char *name = param->weight->name;
+        if (!is_of(l->p, param, l->ranks, class))
+            continue;
+        bool apart = l->stage > 1 && class != CLASS_REAL;
+        bool begins = !last || (apart && !same_module(last, name));
+        if (l->ranks > 1 && last && begins)
+            end_section(l);
+        if (l->ranks > 1 && begins)
+            begin_section(l, name);
+        l->offset[i] = l->end;
+        l->end += round_up(value_elements(param->weight));
+        last = name;
+    }
+    if (l->ranks > 1 && last)
+        end_section(l);
 }
 
 /* The run is called adapters where nothing else is in it. */
@@ -68,52 +108,65 @@ static void make_runs(Program *p, const Spec *spec, int64_t rows) {
         s->exp_avg_sq = value_2d(p, "exp_avg_sq", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
 }
 
-static void place(Program *p, Param *param, int64_t offset) {
+/* The section with that element of the runs; NULL: ranks share nothing out. */
+static Section *section_at(TrainState *s, int64_t offset) {
+    for (int i = s->section_count - 1; i >= 0; i--)
+        if (offset >= s->sections[i].first)
+            return &s->sections[i];
+    return NULL;
+}
+
+static Value *gradient_of(Program *p, const RunLayout *l, const Param *param, int64_t offset) {
+    Section *s = section_at(&p->train, offset);
+    if (l->stage < 2 || !s)
+        return part(p, p->train.gradient, offset, param->weight, ".grad");
+    if (!s->gradient)
+        s->gradient = value_2d(p, arena_printf(p->arena, "%s.gradients", s->name), ROLE_ACTIVATION,
+                               p->real, s->elements / TRAIN_COLS, TRAIN_COLS, param->weight->pos);
+    return part(p, s->gradient, offset - s->first, param->weight, ".grad");
+}
+
+static void place(Program *p, const RunLayout *l, Param *param, int64_t offset) {
     TrainState *s = &p->train;
+    const Section *section = section_at(s, offset);
     /* One of `real` in a 16-bit program is its own master; its 16-bit copy is never read. */
     bool own = param->weight->dtype == p->real;
     Value *read = !own ? s->weight : s->real_weight ? s->real_weight : s->master;
     value_move(param->weight, part(p, read, offset, param->weight, ""));
     param->master = own ? param->weight : part(p, s->master, offset, param->weight, ".master");
-    param->gradient = part(p, s->gradient, offset, param->weight, ".grad");
+    param->gradient = gradient_of(p, l, param, offset);
     param->exp_avg = part(p, s->exp_avg, offset, param->weight, ".exp_avg");
     param->exp_avg_sq = part(p, s->exp_avg_sq, offset, param->weight, ".exp_avg_sq");
+    if (section) {
+        param->piece_first = offset - section->first;
+        param->piece_elements = section->elements / l->ranks;
+        param->piece_at = section->first / l->ranks;
+    }
     s->shard |= param->shard;
     s->partial |= param->partial;
 }
 
-/* Of a rank's piece, where so many share out what trains. */
-static int64_t piece_elements(int64_t all, int64_t ranks, int64_t least) {
-    int64_t piece = round_up((all + ranks - 1) / ranks);
-    return piece > least ? piece : least;
-}
-
-static void place_all(Program *p, int64_t ranks, Class class, int64_t offset) {
-    for (int i = p->param_count - 1; i >= 0; i--) {
-        Param *param = &p->params[i];
-        if (!is_of(p, param, ranks, class))
-            continue;
-        place(p, param, offset);
-        offset += round_up(value_elements(param->weight));
-    }
-}
-
 void pass_train_state(Program *p, const Spec *spec) {
-    int64_t elements[CLASS_COUNT], n = 0, ranks = spec->parallelism.data_parallel_shard_degree;
-    for (int class = 0; class < CLASS_COUNT; class ++)
-        n += elements[class] = trained_elements(p, ranks, (Class) class);
-    if (!n)
-        return;
-    if (elements[CLASS_REAL])
-        p->train.real_weight =
-            value_2d(p, "trained_real", role_of_run(p), p->real, elements[CLASS_REAL] / TRAIN_COLS,
-                     TRAIN_COLS, spec_pos(spec, KEY_optimizer_name));
-    make_runs(p, spec, ranks * piece_elements(n, ranks, elements[CLASS_REAL]) / TRAIN_COLS);
-    p->train.shard_rows = elements[CLASS_SHARDED] / TRAIN_COLS;
-    p->train.partial_rows = elements[CLASS_PARTIAL] / TRAIN_COLS;
-    int64_t offset = 0;
+    RunLayout l = {.p = p,
+                   .ranks = spec->parallelism.data_parallel_shard_degree,
+                   .stage = spec->parallelism.shard_stage};
+    int64_t rows[CLASS_COUNT];
+    l.offset = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *l.offset);
     for (int class = 0; class < CLASS_COUNT; class ++) {
-        place_all(p, ranks, (Class) class, offset);
-        offset += elements[class];
+        int64_t first = l.end;
+        lay_out(&l, (Class) class);
+        rows[class] = (l.end - first) / TRAIN_COLS;
     }
+    if (!l.end)
+        return;
+    if (rows[CLASS_REAL])
+        p->train.real_weight =
+            value_2d(p, "trained_real", role_of_run(p), p->real, rows[CLASS_REAL], TRAIN_COLS,
+                     spec_pos(spec, KEY_optimizer_name));
+    make_runs(p, spec, l.end / TRAIN_COLS);
+    p->train.shard_rows = rows[CLASS_SHARDED];
+    p->train.partial_rows = rows[CLASS_PARTIAL];
+    for (int i = p->param_count - 1; i >= 0; i--)
+        if (value_trains(p->params[i].weight))
+            place(p, &l, &p->params[i], l.offset[i]);
 }

@@ -3,9 +3,9 @@
  * A collective that nothing in its entry waits for moves to the communication stream where other work
  * lies behind it, and with it all such collectives of the entry and all others of their group, so that
  * they stay in one order. All else is on the compute stream. A launch waits for those on other streams
- * whose results it needs, or whose operands it overwrites; an entry begins on the compute stream, and
- * ends when all of its streams have. Where all that is predicted to cost more than it saves, one stream
- * does. */
+ * whose results it needs, whose operands it overwrites, or that its ops come after; an entry begins on
+ * the compute stream, and ends when all of its streams have. Where all that is predicted to cost more
+ * than it saves, one stream does. */
 #include "plan/streams.h"
 
 #include "graph/op_table.h"
@@ -57,6 +57,15 @@ static void choose_streams(const Plan *plan, PlanEntry *entry) {
             move_group(plan, entry, plan->collectives[entry->launches[i].index].group);
 }
 
+/* Whether an op of the launch is held back until one of the other has run. */
+static bool is_held(const Launch *launch, const Launch *other) {
+    for (int i = 0; i < launch->op_count; i++)
+        for (int k = 0; launch->ops[i]->after && k < other->op_count; k++)
+            if (other->ops[k] == launch->ops[i]->after)
+                return true;
+    return false;
+}
+
 /* By stream: the last launch there that this one must come after; -1: none. */
 static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAMS]) {
     const Launch *launch = &entry->launches[index];
@@ -64,7 +73,8 @@ static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAM
         needed[s] = -1;
     for (int i = index - 1; i >= 0; i--) {
         const Launch *other = &entry->launches[i];
-        if (other->stream != launch->stream && needed[other->stream] < 0 && conflict(other, launch))
+        if (other->stream != launch->stream && needed[other->stream] < 0 &&
+            (conflict(other, launch) || is_held(launch, other)))
             needed[other->stream] = i;
     }
 }

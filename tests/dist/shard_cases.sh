@@ -49,4 +49,28 @@ test_sharded_resume() {
     done
 }
 
-shard_tests='sharded_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume'
+# Gradients shared out: added up over micro-steps, and over replicas. Without graphs nothing but the waits
+# keeps the second stream in its place.
+stage=2
+staged() { printf '%s\n' "$(shards "$1")" parallelism.shard_stage=$stage; }
+staged_grid() { printf '%s\n' $(grid "$1") parallelism.shard_stage=$stage; }
+test_sharded_gradients() {
+    unequal_targets
+    layout_of=staged pair shard2 demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" \
+        training.steps=4 && same_training 1e-11 shard2_one_out shard2_many_out
+}
+test_sharded_gradients_replicas() {
+    layout_of=staged_grid pair shard2_grid pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 &&
+        same_training 1e-11 shard2_grid_one_out shard2_grid_many_out
+}
+test_sharded_gradients_late() {
+    layout_of=staged pair shard2_late pretrain_tied 2 1 precision.dtype=bf16 training.steps=4 \
+        compile.cuda_graph=false &&
+        grep -q RT_STREAM_COMMUNICATION "$work/shard2_late_many/program.c" &&
+        same_training 1e-4 shard2_late_one_out shard2_late_many_out &&
+        SIM_QUEUE=lazy:1 run shard2_late_many shard2_lazy "--init $cases/pretrain_tied/model" &&
+        cmp "$work/shard2_late_many_out/loss.csv" "$work/shard2_lazy/loss.csv"
+}
+
+shard_tests='sharded_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume
+sharded_gradients_replicas sharded_gradients_late'

@@ -12,32 +12,32 @@
 #define STEP 256ul /* i32 [1], counter step */
 #define APPLIED 512ul /* i32 [1], counter applied */
 #define BAD_STEP 768ul /* i32 [1], counter bad_step */
-#define EVAL_LOSS 1024ul /* f32 [1], counter eval_loss */
-#define LR 1280ul /* f32 [4, 1], counter lr */
-#define BIAS_CORRECTION1 1536ul /* f32 [4, 1], counter bias_correction1 */
-#define BIAS_CORRECTION2 1792ul /* f32 [4, 1], counter bias_correction2 */
-#define LOSS 2048ul /* f32 [4, 1], counter loss */
-#define GRAD_NORM 2304ul /* f32 [4, 1], counter grad_norm */
-#define EVAL_TOP1 2560ul /* f32 [1], counter eval_top1 */
-#define EVAL_TOP5 2816ul /* f32 [1], counter eval_top5 */
-#define IMAGE_MEAN 3072ul /* f32 [1], constant image_mean */
-#define IMAGE_STD 3328ul /* f32 [1], constant image_std */
-#define LOSS_GRAD 3584ul /* f32 [1], constant loss.grad */
-#define TRAINED 3840ul /* bf16 [12, 1024], weight trained */
+#define STEP_LOSS 1024ul /* f32 [1], counter step_loss */
+#define EVAL_LOSS 1280ul /* f32 [1], counter eval_loss */
+#define LR 1536ul /* f32 [4, 1], counter lr */
+#define BIAS_CORRECTION1 1792ul /* f32 [4, 1], counter bias_correction1 */
+#define BIAS_CORRECTION2 2048ul /* f32 [4, 1], counter bias_correction2 */
+#define LOSS 2304ul /* f32 [4, 1], counter loss */
+#define GRAD_NORM 2560ul /* f32 [4, 1], counter grad_norm */
+#define EVAL_TOP1 2816ul /* f32 [1], counter eval_top1 */
+#define EVAL_TOP5 3072ul /* f32 [1], counter eval_top5 */
+#define IMAGE_MEAN 3328ul /* f32 [1], constant image_mean */
+#define IMAGE_STD 3584ul /* f32 [1], constant image_std */
+#define LOSS_GRAD 3840ul /* f32 [1], constant loss.grad */
+#define TRAINED 4096ul /* bf16 [12, 1024], weight trained */
 #define LAYERS_2_BIAS TRAINED /* bf16 [10], layers.2.bias */
 #define LAYERS_2_WEIGHT (TRAINED + 2048ul) /* bf16 [10, 64], layers.2.weight */
 #define LAYERS_1_BIAS (TRAINED + 4096ul) /* bf16 [64], layers.1.bias */
 #define LAYERS_1_WEIGHT (TRAINED + 6144ul) /* bf16 [64, 64], layers.1.weight */
 #define LAYERS_0_BIAS (TRAINED + 14336ul) /* bf16 [64], layers.0.bias */
 #define LAYERS_0_WEIGHT (TRAINED + 16384ul) /* bf16 [64, 64], layers.0.weight */
-#define GRADIENT 28416ul /* f32 [12289], gradient */
+#define GRADIENT 28672ul /* f32 [12, 1024], gradient */
 #define LAYERS_2_BIAS_GRAD GRADIENT /* f32 [10], layers.2.bias.grad */
 #define LAYERS_2_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [10, 64], layers.2.weight.grad */
 #define LAYERS_1_BIAS_GRAD (GRADIENT + 8192ul) /* f32 [64], layers.1.bias.grad */
 #define LAYERS_1_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [64, 64], layers.1.weight.grad */
 #define LAYERS_0_BIAS_GRAD (GRADIENT + 28672ul) /* f32 [64], layers.0.bias.grad */
 #define LAYERS_0_WEIGHT_GRAD (GRADIENT + 32768ul) /* f32 [64, 64], layers.0.weight.grad */
-#define STEP_LOSS (GRADIENT + 49152ul) /* f32 [1], step_loss */
 #define MASTER_PIECE 77824ul /* f32 [6, 1024], optimizer master.piece */
 #define EXP_AVG_PIECE 102400ul /* f32 [6, 1024], optimizer exp_avg.piece */
 #define EXP_AVG_SQ_PIECE 126976ul /* f32 [6, 1024], optimizer exp_avg_sq.piece */

@@ -397,7 +397,7 @@ static const RtProgram program = {
         .bias_correction2 = BIAS_CORRECTION2,
         .loss = LOSS,
         .grad_norm = GRAD_NORM,
-        .step_loss = GRADIENT + 49152,
+        .step_loss = STEP_LOSS,
         .eval_loss = EVAL_LOSS,
     },
     .metrics = (const RtMetric[]){{"top1", EVAL_TOP1}, {"top5", EVAL_TOP5}},
