@@ -415,6 +415,8 @@
       "Tokens in a chunk of the head.")                                                            \
     K(compile, overlap, BOOL, "true", "", ALWAYS,                                                  \
       "Copy a batch to the device while it works on the one before.")                              \
+    K(compile, pool_first, BOOL, "true", "", IMAGES,                                               \
+      "Put a ReLU behind the max pooling that reads it.")                                          \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES,                                         \
       "How images lie in memory: each pixel's channels together, or channel by channel.")
 

@@ -1,0 +1,63 @@
+/* A ReLU behind its max pooling instead of before it: max_pool(relu(x)) is relu(max_pool(x)), bit for
+ * bit, for a ReLU keeps the order of numbers. Gradients are the same too: where a window's largest
+ * differs, all of it is at a place where the ReLU's gradient is 0. What the ReLU keeps for backward
+ * then has a number a window, not one a pixel.
+ *
+ * Requires forward graphs only. */
+#include "pass/pass.h"
+
+static bool keeps_order(OpKind kind) { return kind == OP_relu || kind == OP_relu6; }
+
+static int reader_count(const Graph *graph, const Value *v) {
+    int count = 0;
+    for (int i = 0; i < graph->op_count; i++)
+        count += op_reads(graph->ops[i], v);
+    return count;
+}
+
+/* The activation before a pool, where nobody else wants it. */
+static const Op *activation_of(const Graph *graph, const Op *op) {
+    if (op->kind != OP_max_pool2d)
+        return NULL;
+    const Op *before = graph_producer(graph, op->in[0]);
+    bool alone = before && keeps_order(before->kind) && reader_count(graph, before->out[0]) == 1;
+    return alone ? before : NULL;
+}
+
+static bool is_before_pool(const Graph *graph, const Op *op) {
+    for (int i = 0; keeps_order(op->kind) && i < graph->op_count; i++)
+        if (activation_of(graph, graph->ops[i]) == op)
+            return true;
+    return false;
+}
+
+/* Both anew, the other way round. The activation writes what the pool did, of which there may be views;
+ * each value is called after the op that makes it. */
+static void swap(Program *p, Graph *graph, const Op *activation, const Op *pool) {
+    Op *first = op_add(p, graph, pool->kind, pool->name, activation->in, 1, pool->attr, pool->pos);
+    Op *second = op_add_into(p, graph, activation->kind, activation->name, first->out, 1, pool->out,
+                             1, activation->attr, activation->pos);
+    second->out[0]->name = activation->out[0]->name;
+    second->observe = pool->observe;
+}
+
+static void rewrite(Program *p, Graph *graph) {
+    const Graph old = *graph;
+    if (!graph_find(graph, OP_max_pool2d))
+        return;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < old.op_count; i++) {
+        const Op *activation = activation_of(&old, old.ops[i]);
+        if (activation)
+            swap(p, graph, activation, old.ops[i]);
+        else if (!is_before_pool(&old, old.ops[i]))
+            graph_add(p, graph, old.ops[i]);
+    }
+}
+
+void pass_pool_first(Program *p, const Spec *spec) {
+    if (!spec->compile.pool_first)
+        return;
+    rewrite(p, &p->entry[ENTRY_MICRO_STEP]);
+    rewrite(p, &p->entry[ENTRY_EVALUATE]);
+}
