@@ -47,13 +47,13 @@ static json_t *copies_json(const Rt *rt) {
     return all;
 }
 
-static json_t *predicted_json(const Rt *rt) {
+static json_t *predicted_json(const Rt *rt, const Memory *memory) {
     const RtPredicted *p = &rt->program->predicted;
     double steps = (double)rt->measured.steps;
     return json_pack("{s:s, s:{s:o}, s:{s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:{s:o}}", "device",
                      p->device, "iteration_ms", "median", number(p->iteration_ms), "memory",
-                     "planned_bytes", whole((double)p->arena_bytes), "process_planned_bytes",
-                     whole((double)p->process_bytes), "copies", "h2d", "bytes",
+                     "planned_bytes", whole(memory->planned), "process_planned_bytes",
+                     whole(memory->process_planned), "copies", "h2d", "bytes",
                      whole(p->h2d_bytes * steps), "kernels", "launches",
                      whole(p->kernel_launches * steps), "flops", "per_step", number(p->flops));
 }
@@ -101,7 +101,8 @@ static json_t *numa_json(const Numa *numa) {
 }
 
 /* What the cards exchanged; a program for one exchanges nothing. Between cards of one process all of it
- * is copies, which are counted with the others too. */
+ * is copies, which are counted with the others too; the records of a window do not tell what a copy is
+ * for, so their time is that of copies.d2d alone. */
 static json_t *collectives_json(const RtMeasured *m) {
     static const char *const purposes[RT_PURPOSES] = {"broadcast", "gather", "reduce"};
     json_t *kinds = json_object();
@@ -186,13 +187,7 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
     if (!report)
         rt_internal("the report's head cannot be built");
     set_times(report, rt, f);
-    json_object_set_new(report, "memory",
-                        json_pack("{s:o, s:o, s:o, s:o}", "planned_bytes",
-                                  whole((double)program->predicted.arena_bytes),
-                                  "measured_peak_bytes", whole(f->arena_bytes),
-                                  "process_planned_bytes",
-                                  known((double)program->predicted.process_bytes),
-                                  "process_peak_bytes", known((double)m->process_peak_bytes)));
+    json_object_set_new(report, "memory", memory_json(&f->memory));
     json_object_set_new(report, "loss",
                         json_pack("{s:o, s:o, s:o, s:o}", "first", number(f->first_loss), "last",
                                   number(f->last_loss), "heldout_before", number(m->before.loss),
@@ -207,7 +202,7 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
                                   "share_of_peak", number(f->share_of_peak)));
     json_object_set_new(report, "profiling_window", window_json(rt->profile));
     json_object_set_new(report, "data", data_json(rt));
-    json_object_set_new(report, "predicted", predicted_json(rt));
+    json_object_set_new(report, "predicted", predicted_json(rt, &f->memory));
     json_object_set_new(report, "versions", versions_json(rt));
     return report;
 }
@@ -303,10 +298,8 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     print_a_step(out, rt);
     if (profiled)
         print_window(out, rt);
-    line(out, "arenas, bytes", "%.0f", f->arena_bytes, (double)program->predicted.arena_bytes);
-    line(out, "process, peak bytes", "%.0f",
-         m->process_peak_bytes ? (double)m->process_peak_bytes : NAN,
-         program->predicted.process_bytes ? (double)program->predicted.process_bytes : NAN);
+    line(out, "arenas, bytes", "%.0f", f->memory.measured, f->memory.planned);
+    line(out, "process, peak bytes", "%.0f", f->memory.process_peak, f->memory.process_planned);
     if (loader_facts(rt->loader)->skipped > 0)
         line(out, "images left out", "%.0f", (double)loader_facts(rt->loader)->skipped, NAN);
     line(out, "loss, first step", "%.6f", f->first_loss, NAN);
@@ -380,6 +373,7 @@ void report_write(Rt *rt) {
                  {"report.json", print_json}}; /* last: where it is, all is */
     char error[RT_MAX_PATH + 256];
     Figures figures = figures_of(rt);
+    figures.memory = ranks_memory(rt);
     if (!rt_make_folder(rt->options.out_dir))
         rt_fail("%s: the folder cannot be made; choose another one with --out",
                 rt->options.out_dir);

@@ -54,6 +54,16 @@ static void work_out_feeding(const RtMeasured *m, Figures *figures) {
     figures->bound_by = known ? feedings[longest].name : NULL;
 }
 
+static double known(size_t bytes) { return bytes > 0 ? (double)bytes : NAN; }
+
+static Memory memory_of(const Rt *rt) {
+    const RtPredicted *planned = &rt->program->predicted;
+    return (Memory){.planned = (double)planned->arena_bytes,
+                    .measured = (double)arena_bytes(rt->program),
+                    .process_planned = known(planned->process_bytes),
+                    .process_peak = known(rt->measured.process_peak_bytes)};
+}
+
 Figures figures_of(const Rt *rt) {
     const RtProgram *program = rt->program;
     Figures figures;
@@ -66,6 +76,6 @@ Figures figures_of(const Rt *rt) {
     figures.last_loss = history(rt, rt->losses, rt->known_steps - 1);
     double rate = 1e3 * program->predicted.flops / figures.median;
     figures.share_of_peak = rt->device.simulated ? NAN : rate / program->predicted.peak_flops;
-    figures.arena_bytes = (double)arena_bytes(program);
+    figures.memory = memory_of(rt);
     return figures;
 }

@@ -6,13 +6,19 @@
 
 enum { FEEDINGS = 3 };
 
+/* Bytes of a card; NAN: unknown. */
+typedef struct {
+    double planned, measured; /* arenas */
+    double process_planned, process_peak;
+} Memory;
+
 /* NAN: not measured. */
 typedef struct {
     double median, p10, p90, first; /* ms a step, outside the profiling window */
     double units_per_s;             /* tokens, or what else the program counts */
     double first_loss, last_loss;
     double share_of_peak;
-    double arena_bytes;
+    Memory memory;
     double feeding[FEEDINGS]; /* ms a step, means */
     const char *bound_by;     /* of these the longest; NULL: unknown */
     const char *host_memory;  /* that batches are copied from */

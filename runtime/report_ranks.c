@@ -35,8 +35,7 @@ static double window_step_ms(const RtMeasured *m) {
 static RankFigures own_figures(const Rt *rt) {
     Figures f = figures_of(rt);
     CommTimes times = profile_comm_times(rt->profile);
-    double steps = (double)profile_steps(rt->profile),
-           peak = (double)rt->measured.process_peak_bytes;
+    double steps = (double)profile_steps(rt->profile);
     RankFigures own = {.iteration_ms = f.median,
                        .data_wait_ms = f.feeding[0],
                        .copy_ms = f.feeding[1],
@@ -45,7 +44,7 @@ static RankFigures own_figures(const Rt *rt) {
                        .exposed_ms = (times.comm - times.overlapped) / steps,
                        .overlapped_ms = times.overlapped / steps,
                        .work_ms = times.work / steps,
-                       .process_peak_bytes = peak > 0 ? peak : NAN,
+                       .memory = f.memory,
                        .profiled_steps = profile_steps(rt->profile),
                        .window_origin = profile_origin(rt->profile)};
     if (gethostname(own.host, sizeof own.host - 1) != 0)
@@ -119,6 +118,17 @@ void ranks_free(Rt *rt) {
 
 const RankFigures *ranks_figures(const Rt *rt, int rank) { return &rt->by_rank->ranks[rank]; }
 
+Memory ranks_memory(const Rt *rt) {
+    Memory most = rt->by_rank->ranks[0].memory;
+    for (int r = 1; r < rt->ranks; r++) {
+        const Memory *m = &rt->by_rank->ranks[r].memory;
+        most = (Memory){fmax(most.planned, m->planned), fmax(most.measured, m->measured),
+                        fmax(most.process_planned, m->process_planned),
+                        fmax(most.process_peak, m->process_peak)};
+    }
+    return most;
+}
+
 /* ---- over all ranks -------------------------------------------------------------------------- */
 
 typedef struct {
@@ -165,6 +175,17 @@ static double bubble(const Rt *rt) {
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+static json_t *bytes_json(double bytes) {
+    return isfinite(bytes) ? json_integer((json_int_t)bytes) : json_null();
+}
+
+json_t *memory_json(const Memory *m) {
+    return json_pack("{s:o, s:o, s:o, s:o}", "planned_bytes", bytes_json(m->planned),
+                     "measured_peak_bytes", bytes_json(m->measured), "process_planned_bytes",
+                     bytes_json(m->process_planned), "process_peak_bytes",
+                     bytes_json(m->process_peak));
+}
+
 static void set_kinds(json_t *collectives, const Rt *rt) {
     for (int k = 0; k < RT_COLLECTIVES; k++) {
         json_t *kind = json_object_get(collectives, collective_name((RtCollective)k));
@@ -181,7 +202,7 @@ static json_t *rank_json(const RankFigures *r, int rank) {
                      number(r->data_wait_ms), "copy_ms", number(r->copy_ms), "compute_ms",
                      number(r->compute_ms), "work_ms", number(r->work_ms), "collectives_ms",
                      number(r->comm_ms), "exposed_ms", number(r->exposed_ms), "overlapped_ms",
-                     number(r->overlapped_ms), "process_peak_bytes", number(r->process_peak_bytes));
+                     number(r->overlapped_ms), "memory", memory_json(&r->memory));
 }
 
 static bool is_alone(const Rt *rt) { return rt->ranks == 1 && rt->card_count < 2; }

@@ -3,6 +3,7 @@
 #define GPUOPT_REPORT_RANKS_H
 
 #include "runtime/profile_comm.h"
+#include "runtime/report_figures.h"
 #include "runtime/rt.h"
 
 #include <jansson.h>
@@ -14,7 +15,7 @@ typedef struct RankFigures {
     char host[64];
     double iteration_ms, data_wait_ms, copy_ms, compute_ms; /* as in the report of one rank */
     double comm_ms, exposed_ms, overlapped_ms, work_ms;     /* of the profiling window */
-    double process_peak_bytes;
+    Memory memory;
     int64_t profiled_steps; /* 0: no window */
     uint64_t window_origin; /* CUPTI's clock when all ranks began the window */
     double window_step_ms;  /* a step in it */
@@ -26,10 +27,13 @@ typedef struct RankFigures {
 void ranks_gather(Rt *rt);
 void ranks_free(Rt *rt);
 const RankFigures *ranks_figures(const Rt *rt, int rank);
+/* Of each figure the largest of all ranks: a pipeline's stages differ. */
+Memory ranks_memory(const Rt *rt);
 
 /* Adds times to "collectives", and "communication", "imbalance" and "per_rank"; nothing with one
  * rank. */
 void ranks_json(json_t *report, const Rt *rt);
+json_t *memory_json(const Memory *);
 void ranks_print(FILE *out, const Rt *rt);
 
 #endif

@@ -71,7 +71,7 @@ void comm_gather(Rt *run, const void *mine, void *all, int bytes, const char *wh
         return;
     if (bytes == sizeof(RankFigures)) {
         RankFigures *other = (RankFigures *)all + 1;
-        other->iteration_ms *= 2, other->data_wait_ms += 3;
+        other->iteration_ms *= 2, other->data_wait_ms += 3, other->memory.measured += 40;
         other->window_origin -= 100;
         other->kind_ms[RT_ALL_REDUCE] *= 0.5;
     } else {
@@ -393,7 +393,7 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "kernels.launches", 70);
     assert_number(r, "graphs.launches", 21);
     assert_number(r, "copies.h2d.bytes", 448);
-    assert_number(r, "memory.measured_peak_bytes", 1260);
+    assert_number(r, "memory.measured_peak_bytes", 1300);
     assert_number(r, "loss.first", 4);
     assert_number(r, "loss.heldout_before", 5.5);
     assert_number(r, "flops.share_of_peak", 0.2);
