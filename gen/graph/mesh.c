@@ -35,6 +35,7 @@ const char *collective_name(CollectiveKind kind) {
                                                         [COLLECTIVE_ALL_GATHER] = "all_gather",
                                                         [COLLECTIVE_REDUCE_SCATTER] =
                                                             "reduce_scatter",
-                                                        [COLLECTIVE_BROADCAST] = "broadcast"};
+                                                        [COLLECTIVE_BROADCAST] = "broadcast",
+                                                        [COLLECTIVE_SEND_RECV] = "send_recv"};
     return names[kind];
 }

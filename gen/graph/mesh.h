@@ -36,6 +36,7 @@ typedef enum {
     COLLECTIVE_ALL_GATHER,
     COLLECTIVE_REDUCE_SCATTER,
     COLLECTIVE_BROADCAST,
+    COLLECTIVE_SEND_RECV, /* of a pipeline's stage with its neighbours: no op, but in its schedule */
     COLLECTIVE_KINDS
 } CollectiveKind;
 

@@ -234,6 +234,7 @@ static void predict_step(Plan *plan) {
     count_copies(plan, ENTRY_COLLECT, micro_steps);
     memset(plan->exchanged, 0, sizeof plan->exchanged);
     double alone_ms = count_collectives(plan, ENTRY_MICRO_STEP);
+    alone_ms += count_collectives(plan, ENTRY_BACKWARD);
     alone_ms += count_collectives(plan, ENTRY_UPDATE);
     bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
     plan->exposed_ms = overlaps ? plan->step.ms - alone_ms : plan_exchanged(plan).ms;

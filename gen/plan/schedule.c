@@ -75,10 +75,15 @@ typedef struct {
     const StageSchedule *stages;
     StageTime *times;
     int count;
+    int micro_batches;
     int *next;      /* by stage: its action at hand */
     double *now;    /* by stage */
-    double **begun; /* by stage and action: when an exchange could begin; -1: not yet */
+    double **begun; /* by stage, kind and micro-batch: when it could begin; -1: not yet */
 } Run;
+
+static double *begun(const Run *run, int stage, ActionKind kind, int micro_batch) {
+    return &run->begun[stage][(size_t)kind * (size_t)run->micro_batches + (size_t)micro_batch];
+}
 
 /* The other end of an exchange. */
 static double begun_there(const Run *run, int stage, Action action) {
@@ -87,13 +92,7 @@ static double begun_there(const Run *run, int stage, Action action) {
                                        [ACTION_RECEIVE_GRADIENT] = ACTION_SEND_GRADIENT,
                                        [ACTION_SEND_GRADIENT] = ACTION_RECEIVE_GRADIENT};
     bool before = action.kind == ACTION_RECEIVE_ACTIVATION || action.kind == ACTION_SEND_GRADIENT;
-    int there = before ? stage - 1 : stage + 1;
-    const StageSchedule *s = &run->stages[there];
-    for (int i = 0; i < s->count; i++)
-        if (s->actions[i].kind == other[action.kind] &&
-            s->actions[i].micro_batch == action.micro_batch)
-            return run->begun[there][i];
-    return -1;
+    return *begun(run, before ? stage - 1 : stage + 1, other[action.kind], action.micro_batch);
 }
 
 /* Behind the exchanges that begin together with this one. */
@@ -104,12 +103,22 @@ static int group_end(const StageSchedule *s, int first) {
     return end;
 }
 
+int schedule_exchanges(const StageSchedule *s) {
+    int count = 0;
+    for (int i = 0; i < s->count; i++)
+        if (action_exchanges(s->actions[i].kind)) {
+            count++;
+            i = group_end(s, i);
+        }
+    return count;
+}
+
 static bool exchange(Run *run, int stage) {
     const StageSchedule *s = &run->stages[stage];
     int first = run->next[stage], end = group_end(s, first);
     double done = run->now[stage];
     for (int i = first; i < end; i++)
-        run->begun[stage][i] = run->now[stage];
+        *begun(run, stage, s->actions[i].kind, s->actions[i].micro_batch) = run->now[stage];
     for (int i = first; i < end; i++) {
         double there = begun_there(run, stage, s->actions[i]);
         if (there < 0)
@@ -138,17 +147,28 @@ static bool act(Run *run, int stage) {
     return true;
 }
 
+static int most_micro_batches(const StageSchedule *stages, int count) {
+    int most = 0;
+    for (int s = 0; s < count; s++)
+        for (int i = 0; i < stages[s].count; i++)
+            if (stages[s].actions[i].micro_batch >= most)
+                most = stages[s].actions[i].micro_batch + 1;
+    return most;
+}
+
 static Run run_new(const StageSchedule *stages, StageTime *times, int count, Arena *arena) {
     Run run = {stages,
                times,
                count,
+               most_micro_batches(stages, count),
                arena_array(arena, (size_t)count, sizeof(int)),
                arena_array(arena, (size_t)count, sizeof(double)),
                arena_array(arena, (size_t)count, sizeof(double *))};
     for (int s = 0; s < count; s++) {
         times[s].busy_ms = times[s].wait_ms = 0;
-        run.begun[s] = arena_array(arena, (size_t)stages[s].count + 1, sizeof(double));
-        for (int i = 0; i < stages[s].count; i++)
+        size_t exchanges = ACTION_KINDS * (size_t)run.micro_batches;
+        run.begun[s] = arena_array(arena, exchanges + 1, sizeof(double));
+        for (size_t i = 0; i < exchanges; i++)
             run.begun[s][i] = -1;
     }
     return run;

@@ -17,7 +17,8 @@ typedef enum {
     ACTION_RECEIVE_ACTIVATION,
     ACTION_SEND_ACTIVATION,
     ACTION_RECEIVE_GRADIENT,
-    ACTION_SEND_GRADIENT
+    ACTION_SEND_GRADIENT,
+    ACTION_KINDS
 } ActionKind;
 
 typedef struct {
@@ -33,6 +34,8 @@ typedef struct {
 
 StageSchedule schedule_of(Arena *, PipelineSchedule, int stage, int stages, int micro_batches);
 bool action_exchanges(ActionKind);
+/* How often exchanges begin, those that begin together counted once. */
+int schedule_exchanges(const StageSchedule *);
 
 typedef struct {
     double forward_ms, backward_ms, exchange_ms; /* of one micro-batch; one exchange */

@@ -23,6 +23,15 @@ static double exchange_ms(const Plan *plan) {
                                 (double)value_bytes(v));
 }
 
+/* What a stage sends, all of it exposed. */
+static void count_exchanges(Plan *plan) {
+    Exchanged *sum = &plan->exchanged[COLLECTIVE_SEND_RECV];
+    sum->count = schedule_exchanges(&plan->schedule);
+    sum->bytes = (double)plan->program->micro_steps * sent_bytes(plan);
+    sum->ms = sum->count * plan->stage_time.exchange_ms;
+    plan->exposed_ms = plan_exchanged(plan).ms;
+}
+
 /* Each stage's own prediction is there; its step becomes that of all. */
 void plan_stages(Plan *const *stages, int count) {
     Arena arena = {0};
@@ -43,6 +52,7 @@ void plan_stages(Plan *const *stages, int count) {
         busy += times[s].busy_ms;
     for (int s = 0; s < count; s++) {
         stages[s]->stage_time = times[s];
+        count_exchanges(stages[s]);
         stages[s]->bubble = 1 - busy / (count * ms);
         stages[s]->step.ms = ms + update;
     }
@@ -67,7 +77,7 @@ static void print_stage(const Plan *plan, StrBuf *out) {
               (double)(plan_slots(plan, ARENA_STASH) * plan->arena_bytes[ARENA_STASH]) / MIB,
               plan->schedule.slots, t->forward_ms, t->backward_ms,
               plan->entry[ENTRY_UPDATE].cost.ms, t->wait_ms,
-              (double)plan->program->micro_steps * sent_bytes(plan) / MIB,
+              plan->exchanged[COLLECTIVE_SEND_RECV].bytes / MIB,
               plan->program->stage.begins);
 }
 
@@ -108,13 +118,14 @@ void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
 
 static json_t *stage_json(const Plan *plan) {
     const StageTime *t = &plan->stage_time;
-    return json_pack("{s:s, s:I, s:I, s:i, s:f, s:f, s:f, s:f, s:f}", "begins",
+    return json_pack("{s:s, s:I, s:I, s:i, s:f, s:f, s:f, s:f, s:f, s:f}", "begins",
                      plan->program->stage.begins, "process_bytes", (json_int_t)plan->process_bytes,
                      "kept_bytes_per_slot", (json_int_t)plan->arena_bytes[ARENA_STASH], "slots",
                      plan->schedule.slots, "forward_ms", t->forward_ms, "backward_ms",
                      t->backward_ms, "update_ms", plan->entry[ENTRY_UPDATE].cost.ms, "wait_ms",
                      t->wait_ms, "sent_bytes",
-                     (double)plan->program->micro_steps * sent_bytes(plan));
+                     plan->exchanged[COLLECTIVE_SEND_RECV].bytes, "communication_ms",
+                     plan_exchanged(plan).ms);
 }
 
 void pipeline_print_json(const Plan *const *stages, int count, StrBuf *out) {

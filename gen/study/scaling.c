@@ -10,7 +10,7 @@ enum { STEP_MS, SPEEDUP, EFFICIENCY, COMM_MS, EXPOSED_MS, COMM_BYTES, RANK_BYTES
 
 static const Figure figures[FIGURES] = {
     [STEP_MS] = {"step_ms", 0, "step, predicted ms"},
-    [SPEEDUP] = {"speedup", 0, "speed-up, times what one replica does"},
+    [SPEEDUP] = {"speedup", 0, "speed-up, times what one card does"},
     [EFFICIENCY] = {"efficiency", 0, "efficiency, speed-up a card"},
     [COMM_MS] = {"communication_ms", 0, "communication, ms a step"},
     [EXPOSED_MS] = {"exposed_ms", 0, "communication that nothing hides, ms a step"},
@@ -114,8 +114,8 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
         put_row(c, i, plans[i], out);
     sb_printf(out, "\na node has %d cards; between nodes %.0f GB/s a card and %.0f us\n",
               device_node_cards(device), device->network_rate / 1e9, device->network_ms * 1e3);
-    if (cards_of(plans[0]) > 1)
-        sb_printf(out, "speed-up is over the %d cards of one replica\n", cards_of(plans[0]));
+    if (plans[0]->program->stage.count > 1)
+        sb_puts(out, "communication and memory are those of the stage that needs most memory\n");
     put_warnings(c, plans, out);
 }
 

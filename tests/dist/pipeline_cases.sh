@@ -102,6 +102,7 @@ test_replicated_stages() {
 test_split_stages() {
     local of_many=("$(tensor 2)")
     staged split demo 1e-11 2 3 "${dropout[@]}" &&
+        counted split_many/stage_0 split_many_out 6 all_reduce send_recv &&
         tensors --tolerance 1e-11 --prefix logits "$work/split_one_out.dump" "$work/split_many_out.dump" &&
         run split_one split_from_one "${lora_start[*]} --steps 3" &&
         run split_many split_from_one "--resume" &&

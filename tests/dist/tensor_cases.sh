@@ -61,15 +61,20 @@ test_tensor_two_runs() {
         same_results tensor_lora_many_out tensor_again && same_results tensor_again tensor_lazy
 }
 
-# What the plan counts is what ran, kind by kind.
-test_tensor_counted() {
-    local kind planned ran
-    for kind in all_reduce all_gather reduce_scatter; do
-        planned=$(sed -n "/\"$kind\"/,/}/s/.*\"bytes\": *\([0-9]*\).*/\1/p" "$work/tensor_rows_many/plan.json")
-        ran=$(sed -n "/\"$kind\"/,/}/s/.*\"bytes\": *\([0-9]*\).*/\1/p" "$work/tensor_rows_many_out/report.json")
-        # Of the steps the first was dumped, not measured.
-        [ -n "$planned" ] && [ "$ran" -eq $((5 * planned)) ] || return 1
+# counted PLAN OUT STEPS KIND...: what the plan counts is what ran, kind by kind. Of the steps the first was
+# dumped, not measured.
+counted() {
+    local plan=$work/$1/plan.json report=$work/$2/report.json steps=$(($3 - 1)) kind field of planned ran
+    for kind in "${@:4}"; do
+        for field in count bytes; do
+            of="/\"$kind\"/,/}/s/.*\"$field\": *\([0-9]*\).*/\1/p"
+            planned=$(sed -n "$of" "$plan") ran=$(sed -n "$of" "$report")
+            [ -n "$planned" ] && [ "$ran" -eq $((steps * planned)) ] || return 1
+        done
     done
+}
+test_tensor_counted() {
+    counted tensor_rows_many tensor_rows_many_out 6 all_reduce all_gather reduce_scatter
 }
 
 # A checkpoint is that of one card, and so goes on with any number of them.

@@ -126,6 +126,17 @@ static void test_time(void **state) {
     for_pipelines(check_time);
 }
 
+/* Far more micro-batches than anyone would look through twice. */
+static void test_long_schedule(void **state) {
+    (void)state;
+    enum { MICRO_BATCHES = 1 << 19 };
+    StageSchedule stages[2];
+    for (int s = 0; s < 2; s++)
+        stages[s] = schedule_of(&arena, PIPELINE_1F1B, s, 2, MICRO_BATCHES);
+    check_time(PIPELINE_1F1B, stages, 2, MICRO_BATCHES);
+    assert_int_equal(schedule_exchanges(&stages[0]), MICRO_BATCHES + 1);
+}
+
 /* Stages that exchange in two orders wait for ever, and it shows. */
 static void test_deadlock(void **state) {
     (void)state;
@@ -219,6 +230,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_order, teardown),
         cmocka_unit_test_teardown(test_slots, teardown),
         cmocka_unit_test_teardown(test_time, teardown),
+        cmocka_unit_test_teardown(test_long_schedule, teardown),
         cmocka_unit_test_teardown(test_deadlock, teardown),
         cmocka_unit_test_teardown(test_stages, teardown),
         cmocka_unit_test_teardown(test_balance, teardown),
