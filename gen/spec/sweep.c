@@ -9,6 +9,7 @@ enum {
     MAX_POINTS = 4096,
     MAX_KEYS_PER_AXIS = 16,
     MAX_AXES = 32,
+    LONG_POINT_NAME = 64,
     MAX_POINT_NAME = 120,
     MAX_REPLICAS = 1024
 };
@@ -25,6 +26,7 @@ typedef struct {
     int nfixed, naxes, npoints;
     Axis axes[MAX_AXES];
     Spec *scratch; /* where values are tried before any point is read */
+    bool brief;    /* names of points have one word a key */
 } Study;
 
 /* ---- axes ---- */
@@ -129,10 +131,47 @@ static bool starts_with_digit(const char *value) {
     return isdigit((unsigned char)value[0]) || value[0] == '-';
 }
 
+typedef struct {
+    const char *text;
+    int length;
+} Word;
+
+/* The first one from there on; empty behind the last. */
+static Word word_at(const char *text) {
+    text += *text == '_';
+    return (Word){text, (int)strcspn(text, "_")};
+}
+
+static bool has_word(const char *leaf, Word wanted) {
+    for (Word w = word_at(leaf); w.length; w = word_at(w.text + w.length))
+        if (w.length == wanted.length && !memcmp(w.text, wanted.text, (size_t)w.length))
+            return true;
+    return false;
+}
+
+static bool is_of_one_key(const Study *study, Word word) {
+    int keys = 0;
+    for (int i = 0; i < study->naxes; i++)
+        for (int j = 0; j < study->axes[i].nkeys; j++)
+            keys += has_word(key_info[study->axes[i].keys[j]].leaf, word);
+    return keys == 1;
+}
+
+/* "replicate" of data_parallel_replicate_degree: the longest word that no other key of the study
+ * has. */
+static Word brief_leaf(const Study *study, const char *leaf) {
+    Word longest = {leaf, 0};
+    for (Word w = word_at(leaf); w.length; w = word_at(w.text + w.length))
+        if (w.length > longest.length && is_of_one_key(study, w))
+            longest = w;
+    return longest.length ? longest : (Word){leaf, (int)strlen(leaf)};
+}
+
 /* "r8", "dtype-bf16": only characters that are good in a folder's name. */
-static void name_setting(const Setting *setting, StrBuf *name) {
-    const char *value = strchr(setting->text, '=') + 1;
-    sb_printf(name, "%s%s", name->length ? "_" : "", key_info[setting->key].leaf);
+static void name_setting(const Study *study, const Setting *setting, StrBuf *name) {
+    const char *value = strchr(setting->text, '=') + 1, *leaf = key_info[setting->key].leaf;
+    Word shown = study->brief ? brief_leaf(study, leaf) : (Word){leaf, (int)strlen(leaf)};
+    sb_printf(name, "%s%.*s", name->length ? "_" : "", shown.length, shown.text);
     sb_puts(name, starts_with_digit(value) ? "" : "-");
     for (const char *c = value; *c; c++)
         if (isalnum((unsigned char)*c) || strchr("+-.", *c))
@@ -165,14 +204,30 @@ static int choose(const Study *study, int point, Setting *settings) {
     return count;
 }
 
+static StrBuf name_of(const Study *study, const Setting *settings, int count) {
+    StrBuf name = {0};
+    sb_puts(&name, "");
+    for (int i = study->nfixed; i < count; i++)
+        name_setting(study, &settings[i], &name);
+    return name;
+}
+
+/* All points of a study have names of one kind. */
+static bool has_long_names(const Study *study, Setting *settings) {
+    bool found = false;
+    for (int i = 0; i < study->npoints && !found; i++) {
+        StrBuf name = name_of(study, settings, choose(study, i, settings));
+        found = name.length > LONG_POINT_NAME;
+        sb_free(&name);
+    }
+    return found;
+}
+
 static void read_point(const Study *study, Sweep *sweep, const char *path, int index) {
     SweepPoint *point = &sweep->points[index];
     Setting *all = arena_array(study->arena, (size_t)study->nfixed + KEY_COUNT, sizeof *all);
     int count = choose(study, index, all);
-    StrBuf name = {0};
-    sb_puts(&name, "");
-    for (int i = study->nfixed; i < count; i++)
-        name_setting(&all[i], &name);
+    StrBuf name = name_of(study, all, count);
     point->name = unique_name(study, sweep, index, &name);
     sb_free(&name);
     point->spec = spec_resolve(study->arena, path, (Pos){0}, all, count, NULL);
@@ -190,6 +245,26 @@ static void refuse_always_in_vain(Arena *arena, const Sweep *sweep) {
     refuse_in_vain(arena, &always);
 }
 
+/* Such points come of products; they cost time, and the same row stands in the table twice. */
+static void warn_of_same_points(const Sweep *sweep, Pos at) {
+    int same = 0;
+    const char *first = NULL, *second = NULL;
+    for (int i = 1; i < sweep->count; i++)
+        for (int k = 0; k < i; k++) {
+            if (strcmp(sweep->points[i].spec->sha256, sweep->points[k].spec->sha256))
+                continue;
+            if (!same++) {
+                first = sweep->points[k].name;
+                second = sweep->points[i].name;
+            }
+            break;
+        }
+    if (same)
+        warn_at(at, "vary such keys in one line: \"a,b\" = [[1, false], [2, false], [2, true]]",
+                "%d of %d points %s an earlier one, for what differs has no effect there: %s is %s",
+                same, sweep->count, same > 1 ? "repeat" : "repeats", second, first);
+}
+
 static void refuse_repeats_alone(const Spec *spec) {
     if (spec_given(spec, KEY_benchmark_repeats) && !spec->origin[KEY_benchmark_repeats].inherited)
         user_error(spec_pos(spec, KEY_benchmark_repeats), "add a [sweep], or remove the key",
@@ -204,7 +279,10 @@ static Study *study_of(Arena *arena, const char *const *sets, int nsets) {
     return study;
 }
 
-static Sweep *read_points(const Study *study, const char *path) {
+static Sweep *read_points(Study *study, const char *path) {
+    Setting *settings =
+        arena_array(study->arena, (size_t)study->nfixed + KEY_COUNT, sizeof *settings);
+    study->brief = has_long_names(study, settings);
     Sweep *sweep = arena_alloc(study->arena, sizeof *sweep);
     sweep->swept = study->naxes > 0;
     sweep->count = study->npoints;
@@ -227,6 +305,8 @@ Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int n
     Sweep *sweep = read_points(study, path);
     if (!sweep->swept)
         refuse_repeats_alone(sweep->points[0].spec);
+    else
+        warn_of_same_points(sweep, lines->pos);
     return sweep;
 }
 

@@ -520,6 +520,18 @@ static void test_sweep_product(void **state) {
     assert_true(FAILS(read_plain("study.toml")));
 }
 
+/* Words that tell keys apart, where all of their names would be too long for a folder. */
+static void test_sweep_brief_names(void **state) {
+    (void)state;
+    write_spec("study.toml", "", "",
+               "[sweep]\n\"data.num_workers\" = [1]\n\"data.pin_memory\" = [true, false]\n"
+               "\"parallelism.data_parallel_replicate_degree\" = [1, 2]\n"
+               "\"parallelism.tensor_parallel_degree\" = [1]\n");
+    const Sweep *sweep = read_sweep("study.toml");
+    assert_string_equal(sweep->points[0].name, "workers1_memory-true_replicate1_tensor1");
+    assert_string_equal(sweep->points[3].name, "workers1_memory-false_replicate2_tensor1");
+}
+
 static void test_sweep_gives_required_key(void **state) {
     (void)state;
     write_text("study.toml", arena_printf(&arena,
@@ -555,6 +567,18 @@ static void test_sweep_names_differ(void **state) {
     assert_string_equal(sweep->points[1].name, "steps1_2");
 }
 
+/* At degree 1 there is nothing that could be shared out by rows. */
+static void test_sweep_same_points(void **state) {
+    (void)state;
+    write_spec("study.toml", "", "",
+               "[sweep]\n\"parallelism.tensor_parallel_degree\" = [1, 2]\n"
+               "\"parallelism.sequence_parallel\" = [true, false]\n");
+    assert_false(FAILS(read_sweep("study.toml")));
+    assert_says("warning: 1 of 4 points repeats an earlier one, for what differs has no effect "
+                "there: tensor_parallel_degree1_sequence_parallel-false is "
+                "tensor_parallel_degree1_sequence_parallel-true");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
     static const struct CMUnitTest tests[] = {
@@ -586,6 +610,8 @@ int main(void) {
         TEST(test_base_spec_cycle),
         TEST(test_no_sweep),
         TEST(test_sweep_product),
+        TEST(test_sweep_brief_names),
+        TEST(test_sweep_same_points),
         TEST(test_sweep_gives_required_key),
         TEST(test_sweep_in_vain_somewhere),
         TEST(test_sweep_in_vain_everywhere),
