@@ -246,7 +246,7 @@ static Term call_term(Printer *p, const Step *s) {
     static const char *const names[STEP_KIND_COUNT] = {
         [STEP_MIN] = "fmin", [STEP_MAX] = "fmax",  [STEP_POW] = "pow",   [STEP_EXP] = "exp",
         [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt", [STEP_TANH] = "tanh", [STEP_SIN] = "sin",
-        [STEP_COS] = "cos",  [STEP_FMA] = "fma",
+        [STEP_COS] = "cos",  [STEP_FMA] = "fma",   [STEP_RINT] = "rint",
     };
     const char *name = s->type == TYPE_REAL ? names[s->kind] : names[s->kind] + 1;
     const char *f = s->type == TYPE_REAL && p->kernel->real != DT_F64 ? "f" : "";
@@ -359,6 +359,7 @@ Term step_term(Printer *p, int i) {
     case STEP_TANH:
     case STEP_SIN:
     case STEP_COS:
+    case STEP_RINT:
     case STEP_FMA:
         return call_term(p, s);
     case STEP_ROUND:

@@ -144,6 +144,7 @@ typedef struct {
     int64_t head_dim, heads, kv_heads, seq_len;
     Window window;                 /* convolutions and pools */
     int64_t rows;                  /* reshape: of the result; others: see there */
+    int64_t bits;                  /* fake_quant_*: of a code */
     int64_t plane;                 /* of the result, where no operand tells it; see there */
     int64_t out_height, out_width; /* image_input: of the result */
     Crop crop;  /* the same: where the result lies in the image made this large */
@@ -371,7 +372,7 @@ void graph_add(Program *, Graph *, Op *);
 /* Replaces the graph's op list; ops must come from it or be new. */
 void graph_set_ops(Program *, Graph *, Op **ops, int count);
 /* Whether all values of v's storage lie exactly where v does, alone and dense; moving them, with v,
- * to the place of another value of the same shape. */
+ * to the place of another value of the same shape. What sees v in another shape stays dense. */
 bool value_can_move(const Value *v);
 void value_move(Value *v, const Value *to);
 /* Moves v, with all of its storage, behind the end of `run`, which fills its own; both, as one. */

@@ -12,8 +12,8 @@
  *
  * A rule is declared by being named here. The rules of a row stand together in the family's
  * file: ops_pointwise.c, ops_linear.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c,
- * ops_loss.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_collective.c; for images
- * ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules,
+ * ops_loss.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_fake_quant.c,
+ * ops_collective.c; for images ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules,
  * which need the plan, stand in its room: gemms.c, launch_ops.c, and beside each template's
  * filling, *_kernels.c. */
 
@@ -131,6 +131,16 @@ OP(quantize_nf4, SK, shape_quantize_nf4, no_gradient, expand_quantize_nf4, no_fl
 OP(quantize_absmax, SK, shape_quantize_absmax, no_gradient, expand_quantize_absmax, no_flops,
    no_launch)
 OP(decode_nf4, SK, shape_decode_nf4, no_gradient, expand_decode_nf4, no_flops, no_launch)
+
+/* values rounded to few bits */
+OP(fake_quant_tokens, SK, shape_fake_quant_tokens, grad_fake_quant_tokens, expand_fake_quant_tokens,
+   no_flops, no_launch)
+OP(fake_quant_tokens_grad, SK, shape_fake_quant_tokens_grad, no_gradient,
+   expand_fake_quant_tokens_grad, no_flops, no_launch)
+OP(fake_quant_weights, SK, shape_fake_quant_weights, grad_fake_quant_weights,
+   expand_fake_quant_weights, no_flops, no_launch)
+OP(fake_quant_weights_grad, SK, shape_fake_quant_weights_grad, no_gradient,
+   expand_fake_quant_weights_grad, no_flops, no_launch)
 
 /* collectives */
 OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops, plan_all_reduce)

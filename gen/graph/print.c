@@ -59,6 +59,7 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_int(out, "stride", a->window.stride);
     print_int(out, "padding", a->window.padding);
     print_int(out, "rows", a->rows);
+    print_int(out, "bits", a->bits);
     print_int(out, "plane", a->plane);
     print_int(out, "out_height", a->out_height);
     print_int(out, "out_width", a->out_width);

@@ -252,7 +252,8 @@ void value_move(Value *v, const Value *to) {
         Value *next = view->next_view;
         view->storage = to->storage;
         view->offset = to->offset;
-        view->row_stride = to->row_stride;
+        if (value_cols(view) == value_cols(v))
+            view->row_stride = to->row_stride;
         view->next_view = to->storage->views;
         to->storage->views = view;
         view = next;

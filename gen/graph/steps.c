@@ -28,6 +28,7 @@ static const struct {
     [STEP_ROUND] = {"round", 1},     [STEP_UNIFORM] = {"uniform", 3},
     [STEP_ROW_SUM] = {"row_sum", 1}, [STEP_ROW_MAX] = {"row_max", 1},
     [STEP_ROW_LSE] = {"row_lse", 1}, [STEP_TOTAL] = {"total", 1},
+    [STEP_RINT] = {"rint", 1},
 };
 
 int step_arg_count(StepKind kind) { return step_table[kind].args; }

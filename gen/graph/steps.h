@@ -39,6 +39,7 @@ typedef enum {
     STEP_TANH,
     STEP_SIN,
     STEP_COS,
+    STEP_RINT, /* to the nearest whole number, a half to the even one */
     STEP_MOD, /* int */
     STEP_LT,
     STEP_EQ,

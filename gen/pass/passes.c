@@ -6,6 +6,7 @@
 const Pass pass_list[] = {
     /* Techniques rewrite the forward graphs, before there are gradients. */
     {"lora", pass_lora, STAGE_SEMANTIC},
+    {"qat", pass_qat, STAGE_SEMANTIC},
     {"pool_first", pass_pool_first, STAGE_SEMANTIC},
     /* Before anything goes by the size of what trains. */
     {"tensor", pass_tensor, STAGE_SEMANTIC},

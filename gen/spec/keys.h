@@ -42,6 +42,9 @@
     C(SCHEDULE_STEP, "step")
 #define ADAPTER_CHOICES(C) C(ADAPTER_NONE, "none") C(ADAPTER_LORA, "lora")
 #define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4")
+#define QAT_ACTIVATION_CHOICES(C) C(QAT_ACTIVATION_NONE, "none") C(QAT_ACTIVATION_INT8, "int8")
+#define QAT_WEIGHT_CHOICES(C)                                                                      \
+    C(QAT_WEIGHT_NONE, "none") C(QAT_WEIGHT_INT4, "int4") C(QAT_WEIGHT_INT8, "int8")
 #define RECOMPUTE_CHOICES(C)                                                                       \
     C(RECOMPUTE_AUTO, "auto") C(RECOMPUTE_NONE, "none") C(RECOMPUTE_FULL, "full")
 #define DATA_CHOICES(C)                                                                            \
@@ -64,6 +67,8 @@
     E(Schedule, SCHEDULE_CHOICES)                                                                  \
     E(AdapterType, ADAPTER_CHOICES)                                                                \
     E(QuantType, QUANT_CHOICES)                                                                    \
+    E(QatActivation, QAT_ACTIVATION_CHOICES)                                                       \
+    E(QatWeight, QAT_WEIGHT_CHOICES)                                                               \
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
     E(DataFormat, DATA_CHOICES)                                                                    \
     E(Decode, DECODE_CHOICES)                                                                      \
@@ -94,6 +99,8 @@
       "an adapter (adapter.type = \"lora\")")                                                      \
     C(QUANTIZED, LANGUAGE_MODEL && s->quantization.quant_type != QUANT_NONE,                       \
       "frozen weights of few bits (quantization.quant_type = \"nf4\")")                            \
+    C(FAKE_QUANTIZED, LANGUAGE_MODEL && s->qat.weight_dtype != QAT_WEIGHT_NONE,                    \
+      "weights rounded in training (qat.weight_dtype = \"int4\" or \"int8\")")                     \
     C(ADAMW, s->optimizer.name == OPTIMIZER_ADAMW, "optimizer.name = \"adamw\"")                   \
     C(SGD, s->optimizer.name == OPTIMIZER_SGD, "optimizer.name = \"sgd\"")                         \
     C(MOMENTUM, s->optimizer.name == OPTIMIZER_SGD && s->optimizer.momentum > 0,                   \
@@ -301,6 +308,14 @@
     K(quantization, double_quant, BOOL, "true", "", QUANTIZED,                                     \
       "Quantise the scales too, to 8 bits.")
 
+#define QAT_KEYS(K)                                                                                \
+    K(qat, activation_dtype, CHOICE(QatActivation), "none", "", LANGUAGE,                          \
+      "What the layers' linears read is rounded to; int8: by each token's least and largest.")     \
+    K(qat, weight_dtype, CHOICE(QatWeight), "none", "", LANGUAGE,                                  \
+      "What the weights of the layers' linears are rounded to in training.")                       \
+    K(qat, group_size, INT, DERIVED, "[0, 65536]", FAKE_QUANTIZED,                                 \
+      "Weights in a row that share a scale, 0: all of them; by default 32, with int8 0.")
+
 #define ACTIVATION_CHECKPOINT_KEYS(K)                                                              \
     K(activation_checkpoint, mode, CHOICE(Recompute), "auto", "", ALWAYS,                          \
       "What backward computes again: auto drops activations only until the plan fits, full "       \
@@ -439,6 +454,7 @@
     T(lr_scheduler, LR_SCHEDULER_KEYS)                                                             \
     T(adapter, ADAPTER_KEYS)                                                                       \
     T(quantization, QUANTIZATION_KEYS)                                                             \
+    T(qat, QAT_KEYS)                                                                               \
     T(activation_checkpoint, ACTIVATION_CHECKPOINT_KEYS)                                           \
     T(parallelism, PARALLELISM_KEYS)                                                               \
     T(data, DATA_KEYS)                                                                             \

@@ -164,6 +164,49 @@ static void check_quantization(const Spec *spec) {
                    "weights of few bits do not go from card to card in one process yet");
 }
 
+static void derive_group_size(Spec *spec) {
+    if (spec->origin[KEY_qat_group_size].kind == ORIGIN_DEFAULT)
+        spec->qat.group_size = spec->qat.weight_dtype == QAT_WEIGHT_INT4 ? 32 : 0;
+}
+
+static void check_groups(const Spec *spec) {
+    int64_t size = spec->qat.group_size;
+    const struct {
+        const char *name;
+        int64_t width;
+    } rows[] = {
+        {"hidden_size", spec->model.hidden_size},
+        {"num_attention_heads x head_dim",
+         spec->model.num_attention_heads * spec->model.head_dim},
+        {"intermediate_size", spec->model.intermediate_size},
+    };
+    if (size == 1)
+        user_error(spec_pos(spec, KEY_qat_group_size), "take 32, or 0 for a scale a row",
+                   "a weight in a group of its own would not be rounded");
+    for (size_t i = 0; size && i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].width % size)
+            user_error(spec_pos(spec, KEY_qat_group_size),
+                       "take a size that divides the rows of all linears, or 0 for a scale a row",
+                       "groups of %lld do not fill rows of %s = %lld", (long long)size,
+                       rows[i].name, (long long)rows[i].width);
+}
+
+static void check_qat(Spec *spec) {
+    bool weights = spec->qat.weight_dtype != QAT_WEIGHT_NONE;
+    Key key = weights ? KEY_qat_weight_dtype : KEY_qat_activation_dtype;
+    if (!weights && spec->qat.activation_dtype == QAT_ACTIVATION_NONE)
+        return;
+    derive_group_size(spec);
+    if (weights)
+        check_groups(spec);
+    if (spec->quantization.quant_type != QUANT_NONE)
+        user_error(spec_pos(spec, key), "remove quantization.quant_type, or [qat]",
+                   "weights of few bits are not rounded to others");
+    if (spec->parallelism.tensor_parallel_degree > 1)
+        user_error(spec_pos(spec, key), "set parallelism.tensor_parallel_degree = 1",
+                   "tensor parallel cards have parts of the rows that [qat] takes scales of");
+}
+
 /* The place of a row in a step, all ranks' batches together, is an int32 on the device. A micro-batch
  * by itself has been checked. */
 static void check_rows(Arena *arena, const Spec *spec) {
@@ -303,6 +346,7 @@ static void check_language(Arena *arena, Spec *spec) {
     check_lengths(spec);
     check_adapter(arena, spec);
     check_quantization(spec);
+    check_qat(spec);
 }
 
 /* The family alone says what a missing or needless key would be, so it goes first. */

@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 
 from fixtures import (nudged, own_errors, relative_errors, report, root_mean_square, spec_text,
                       write_json)
+from fake_quantized import fake_quantize_linears
 from quantized import decoded
 from reference import IGNORED, new_model, patch_transformers, train
 
@@ -39,6 +40,7 @@ class Case:
     task: str = "sft"
     adapter: dict | None = FULL
     quantization: dict | None = None
+    qat: dict | None = None
     packing: bool = False
     max_grad_norm: float = 0.1
     schedule: dict = field(default_factory=lambda: {"type": "constant", "warmup_steps": 0})
@@ -67,6 +69,10 @@ def lora(r, alpha, targets=ALL_LINEAR, rslora=False):
 
 def nf4(block_size, double_quant):
     return {"quant_type": "nf4", "block_size": block_size, "double_quant": double_quant}
+
+
+def qat(activation, weight, group_size=32):
+    return {"activation_dtype": activation, "weight_dtype": weight, "group_size": group_size}
 
 
 CASES = [
@@ -107,6 +113,11 @@ CASES = [
     Case("qlora_single", "4-bit base with scales in fp32, adapters on two kinds of linear",
          shape(64, 128, 2, 2, 2, 32, 64), seq_len=24,
          adapter=lora(8, 8.0, ["q_proj", "down_proj"]), quantization=nf4(32, False), lr=1e-2),
+    Case("qat", "every weight trains; 8-bit activations and 4-bit weights, rounded",
+         shape(64, 96, 2, 4, 2, 16, 96), seq_len=32, accumulate=2, qat=qat("int8", "int4")),
+    Case("qat_lora", "8-bit activations and 4-bit frozen weights, rounded; adapters are not",
+         shape(64, 96, 2, 2, 1, 32, 96, tie_word_embeddings=True), seq_len=40,
+         adapter=lora(6, 12.0), qat=qat("int8", "int4", 16), lr=1e-2),
 ]
 
 OPTIMIZER = {"name": "adamw", "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1}
@@ -236,6 +247,8 @@ def case_spec(case, config):
         tables["adapter"] = {"type": "lora"} | case.adapter
     if case.quantization:
         tables["quantization"] = case.quantization
+    if case.qat:
+        tables["qat"] = case.qat
     return spec_text(case.about, Path(__file__).name, tables)
 
 
@@ -283,6 +296,8 @@ def make_case(case, seed):
 
     def fresh_model():
         model = new_model(config, base)
+        if case.qat:
+            fake_quantize_linears(model, case.qat)
         if case.adapter:
             model = add_adapter(model, case.adapter, torch.Generator().manual_seed(adapter_seed))
         return model

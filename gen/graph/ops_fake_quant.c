@@ -1,0 +1,187 @@
+/* Fake quantisation: values that are rounded to few bits and stay in their dtype, value for value as
+ * torchao's 8da4w (Int8DynActInt4WeightQATLinear) makes them. Gradients go straight through where a
+ * code was not clamped (Bengio, Leonard, Courville, arXiv 1308.3432).
+ *
+ * fake_quant_tokens       (x[T,C]) -> y[T,C]: asymmetric, each row by its own least and largest
+ * fake_quant_tokens_grad  (x, dy) -> dx
+ * fake_quant_weights      (w[R,C], absmax[R C/rows,1]) -> y[R,C]: symmetric, in runs of attr.rows
+ *                         elements that share the scale of their absmax
+ * fake_quant_weights_grad (w, absmax, dy) -> dw, in `real`
+ *
+ * A code has attr.bits. Scales are rounded to the operand's dtype, all else is fp32. An fp64 operand
+ * counts as its fp32: codes do not depend on what torchao has no types for, and the largest of a
+ * group, which lies between two codes, falls to the same side in each order of sums. */
+#include "graph/op_table.h"
+
+#include <math.h>
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Of an operand, as quantisation sees it. */
+typedef struct {
+    DType dtype;
+    double least, most; /* code */
+} Kind;
+
+static Kind kind_of(const Op *op) {
+    DType dtype = op->in[0]->dtype;
+    double half = ldexp(1, (int)op->attr.bits - 1);
+    return (Kind){dtype == DT_F64 ? DT_F32 : dtype, -half, half - 1};
+}
+
+/* a combined with b, rounded once. */
+static int rounded(Body *body, DType dtype, StepKind kind, int a, int b) {
+    return step_round(body, dtype, step_binary(body, kind, a, b));
+}
+
+static int operand(Body *body, const Op *op) {
+    Value *v = op->in[0];
+    int x = step_load(body, v);
+    return v->dtype == DT_F64 ? step_hinted(body, step_round(body, DT_F32, x), "x") : x;
+}
+
+static int not_below(Body *body, int a, double least) {
+    return step_binary(body, STEP_MAX, a, step_const(body, least));
+}
+
+/* What is not a number stays that. */
+static int clamped(Body *body, Kind kind, int a) {
+    int least = step_const(body, kind.least), most = step_const(body, kind.most);
+    int low = step_select(body, step_binary(body, STEP_LT, a, least), least, a);
+    return step_select(body, step_binary(body, STEP_LT, most, a), most, low);
+}
+
+/* An element's code before it is clamped. */
+typedef struct {
+    int code, scale, zero_point; /* zero_point -1: none */
+} Coded;
+
+static Coded coded(Body *body, int x, int scale, int zero_point) {
+    int inverse = rounded(body, DT_F32, STEP_DIV, step_const(body, 1), scale);
+    int code = step_unary(body, STEP_RINT, rounded(body, DT_F32, STEP_MUL, x, inverse));
+    if (zero_point >= 0)
+        code = step_binary(body, STEP_ADD, code, zero_point);
+    return (Coded){step_hinted(body, code, "code"), scale, zero_point};
+}
+
+static int decoded(Body *body, Kind kind, Coded c) {
+    int code = clamped(body, kind, c.code);
+    if (c.zero_point >= 0)
+        code = step_binary(body, STEP_SUB, code, c.zero_point);
+    return rounded(body, DT_F32, STEP_MUL, code, c.scale);
+}
+
+static int straight_through(Body *body, Kind kind, int code, int dy) {
+    int above = step_binary(body, STEP_GE, code, step_const(body, kind.least));
+    int below = step_binary(body, STEP_GE, step_const(body, kind.most), code);
+    return step_select(body, step_binary(body, STEP_AND, above, below), dy, step_const(body, 0));
+}
+
+static void space_of(Body *body, const Value *v) {
+    body->rows = value_rows(v);
+    body->cols = value_cols(v);
+}
+
+/* ---- activations ----------------------------------------------------------------------------- */
+
+void shape_fake_quant_tokens(Program *p, Op *op) {
+    op_expect(op, op->in_count == 1 && !op->in[0]->plane, "operands");
+    result_like(p, op, 0, op->in[0]);
+}
+
+/* Zero is among what a row can say: it is where the row's range begins or ends at least. */
+static Coded coded_tokens(Body *body, const Op *op, Kind kind) {
+    int x = operand(body, op);
+    int most = not_below(body, step_reduce(body, STEP_ROW_MAX, x), 0);
+    int negative = step_reduce(body, STEP_ROW_MAX, step_unary(body, STEP_NEG, x));
+    int least = step_hinted(body, step_unary(body, STEP_NEG, not_below(body, negative, 0)), "least");
+    int range = rounded(body, kind.dtype, STEP_SUB, most, least);
+    int scale = rounded(body, kind.dtype, STEP_DIV, range, step_const(body, kind.most - kind.least));
+    scale = step_hinted(body, not_below(body, scale, ldexp(1, -23)), "scale"); /* fp32's epsilon */
+    int steps = step_unary(body, STEP_RINT, rounded(body, kind.dtype, STEP_DIV, least, scale));
+    int zero = step_binary(body, STEP_SUB, step_const(body, kind.least), steps);
+    return coded(body, x, scale, step_hinted(body, clamped(body, kind, zero), "zero_point"));
+}
+
+void expand_fake_quant_tokens(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Kind kind = kind_of(op);
+    space_of(body, op->in[0]);
+    step_store(body, op->out[0], decoded(body, kind, coded_tokens(body, op, kind)));
+}
+
+void grad_fake_quant_tokens(Backward *b, const Op *op) {
+    Value *in[] = {op->in[0], backward_of(b, op->out[0])};
+    backward_emit(b, op, op->in[0], OP_fake_quant_tokens_grad, in, 2, op->attr);
+}
+
+void shape_fake_quant_tokens_grad(Program *p, Op *op) {
+    op_expect(op, op->in_count == 2, "operands");
+    result_like(p, op, 0, op->in[0]);
+}
+
+void expand_fake_quant_tokens_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Kind kind = kind_of(op);
+    space_of(body, op->in[0]);
+    int code = coded_tokens(body, op, kind).code;
+    step_store(body, op->out[0], straight_through(body, kind, code, step_load(body, op->in[1])));
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+static void check_groups(const Op *op, int operands) {
+    const Value *w = op->in[0];
+    op_expect(op, op->in_count == operands, "operands");
+    op_expect(op, value_elements(w) == value_rows(op->in[1]) * op->attr.rows, "groups");
+    op_expect(op, value_cols(w) % op->attr.rows == 0, "a group in two rows");
+}
+
+/* The row's groups follow each other. */
+static int absmax_of(Body *body, const Op *op) {
+    int64_t groups = value_cols(op->in[0]) / op->attr.rows;
+    if (groups == 1)
+        return step_load(body, op->in[1]);
+    int first = step_binary(body, STEP_MUL, step_index(body, STEP_ROW), step_const_int(body, groups));
+    int group = step_binary(body, STEP_DIV, step_index(body, STEP_COL),
+                            step_const_int(body, op->attr.rows));
+    return step_load_mapped(body, op->in[1], step_binary(body, STEP_ADD, first, group), COL_SAME, 0);
+}
+
+static Coded coded_weights(Body *body, const Op *op, Kind kind) {
+    int x = operand(body, op);
+    int scale = rounded(body, kind.dtype, STEP_DIV, absmax_of(body, op),
+                        step_const(body, (kind.most - kind.least) / 2));
+    scale = not_below(body, scale, ldexp(1, kind.dtype == DT_F16 ? -14 : -126)); /* least normal */
+    return coded(body, x, step_hinted(body, scale, "scale"), -1);
+}
+
+void shape_fake_quant_weights(Program *p, Op *op) {
+    check_groups(op, 2);
+    result_like(p, op, 0, op->in[0]);
+}
+
+void expand_fake_quant_weights(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Kind kind = kind_of(op);
+    space_of(body, op->in[0]);
+    step_store(body, op->out[0], decoded(body, kind, coded_weights(body, op, kind)));
+}
+
+void grad_fake_quant_weights(Backward *b, const Op *op) {
+    Value *in[] = {op->in[0], op->in[1], backward_of(b, op->out[0])};
+    backward_emit(b, op, op->in[0], OP_fake_quant_weights_grad, in, 3, op->attr);
+}
+
+void shape_fake_quant_weights_grad(Program *p, Op *op) {
+    check_groups(op, 3);
+    result_2d(p, op, 0, "", p->real, value_rows(op->in[0]), value_cols(op->in[0]));
+}
+
+void expand_fake_quant_weights_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Kind kind = kind_of(op);
+    space_of(body, op->in[0]);
+    int code = coded_weights(body, op, kind).code;
+    step_store(body, op->out[0], straight_through(body, kind, code, step_load(body, op->in[2])));
+}

@@ -1,0 +1,109 @@
+/* Quantisation-aware training: what the linears of the layers multiply is rounded to the few bits that
+ * the finished model will have, and stays in its dtype (Jacob et al., arXiv 1712.05877). As in
+ * torchao and torchtune: every linear but the head; where a linear has an adapter its base and what
+ * the base reads, and not the adapter, which reads what it would without.
+ *
+ * Requires forward graphs, adapters included. Linears that read the same x share its rounded values. A
+ * weight that trains is rounded anew in each micro-step; one that is frozen once, by load, in place. */
+#include "pass/pass.h"
+
+#include <string.h>
+
+typedef struct {
+    Program *program;
+    const Spec *spec;
+    Graph *graph;
+    Value **rounded; /* by id: what stands for a value in this graph; NULL: nothing yet */
+} Rounding;
+
+static bool is_chosen(const Op *op) {
+    return op->kind == OP_linear && op->in[1]->role != ROLE_ADAPTER &&
+           strcmp(name_last_part(op->name), "lm_head") != 0;
+}
+
+static Value *rounded_tokens(const Rounding *r, Value *x) {
+    if (r->spec->qat.activation_dtype == QAT_ACTIVATION_NONE)
+        return x;
+    if (!r->rounded[x->id]) {
+        const char *name = arena_printf(r->program->arena, "%s.fake_quant", x->name);
+        r->rounded[x->id] = op_add(r->program, r->graph, OP_fake_quant_tokens, name, &x, 1,
+                                   (Attr){.bits = 8}, spec_pos(r->spec, KEY_qat_activation_dtype))
+                                ->out[0];
+    }
+    return r->rounded[x->id];
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+static Attr weight_attr(const Rounding *r, const Value *w) {
+    int64_t size = r->spec->qat.group_size;
+    return (Attr){.bits = r->spec->qat.weight_dtype == QAT_WEIGHT_INT4 ? 4 : 8,
+                  .rows = size ? size : value_cols(w)};
+}
+
+static Value *add(const Rounding *r, Graph *graph, OpKind kind, const Value *w, const char *what,
+                  Value *const *in, int in_count, Attr attr, Value *out) {
+    const char *name = arena_printf(r->program->arena, "%s.%s", w->name, what);
+    return op_add_into(r->program, graph, kind, name, in, in_count, &out, out != NULL, attr,
+                       spec_pos(r->spec, KEY_qat_weight_dtype))
+        ->out[0];
+}
+
+/* Of w, whose elements `dense` has one behind the other; into `out`, or NULL: a new value. */
+static Value *round_weight(const Rounding *r, Graph *graph, Value *w, Value *dense, Value *out) {
+    Attr attr = weight_attr(r, w), in_groups = {.rows = value_elements(w) / attr.rows};
+    Value *groups = add(r, graph, OP_reshape, w, "groups", &dense, 1, in_groups, NULL);
+    Value *absmax = add(r, graph, OP_block_absmax, w, "absmax", &groups, 1, (Attr){0}, NULL);
+    Value *in[] = {w, absmax};
+    return add(r, graph, OP_fake_quant_weights, w, "fake_quant", in, 2, attr, out);
+}
+
+/* By load alone, which may write what is frozen under another role. It may come to lie beside others
+ * in its rows, so that groups are looked for in a copy. */
+static void round_frozen(const Rounding *r, Value *w) {
+    Program *p = r->program;
+    Graph *load = &p->entry[ENTRY_LOAD];
+    Value *to = value_alias(p, w, w->name);
+    to->role = ROLE_BUFFER;
+    Value *copy = value_2d(p, arena_printf(p->arena, "%s.copy", w->name), ROLE_ACTIVATION, w->dtype,
+                           value_rows(w), value_cols(w), w->pos);
+    add(r, load, OP_cast, w, "copy", &w, 1, (Attr){0}, copy);
+    round_weight(r, load, w, copy, to);
+}
+
+static Value *rounded_weight(const Rounding *r, Value *w) {
+    if (r->spec->qat.weight_dtype == QAT_WEIGHT_NONE)
+        return w;
+    if (r->rounded[w->id])
+        return r->rounded[w->id];
+    if (value_trains(w))
+        return r->rounded[w->id] = round_weight(r, r->graph, w, w, NULL);
+    if (r->graph == &r->program->entry[ENTRY_MICRO_STEP])
+        round_frozen(r, w);
+    return r->rounded[w->id] = w;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void rewrite(Program *p, const Spec *spec, Graph *graph) {
+    Op **ops = graph->ops;
+    int count = graph->op_count;
+    Rounding r = {.program = p, .spec = spec, .graph = graph};
+    r.rounded = arena_array(p->arena, (size_t)p->value_count, sizeof(Value *));
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (is_chosen(ops[i])) {
+            ops[i]->in[0] = rounded_tokens(&r, ops[i]->in[0]);
+            ops[i]->in[1] = rounded_weight(&r, ops[i]->in[1]);
+        }
+        graph_add(p, graph, ops[i]);
+    }
+}
+
+void pass_qat(Program *p, const Spec *spec) {
+    if (spec->qat.activation_dtype == QAT_ACTIVATION_NONE &&
+        spec->qat.weight_dtype == QAT_WEIGHT_NONE)
+        return;
+    rewrite(p, spec, &p->entry[ENTRY_MICRO_STEP]);
+    rewrite(p, spec, &p->entry[ENTRY_EVALUATE]);
+}
