@@ -13,9 +13,9 @@
  * A rule is declared by being named here. The rules of a row stand together in the family's
  * file: ops_pointwise.c, ops_linear.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c,
  * ops_loss.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_fake_quant.c,
- * ops_collective.c; for images ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules,
- * which need the plan, stand in its room: gemms.c, launch_ops.c, and beside each template's
- * filling, *_kernels.c. */
+ * ops_collective.c; for images ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c,
+ * ops_image.c. Only launch rules, which need the plan, stand in its room: gemms.c, launch_ops.c, and
+ * beside each template's filling, *_kernels.c. */
 
 /* pointwise */
 OP(add, SK, shape_pointwise, grad_add, expand_add, no_flops, no_launch)

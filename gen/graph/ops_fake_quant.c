@@ -94,9 +94,11 @@ static Coded coded_tokens(Body *body, const Op *op, Kind kind) {
     int x = operand(body, op);
     int most = not_below(body, step_reduce(body, STEP_ROW_MAX, x), 0);
     int negative = step_reduce(body, STEP_ROW_MAX, step_unary(body, STEP_NEG, x));
-    int least = step_hinted(body, step_unary(body, STEP_NEG, not_below(body, negative, 0)), "least");
+    int least =
+        step_hinted(body, step_unary(body, STEP_NEG, not_below(body, negative, 0)), "least");
     int range = rounded(body, kind.dtype, STEP_SUB, most, least);
-    int scale = rounded(body, kind.dtype, STEP_DIV, range, step_const(body, kind.most - kind.least));
+    int scale =
+        rounded(body, kind.dtype, STEP_DIV, range, step_const(body, kind.most - kind.least));
     scale = step_hinted(body, not_below(body, scale, ldexp(1, -23)), "scale"); /* fp32's epsilon */
     int steps = step_unary(body, STEP_RINT, rounded(body, kind.dtype, STEP_DIV, least, scale));
     int zero = step_binary(body, STEP_SUB, step_const(body, kind.least), steps);
@@ -142,10 +144,12 @@ static int absmax_of(Body *body, const Op *op) {
     int64_t groups = value_cols(op->in[0]) / op->attr.rows;
     if (groups == 1)
         return step_load(body, op->in[1]);
-    int first = step_binary(body, STEP_MUL, step_index(body, STEP_ROW), step_const_int(body, groups));
+    int first =
+        step_binary(body, STEP_MUL, step_index(body, STEP_ROW), step_const_int(body, groups));
     int group = step_binary(body, STEP_DIV, step_index(body, STEP_COL),
                             step_const_int(body, op->attr.rows));
-    return step_load_mapped(body, op->in[1], step_binary(body, STEP_ADD, first, group), COL_SAME, 0);
+    return step_load_mapped(body, op->in[1], step_binary(body, STEP_ADD, first, group), COL_SAME,
+                            0);
 }
 
 static Coded coded_weights(Body *body, const Op *op, Kind kind) {

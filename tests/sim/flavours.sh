@@ -20,7 +20,8 @@ cc=${CC:-gcc}
 
 # Fixtures of the oracle, or specs beside this script. Every template and every way to lay a body over
 # threads, once: attention in each precision, packed samples, rows without a target,
-# several micro-steps, all weights training, weights of 4 bits, rows of a warp, of a block, and wider, fused and not;
+# several micro-steps, all weights training, weights of 4 bits, rounded ones, rows of a warp, of a block, and wider,
+# fused and not;
 # images.
 short_list() {
     cat <<'TABLE'
@@ -29,6 +30,7 @@ packed           tf32  few_targets
 pretrain_tied    fp32  default
 accumulate       fp64  plain
 qlora            fp32  default
+qat              bf16  default
 wide_rows        fp64  default
 wide_rows        fp32  wide_head
 wide_rows        bf16  long
@@ -56,6 +58,7 @@ full_list() {
         done
     done
     cat <<'TABLE'
+qat              bf16  default
 cnn_crops        fp32  default
 cnn_crops        bf16  default
 mobilenet        bf16  nchw

@@ -474,10 +474,12 @@ static void test_gradient(void **state) {
     arena_free(&s.arena);
 }
 
+/* What rounds has no gradient but by a definition of its own, which test_qat.c checks. */
 static void test_every_rule_has_a_case(void **state) {
     (void)state;
     for (int kind = 0; kind < OP_COUNT; kind++) {
-        bool found = !op_table[kind].gradient;
+        bool found = !op_table[kind].gradient || kind == OP_fake_quant_tokens ||
+                     kind == OP_fake_quant_weights;
         for (int c = 0; c < CASES; c++)
             found |= (int)cases[c].kind == kind;
         if (!found)

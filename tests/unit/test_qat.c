@@ -1,0 +1,268 @@
+/* Fake quantisation: what each op of it makes of numbers, against torchao's definition said once more,
+ * and which linears a spec's [qat] gives it to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "eval.h"
+#include "model/model.h"
+#include "pass/pass.h"
+
+typedef struct {
+    Arena arena;
+    Program *program;
+    Plan *plan;
+    Memory memory;
+} Made;
+
+static void make(Made *m, const char *spec_file, const char *const *sets, int count) {
+    *m = (Made){0};
+    Spec *spec = spec_read(&m->arena, spec_file, sets, count);
+    m->program = model_build(&m->arena, spec);
+    passes_run(m->program, spec, NULL, NULL);
+    m->plan = plan_new(m->program, spec, NULL);
+    plan_launches(m->plan);
+    m->memory = memory_new(m->program);
+}
+
+static void made_free(Made *m) {
+    memory_free(&m->memory);
+    arena_free(&m->arena);
+}
+
+/* ---- the definition -------------------------------------------------------------------------- */
+
+typedef struct {
+    DType dtype;
+    float least, most;
+    float scale, zero_point;
+} Codes;
+
+static float narrowed(DType dtype, float x) {
+    uint32_t bits;
+    if (dtype != DT_BF16)
+        return x;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static float clamped(const Codes *c, float code) { return fminf(fmaxf(code, c->least), c->most); }
+
+static Codes codes_of_token(DType dtype, const float *x, int64_t n) {
+    Codes c = {.dtype = dtype, .least = -128, .most = 127};
+    float low = 0, high = 0;
+    for (int64_t i = 0; i < n; i++) {
+        low = fminf(low, x[i]);
+        high = fmaxf(high, x[i]);
+    }
+    c.scale = narrowed(dtype, narrowed(dtype, high - low) / 255);
+    c.scale = fmaxf(c.scale, 0x1p-23f);
+    c.zero_point = clamped(&c, -128 - nearbyintf(narrowed(dtype, low / c.scale)));
+    return c;
+}
+
+static Codes codes_of_group(DType dtype, int64_t bits, const float *x, int64_t n) {
+    Codes c = {.dtype = dtype, .least = bits == 4 ? -8 : -128, .most = bits == 4 ? 7 : 127};
+    float most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmaxf(most, fabsf(x[i]));
+    c.scale = fmaxf(narrowed(dtype, most / (bits == 4 ? 7.5f : 127.5f)), 0x1p-126f);
+    return c;
+}
+
+static float code(const Codes *c, float x) { return nearbyintf(x * (1 / c->scale)) + c->zero_point; }
+
+static float value(const Codes *c, float x) {
+    return narrowed(c->dtype, (clamped(c, code(c, x)) - c->zero_point) * c->scale);
+}
+
+static bool passes(const Codes *c, float x) { return code(c, x) >= c->least && code(c, x) <= c->most; }
+
+/* ---- ops against it -------------------------------------------------------------------------- */
+
+/* Runs of every size, of zeros, of one sign, and one that lies in the middle between codes. */
+static double number(int64_t run, int64_t i) {
+    double x = sin((double)(i * i % 1009 + 31 * run));
+    switch (run % 7) {
+    case 0: return x;
+    case 1: return 0;
+    case 2: return 1e-5 * fabs(x);
+    case 3: return -1e3 * fabs(x);
+    case 4: return (double)(i % 256) - 127.5;
+    case 5: return 1e-9 * x;
+    default: return i == 3 ? 50 : 0.1 * x;
+    }
+}
+
+static void fill(Made *m, const Value *v, int64_t run_length, bool gradient) {
+    for (int64_t i = 0; i < value_elements(v); i++)
+        memory_set(&m->memory, v, value_index(v, i / value_cols(v), i % value_cols(v)),
+                   gradient ? (double)(i % 13) + 1 : number(i / run_length, i % run_length));
+}
+
+static double at(const Made *m, const Value *v, int64_t i) {
+    return memory_get(&m->memory, v, value_index(v, i / value_cols(v), i % value_cols(v)));
+}
+
+typedef struct {
+    int tokens, tokens_grad, weights, weights_grad, stopped;
+} Seen;
+
+static bool is_of_tokens(const Op *op) {
+    return op->kind == OP_fake_quant_tokens || op->kind == OP_fake_quant_tokens_grad;
+}
+
+static bool is_gradient(const Op *op) {
+    return op->kind == OP_fake_quant_tokens_grad || op->kind == OP_fake_quant_weights_grad;
+}
+
+static void check_run(Made *m, const Op *op, const float *x, int64_t first, int64_t n, Seen *seen) {
+    DType dtype = op->in[0]->dtype;
+    Codes c = is_of_tokens(op) ? codes_of_token(dtype, x, n)
+                               : codes_of_group(dtype, op->attr.bits, x, n);
+    for (int64_t i = 0; i < n; i++) {
+        double found = at(m, op->out[0], first + i);
+        if (!is_gradient(op)) {
+            assert_true(found == (double)value(&c, x[i]));
+            continue;
+        }
+        double dy = at(m, op->in[op->in_count - 1], first + i);
+        assert_true(found == (passes(&c, x[i]) ? dy : 0));
+        seen->stopped += !passes(&c, x[i]);
+    }
+}
+
+static void check_launch(Made *m, const Launch *launch, Seen *seen) {
+    const Op *op = launch->ops[0];
+    const Value *v = op->in[0];
+    int64_t n = is_of_tokens(op) ? value_cols(v) : op->attr.rows;
+    float *x = arena_array(&m->arena, (size_t)value_elements(v), sizeof *x);
+    if (is_of_tokens(op))
+        fill(m, v, n, false);
+    if (is_gradient(op))
+        fill(m, op->in[op->in_count - 1], n, true);
+    for (int64_t i = 0; i < value_elements(v); i++)
+        x[i] = (float)at(m, v, i);
+    eval_launch(&m->memory, m->plan, launch);
+    for (int64_t first = 0; first < value_elements(v); first += n)
+        check_run(m, op, x + first, first, n, seen);
+}
+
+/* All of an entry's fake quantisation, and what comes before it for its sake. */
+static Seen check_entry(Made *m, Entry entry) {
+    Seen seen = {0};
+    const PlanEntry *e = &m->plan->entry[entry];
+    for (int i = 0; i < e->launch_count; i++) {
+        const Launch *launch = &e->launches[i];
+        OpKind kind = launch->op_count ? launch->ops[0]->kind : OP_COUNT;
+        seen.tokens += kind == OP_fake_quant_tokens;
+        seen.tokens_grad += kind == OP_fake_quant_tokens_grad;
+        seen.weights += kind == OP_fake_quant_weights;
+        seen.weights_grad += kind == OP_fake_quant_weights_grad;
+        if (kind == OP_fake_quant_tokens || kind == OP_fake_quant_tokens_grad ||
+            kind == OP_fake_quant_weights || kind == OP_fake_quant_weights_grad)
+            check_launch(m, launch, &seen);
+        else if (kind == OP_block_absmax || (entry == ENTRY_LOAD && kind == OP_cast))
+            eval_launch(&m->memory, m->plan, launch);
+    }
+    return seen;
+}
+
+static void fill_weights(Made *m, int64_t run_length) {
+    for (int i = 0; i < m->program->param_count; i++)
+        fill(m, m->program->params[i].weight, run_length, false);
+}
+
+/* Two layers of seven linears; q, k and v read the same, and so do gate and up. */
+static void check_full(const char *dtype, const char *weights, int64_t size) {
+    Made m;
+    char group[40];
+    snprintf(group, sizeof group, "qat.group_size=%d", (int)size);
+    const char *const sets[] = {dtype, weights, group, "qat.activation_dtype=\"int8\"",
+                                "compile.fusion=false"};
+    make(&m, "tests/golden/pretrain.toml", sets, 5);
+    fill_weights(&m, size ? size : 32);
+    Seen seen = check_entry(&m, ENTRY_MICRO_STEP);
+    assert_int_equal(seen.tokens, 2 * 4);
+    assert_int_equal(seen.weights, 2 * 7);
+    assert_int_equal(seen.tokens_grad, 2 * 4);
+    assert_int_equal(seen.weights_grad, 2 * 7);
+    assert_true(seen.stopped > 0);
+    seen = check_entry(&m, ENTRY_EVALUATE);
+    assert_int_equal(seen.tokens, 2 * 4);
+    assert_int_equal(seen.weights, 2 * 7);
+    made_free(&m);
+}
+
+static void test_full(void **state) {
+    (void)state;
+    check_full("precision.dtype=\"fp32\"", "qat.weight_dtype=\"int4\"", 16);
+    check_full("precision.dtype=\"bf16\"", "qat.weight_dtype=\"int4\"", 8);
+    check_full("precision.dtype=\"fp64\"", "qat.weight_dtype=\"int8\"", 0);
+}
+
+static const Op *op_named(const Graph *graph, const char *name) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (!strcmp(graph->ops[i]->name, name))
+            return graph->ops[i];
+    fail_msg("no %s in %s", name, graph->name);
+    return NULL;
+}
+
+/* The base is rounded once, where its border has it; the adapter reads what was not rounded. */
+static void test_adapter(void **state) {
+    (void)state;
+    Made m;
+    const char *const sets[] = {"qat.weight_dtype=\"int4\"", "qat.group_size=16",
+                                "qat.activation_dtype=\"int8\"", "compile.fusion=false",
+                                "compile.bordered=true"};
+    make(&m, "tests/golden/lora.toml", sets, 5);
+    fill_weights(&m, 16);
+    Seen seen = check_entry(&m, ENTRY_LOAD);
+    assert_int_equal(seen.weights, 3 * 7);
+    seen = check_entry(&m, ENTRY_MICRO_STEP);
+    assert_int_equal(seen.tokens, 3 * 4);
+    assert_int_equal(seen.weights, 0);
+    const Graph *graph = &m.program->entry[ENTRY_MICRO_STEP];
+    const char *layer = "model.layers.1.self_attn.q_proj";
+    const Op *down = op_named(graph, arena_printf(&m.arena, "%s.lora_A", layer));
+    const Op *product = op_named(graph, arena_printf(&m.arena, "%s.y", layer));
+    const Op *rounding = op_named(graph, "model.layers.1.input_layernorm.fake_quant");
+    assert_true(down->in[0] == rounding->in[0]);
+    assert_true(value_overlaps(product->in[0], rounding->out[0]));
+    assert_int_not_equal(op_named(graph, "lm_head")->in[1]->role, ROLE_ACTIVATION);
+    made_free(&m);
+}
+
+/* Rounding a norm's result costs no launch. */
+static void test_fused(void **state) {
+    (void)state;
+    Made m;
+    int alone = 0;
+    const char *const sets[] = {"qat.activation_dtype=\"int8\""};
+    make(&m, "tests/golden/pretrain.toml", sets, 1);
+    const PlanEntry *e = &m.plan->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < e->launch_count; i++)
+        alone += e->launches[i].op_count == 1 &&
+                 e->launches[i].ops[0]->kind == OP_fake_quant_tokens;
+    assert_int_equal(alone, 2); /* behind attention, a template */
+    made_free(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_adapter),
+        cmocka_unit_test(test_fused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
