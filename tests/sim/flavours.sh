@@ -20,9 +20,8 @@ cc=${CC:-gcc}
 
 # Fixtures of the oracle, or specs beside this script. Every template and every way to lay a body over
 # threads, once: attention in each precision, packed samples, rows without a target,
-# several micro-steps, all weights training, weights of 4 bits, rounded ones, rows of a warp, of a block, and wider,
-# fused and not;
-# images.
+# several micro-steps, all weights training, weights of 4 bits, rounded ones, rows of a warp, of a block,
+# and wider, fused and not; images.
 short_list() {
     cat <<'TABLE'
 odd              bf16  default
