@@ -71,6 +71,7 @@ static Plan *plan_program(Program *program, const Spec *spec, const Device *devi
 static Plan *plan_without(const Plan *plan, Recomputation *recompute, int dropped) {
     join_entries(plan->program);
     recompute_drop(recompute, dropped);
+    pass_gather_weights(plan->program, plan->spec);
     pass_split_entries(plan->program, plan->spec);
     return plan_program(plan->program, plan->spec, plan->device);
 }
@@ -79,6 +80,7 @@ static Plan *plan_without(const Plan *plan, Recomputation *recompute, int droppe
  * kept where it never does. */
 static Plan *plan_with_recompute(const Plan *plan) {
     join_entries(plan->program);
+    ungather_weights(plan->program);
     Recomputation *recompute = recompute_new(plan->program);
     recompute_rank(recompute, plan->device);
     int too_few = 0, enough = recompute_choices(recompute);

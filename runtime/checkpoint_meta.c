@@ -58,7 +58,10 @@ static OutTensor *first_rows(Rt *rt, int *count) {
             continue;
         size_t size = rt_dtype_bytes(param->dtype), bytes = (size_t)param_cols(rt, param) * size;
         void *row = rt_alloc(bytes);
-        rt_read_state(rt, param->weight, bytes, row);
+        if (param->pieces)
+            pieces_read_first_row(rt, param, row);
+        else
+            rt_read_state(rt, param->weight, bytes, row);
         if (param->shard)
             row = whole_row(rt, param, row, &bytes);
         rows[(*count)++] = (OutTensor){.name = (char *)param->name,
@@ -85,7 +88,7 @@ static uint32_t crc32_of_rows(Rt *rt, const OutTensor *rows, int count) {
 
 static bool is_shared_out(const RtProgram *program) {
     for (int i = 0; i < program->param_count; i++)
-        if (program->params[i].shard)
+        if (program->params[i].shard || program->params[i].pieces)
             return true;
     return false;
 }

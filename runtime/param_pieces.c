@@ -69,6 +69,13 @@ void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
     }
 }
 
+void pieces_read_first_row(Rt *rt, const RtParam *param, void *row) {
+    RtParam first = *param;
+    if (first.rank > 1)
+        first.shape[0] = 1;
+    pieces_read(rt, &first, rt->arenas[RT_STATE] + first.weight, row);
+}
+
 void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
     size_t size = rt_dtype_bytes(param->master_dtype);
     if (!param->split[0]) {

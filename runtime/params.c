@@ -49,8 +49,15 @@ static Strided strided(const Rt *rt, const RtParam *param) {
     return s;
 }
 
+/* A frozen one has neither master nor moments. */
+static bool weight_in_pieces(const RtParam *param) { return param->pieces && !param->trained; }
+
 static void read_weight(Rt *rt, const RtParam *param, void *host) {
     Strided s = strided(rt, param);
+    if (weight_in_pieces(param)) {
+        pieces_read(rt, param, rt->arenas[RT_STATE] + param->weight, host);
+        return;
+    }
     if (s.row == s.stride) {
         rt_read_state(rt, param->weight, s.span, host);
         return;
@@ -65,6 +72,10 @@ static void read_weight(Rt *rt, const RtParam *param, void *host) {
 /* Between the rows lie other tensors: read, patched, written back. */
 static void write_weight(Rt *rt, const RtParam *param, const void *host) {
     Strided s = strided(rt, param);
+    if (weight_in_pieces(param)) {
+        pieces_write(rt, param, param->weight, host);
+        return;
+    }
     if (s.row == s.stride) {
         rt_write_state(rt, param->weight, s.span, host);
         return;

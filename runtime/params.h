@@ -25,6 +25,8 @@ void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine
  * holds it. Reading is for all ranks together: rank 0 gets the whole of it, others their piece. */
 void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host);
 void pieces_write(Rt *rt, const RtParam *param, size_t offset, const void *host);
+/* Of a frozen one. */
+void pieces_read_first_row(Rt *rt, const RtParam *param, void *row);
 
 /* By the parameter's own rule. */
 void initial_values(const RtParam *param, int64_t seed, void *host);

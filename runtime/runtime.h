@@ -165,7 +165,7 @@ typedef struct {
     /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
      * piece of them, to whose start the offsets point: of each section an equal part, of
      * piece_elements, which begins at element piece_at of the piece. The tensor begins at element
-     * piece_first of its section. */
+     * piece_first of its section. Of a frozen one `weight` points to one. */
     RtGroup pieces;
     int64_t piece_first, piece_elements, piece_at;
     bool gradient_in_pieces; /* so is the gradient */

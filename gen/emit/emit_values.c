@@ -26,7 +26,8 @@ static bool stands_alone(const Param *p) {
 
 static void put_places(const Emit *e, const Param *p) {
     const Value *master = p->master == p->weight ? NULL : p->master;
-    sb_printf(e->out, "     .weight = %s, ", where_text(e, p->kept ? p->kept : p->weight));
+    const Value *weight = p->gathered ? NULL : p->weight;
+    sb_printf(e->out, "     .weight = %s, ", where_text(e, p->kept ? p->kept : weight));
     if (stands_alone(p)) {
         sb_puts(e->out, "ALONE,\n");
         return;
@@ -83,7 +84,7 @@ static void put_param(const Emit *e, const Param *p) {
     sb_put_real(e->out, p->init_scale);
     if (w->role == ROLE_BUFFER)
         sb_puts(e->out, ", .buffer = true");
-    if (p->kept)
+    if (p->kept && !p->gathered)
         sb_puts(e->out, ", .fetched = true");
     put_order(e, p);
     if (p->shard)

@@ -201,7 +201,8 @@ typedef struct {
     Value *master; /* fp32 truth of a trained 16-bit weight; else the weight itself */
     Value *gradient, *exp_avg, *exp_avg_sq; /* NULL where frozen */
     Value *kept; /* NULL: the weight itself; else what STATE has in its place, and OP_fetch brings
-                  * the weight */
+                  * the weight; or, where it is gathered, a frozen one's piece */
+    bool gathered; /* the weight itself has no place: what reads it is given a copy */
     /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
      * piece of them: of each section an equal part, of piece_elements, which begins at element
      * piece_at of the piece. The tensor begins at element piece_first of its section. */
@@ -251,7 +252,15 @@ typedef struct {
     const char *name;        /* the module's, "model.layers.0" */
     int64_t first, elements; /* of the runs */
     Value *gradient; /* what backward makes, until ranks have summed it up; NULL: a part of the run */
+    Value *weight;   /* all of it, where ranks keep pieces alone; NULL: a part of the run */
 } Section;
+
+/* Weights of a module, which no rank has all of for longer than they are used. */
+typedef struct {
+    const char *module;
+    Value *whole; /* has no place: the gather_weights pass gives its readers a copy */
+    Value *piece; /* what the rank keeps of it */
+} Gathered;
 
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
  * trains. weight is what the step reads; master is the same value, or its fp32 truth. First come the
@@ -319,6 +328,9 @@ typedef struct Program {
     RankPlace places[MAX_PLACES];
     int place_count;
     PipelineStage stage;
+    Gathered *gathered;
+    int gathered_count, gathered_capacity;
+    Graph ungathered; /* micro_step before the gathering */
     Value *dataset; /* what the host writes once, before load; NULL: nothing */
     LoaderSettings loader;
     const char *feeding;       /* how a batch reaches the device, and why; NULL: there is one way */
@@ -377,6 +389,7 @@ bool value_can_move(const Value *v);
 void value_move(Value *v, const Value *to);
 /* Moves v, with all of its storage, behind the end of `run`, which fills its own; both, as one. */
 Value *value_join(Program *, Value *run, Value *v, const char *name);
+void program_add_gathered(Program *, Gathered);
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight);          /* NULL: not a parameter */
 Value *program_weight(const Program *, const char *file_name); /* NULL: none of that name */

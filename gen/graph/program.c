@@ -274,6 +274,12 @@ Value *value_join(Program *p, Value *run, Value *v, const char *name) {
     return value_register(p, both);
 }
 
+void program_add_gathered(Program *p, Gathered g) {
+    p->gathered =
+        arena_grow(p->arena, p->gathered, p->gathered_count, &p->gathered_capacity, sizeof g);
+    p->gathered[p->gathered_count++] = g;
+}
+
 void program_add_param(Program *p, Param param) {
     p->params = arena_grow(p->arena, p->params, p->param_count, &p->param_capacity, sizeof param);
     p->params[p->param_count++] = param;

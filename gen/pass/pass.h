@@ -34,6 +34,7 @@ void pass_ddp(Program *, const Spec *);
 void pass_sync_batch_norm(Program *, const Spec *);
 void pass_pipeline_sums(Program *, const Spec *);
 void pass_shard(Program *, const Spec *);
+void pass_shard_frozen(Program *, const Spec *);
 void pass_bordered(Program *, const Spec *);
 void pass_chunk_head(Program *, const Spec *);
 void pass_lower(Program *, const Spec *);
@@ -42,8 +43,11 @@ void pass_scatter_gradients(Program *, const Spec *);
 void pass_dp(Program *, const Spec *);
 void pass_quantize(Program *, const Spec *);
 void pass_recompute(Program *, const Spec *);
+void pass_gather_weights(Program *, const Spec *);
 void pass_split_entries(Program *, const Spec *);
 
+/* Undoes pass_gather_weights in micro_step, before recompute looks at it. */
+void ungather_weights(Program *);
 /* Undoes pass_split_entries, so that recompute finds micro_step whole. */
 void join_entries(Program *);
 

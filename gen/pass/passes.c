@@ -23,6 +23,7 @@ const Pass pass_list[] = {
     {"loss_scale", pass_loss_scale, STAGE_SEMANTIC},
     {"ddp", pass_ddp, STAGE_SEMANTIC},
     {"shard", pass_shard, STAGE_SEMANTIC},
+    {"shard_frozen", pass_shard_frozen, STAGE_SEMANTIC},
     {"sync_batch_norm", pass_sync_batch_norm, STAGE_SEMANTIC},
     {"pipeline_sums", pass_pipeline_sums, STAGE_SEMANTIC},
     /* These rearrange what is there, forward and backward at once. */
@@ -39,6 +40,7 @@ const Pass pass_list[] = {
     /* Behind those, which look for forward and backward as they were written; where the mode is auto
      * main.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},
+    {"gather_weights", pass_gather_weights, STAGE_KERNEL},
     {"split_entries", pass_split_entries, STAGE_KERNEL},
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;

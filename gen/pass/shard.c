@@ -4,7 +4,8 @@
  * Requires the update. Stage 1: before it a reduce_scatter leaves each rank the sums of its part of
  * each section. Stage 2: of gradients too there is a piece alone, which scatter_gradients adds to in
  * micro_step. Other replicas' are added to it; squares are summed up over the group, so that all clip
- * alike; and all_gathers give every rank all weights as they are read. */
+ * alike; and all_gathers give every rank all weights as they are read. Stage 3: of these too there is a
+ * piece alone, the master's where it has their dtype, and gather_weights gives readers a copy. */
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
@@ -14,6 +15,7 @@ typedef struct {
     int64_t stage, ranks;
     int64_t rows;                                    /* of a piece */
     Value *gradient, *master, *exp_avg, *exp_avg_sq; /* pieces; NULL where there is no such run */
+    Value *weight;                                   /* what it is gathered from */
     Pos pos;
 } Shard;
 
@@ -36,6 +38,10 @@ static Value *part_of(const Shard *s, Value *piece, const Section *section, cons
     int64_t elements = s->ranks * TRAIN_COLS;
     return value_row_range(s->p, piece, section->first / elements, section->elements / elements,
                            name);
+}
+
+static bool is_real(const Shard *s, const Section *section) {
+    return s->p->train.real_weight && section->first == 0;
 }
 
 static Value *section_of(const Shard *s, Value *run, const Section *section, const char *name) {
@@ -83,7 +89,9 @@ static Value *in_piece(const Shard *s, Value *v) {
  * lie by themselves. */
 static void gather(const Shard *s, const Section *section, Value *updated) {
     const TrainState *t = &s->p->train;
-    bool real = t->real_weight && section->first == 0;
+    bool real = is_real(s, section);
+    if (section->weight)
+        return; /* for each of its readers */
     Value *from = part_of(s, real ? s->master : updated, section, "trained.piece");
     Value *to = section_of(s, real ? t->real_weight : t->weight, section,
                            real ? "trained_real" : "trained");
@@ -99,8 +107,7 @@ static void update_piece(const Shard *s, Op *op) {
     for (int i = 0; i < op->out_count; i++) {
         Value *old = op->out[i];
         if (apart && value_same_place(old, weight))
-            op->out[i] = updated = value_2d(p, "trained.piece", ROLE_ACTIVATION, p->activation,
-                                            s->rows, TRAIN_COLS, s->pos);
+            op->out[i] = updated = value_alias(p, s->weight, "trained.piece");
         else
             op->out[i] = value_alias(p, in_piece(s, old), old->name);
     }
@@ -114,6 +121,30 @@ static void update_piece(const Shard *s, Op *op) {
 static void zero_piece(const Shard *s, Op *op) {
     op->in[0] = s->gradient;
     op->out[0] = value_alias(s->p, s->gradient, op->out[0]->name);
+}
+
+static void make_weight(Shard *s) {
+    Program *p = s->p;
+    bool apart = p->train.master != p->train.weight, lasts = s->stage > 2;
+    s->weight = s->master;
+    if (!apart)
+        return;
+    s->weight = value_2d(p, "trained.piece", lasts ? p->train.weight->role : ROLE_ACTIVATION,
+                         p->activation, s->rows, TRAIN_COLS, s->pos);
+    Value *first = value_alias(p, s->weight, "trained.piece");
+    if (lasts)
+        op_add_into(p, &p->entry[ENTRY_LOAD], OP_cast, "trained.piece", &s->master, 1, &first, 1,
+                    (Attr){0}, s->pos);
+}
+
+static void keep_weights(const Shard *s) {
+    for (int i = 0; i < s->p->train.section_count; i++) {
+        const Section *section = &s->p->train.sections[i];
+        if (section->weight)
+            program_add_gathered(s->p,
+                                 (Gathered){section->name, section->weight,
+                                            part_of(s, s->weight, section, section->weight->name)});
+    }
 }
 
 static void rewrite(const Shard *s, Op *op) {
@@ -130,6 +161,11 @@ static void rewrite(const Shard *s, Op *op) {
     graph_add(s->p, s->update, op);
 }
 
+/* Beside 16-bit weights those of `real` stay whole. */
+static bool is_whole(const TrainState *t, const Value *weight) {
+    return t->real_weight && weight->storage == t->real_weight->storage;
+}
+
 static void keep_pieces(const Shard *s) {
     TrainState *t = &s->p->train;
     for (int i = 0; i < s->p->param_count; i++) {
@@ -138,6 +174,7 @@ static void keep_pieces(const Shard *s) {
             continue;
         param->pieces = GROUP_SHARD;
         param->master = s->master;
+        param->gathered = s->stage > 2 && !is_whole(t, param->weight);
         param->gradient_in_pieces = s->stage > 1;
         if (s->stage > 1)
             param->gradient = s->gradient;
@@ -166,6 +203,7 @@ void pass_shard(Program *p, const Spec *spec) {
     s.master = piece_of(&s, t->master, "master.piece");
     s.exp_avg = piece_of(&s, t->exp_avg, "exp_avg.piece");
     s.exp_avg_sq = piece_of(&s, t->exp_avg_sq, "exp_avg_sq.piece");
+    make_weight(&s);
     Op **ops = update->ops;
     int count = update->op_count;
     graph_set_ops(p, update, NULL, 0);
@@ -176,4 +214,5 @@ void pass_shard(Program *p, const Spec *spec) {
         rewrite(&s, ops[i]);
     }
     keep_pieces(&s);
+    keep_weights(&s);
 }

@@ -8,7 +8,7 @@
  * whole row stay zero: their gradient is zero, and so is their update. Where masters are to be shared
  * out each rank gets equally many rows of each section: of what is its own master, though other weights
  * are not, and of all the rest; where gradients are too, of each module, whose gradients are a buffer
- * that does not last. */
+ * that does not last, and so are whole weights where ranks keep pieces of them. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
@@ -126,13 +126,28 @@ static Value *gradient_of(Program *p, const RunLayout *l, const Param *param, in
     return part(p, s->gradient, offset - s->first, param->weight, ".grad");
 }
 
+/* What a weight is read from: a part of a run, or a buffer that is gathered. */
+static Value *weight_of(Program *p, const RunLayout *l, const Param *param, int64_t offset) {
+    TrainState *t = &p->train;
+    Section *s = section_at(t, offset);
+    bool own = param->weight->dtype == p->real;
+    if (l->stage < 3 || !s || (own && t->real_weight)) {
+        Value *run = !own ? t->weight : t->real_weight ? t->real_weight : t->master;
+        return part(p, run, offset, param->weight, "");
+    }
+    if (!s->weight)
+        s->weight =
+            value_2d(p, arena_printf(p->arena, "%s.weights", s->name), role_of_run(p),
+                     p->activation, s->elements / TRAIN_COLS, TRAIN_COLS, param->weight->pos);
+    return part(p, s->weight, offset - s->first, param->weight, "");
+}
+
 static void place(Program *p, const RunLayout *l, Param *param, int64_t offset) {
     TrainState *s = &p->train;
     const Section *section = section_at(s, offset);
     /* One of `real` in a 16-bit program is its own master; its 16-bit copy is never read. */
     bool own = param->weight->dtype == p->real;
-    Value *read = !own ? s->weight : s->real_weight ? s->real_weight : s->master;
-    value_move(param->weight, part(p, read, offset, param->weight, ""));
+    value_move(param->weight, weight_of(p, l, param, offset));
     param->master = own ? param->weight : part(p, s->master, offset, param->weight, ".master");
     param->gradient = gradient_of(p, l, param, offset);
     param->exp_avg = part(p, s->exp_avg, offset, param->weight, ".exp_avg");

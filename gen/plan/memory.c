@@ -139,7 +139,7 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
         const Value *parts[] = {param->kept ? param->kept : param->weight, param->master,
                                 param->gradient, param->exp_avg, param->exp_avg_sq};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-            if (parts[k])
+            if (parts[k] && !(param->gathered && parts[k] == param->weight))
                 used[parts[k]->storage->id] = true;
     }
     return used;

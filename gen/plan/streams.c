@@ -1,11 +1,11 @@
 /* Streams: what runs beside what, and what waits for what.
  *
- * A collective that nothing in its entry waits for moves to the communication stream where other work
- * lies behind it, and with it all such collectives of the entry and all others of their group, so that
- * they stay in one order. All else is on the compute stream. A launch waits for those on other streams
- * whose results it needs, whose operands it overwrites, or that its ops come after; an entry begins on
- * the compute stream, and ends when all of its streams have. Where all that is predicted to cost more
- * than it saves, one stream does. */
+ * A collective that nothing in its entry waits for, or that is held back, moves to the communication
+ * stream where other work lies behind it, and with it all such collectives of the entry and all others
+ * of their group, so that they stay in one order. All else is on the compute stream. A launch waits for
+ * those on other streams whose results it needs, whose operands it overwrites, or that its ops come
+ * after; an entry begins on the compute stream, and ends when all of its streams have. Where all that
+ * is predicted to cost more than it saves, one stream does. */
 #include "plan/streams.h"
 
 #include "graph/op_table.h"
@@ -30,8 +30,10 @@ static bool is_awaited(const PlanEntry *entry, int index) {
     return false;
 }
 
+/* What is held back stands ahead of its readers so that other work runs beside it. */
 static bool is_loose(const PlanEntry *entry, int index) {
-    return is_collective(&entry->launches[index]) && !is_awaited(entry, index);
+    const Launch *launch = &entry->launches[index];
+    return is_collective(launch) && (launch->ops[0]->after || !is_awaited(entry, index));
 }
 
 /* Ranks that run two collectives of one group in different orders wait for each other for ever. */

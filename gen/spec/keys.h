@@ -332,9 +332,9 @@
     K(parallelism, data_parallel_shard_degree, INT, "1", "[1, 1024]", ALWAYS,                      \
       "Cards with batches of their own that share out what shard_stage says; with "                \
       "data_parallel_replicate_degree so many for each of those.")                                 \
-    K(parallelism, shard_stage, INT, "1", "[1, 2]", SHARDED,                                       \
+    K(parallelism, shard_stage, INT, "1", "[1, 3]", SHARDED,                                       \
       "What they share out; 1: the optimizer's states and masters; 2: gradients too, summed as "   \
-      "backward makes them.")                                                                      \
+      "backward makes them; 3: weights too, frozen ones included, gathered for each use.")         \
     K(parallelism, overlap_grad_reduce, BOOL, "true", "", SUMMED,                                  \
       "Sum gradients over the cards as backward makes them, beside it; false: after it.")          \
     K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED,           \

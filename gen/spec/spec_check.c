@@ -244,6 +244,10 @@ static void check_shard(Arena *arena, const Spec *spec) {
                    "use data_parallel_replicate_degree with it",
                    "data_parallel_shard_degree goes with neither tensor_parallel_degree nor "
                    "pipeline_parallel_degree yet");
+    if (spec->parallelism.data_parallel_shard_degree > 1 && spec->parallelism.shard_stage > 2 &&
+        spec->quantization.quant_type != QUANT_NONE)
+        user_error(spec_pos(spec, KEY_parallelism_shard_stage), "use shard_stage = 2 with them",
+                   "weights of few bits are not shared out over cards yet");
 }
 
 /* Logits that are made in chunks are never all there. */

@@ -295,7 +295,7 @@ test_collectives_are_counted() {
 
 tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora
-sharded sharded_gradients'
+sharded sharded_weights'
 tests="$tests $pipeline_tests"
 [ "${1-}" != --all ] || set -- $tests quantized sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \

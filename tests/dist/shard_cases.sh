@@ -38,8 +38,44 @@ test_sharded_loss_scale() {
     [ "$many" -ge 1 ] && [ "$many" -lt 8 ] && [ "$many" = "$(skipped shard_fp16_one_out)" ]
 }
 
+# Gradients shared out: added up over micro-steps, and over replicas. Weights too, frozen ones included,
+# gathered for each use.
+staged() { printf '%s\n' "$(shards "$1")" parallelism.shard_stage="$stage"; }
+staged_grid() { printf '%s\n' "$(shards 2)" "$(ranks $(($1 / 2)))" parallelism.shard_stage="$stage"; }
+shards_of_unequal() {
+    local stage=$1
+    unequal_targets
+    layout_of=staged pair "shard$stage" demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" \
+        training.steps=4 && same_training 1e-11 "shard${stage}_one_out" "shard${stage}_many_out"
+}
+test_sharded_gradients() { shards_of_unequal 2; }
+test_sharded_weights() { shards_of_unequal 3; }
+
+shards_of_replicas() {
+    local stage=$1
+    layout_of=staged_grid pair "grid$stage" pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 &&
+        same_training 1e-11 "grid${stage}_one_out" "grid${stage}_many_out"
+}
+test_sharded_gradients_replicas() { shards_of_replicas 2; }
+test_sharded_weights_replicas() { shards_of_replicas 3; }
+
+# Without graphs nothing but the waits keeps the second stream in its place.
+late_shards() {
+    local stage=$1 name=late$1
+    layout_of=staged pair "$name" pretrain_tied 2 1 precision.dtype=bf16 training.steps=4 \
+        compile.cuda_graph=false activation_checkpoint.mode=full &&
+        grep -q RT_STREAM_COMMUNICATION "$work/${name}_many/program.c" &&
+        same_training 1e-4 "${name}_one_out" "${name}_many_out" &&
+        SIM_QUEUE=lazy:1 run "${name}_many" "${name}_lazy" "--init $cases/pretrain_tied/model" &&
+        cmp "$work/${name}_many_out/loss.csv" "$work/${name}_lazy/loss.csv"
+}
+test_sharded_gradients_late() { late_shards 2; }
+test_sharded_weights_late() { late_shards 3; }
+
+# Checkpoints are one rank's, frozen weights the same whoever has them.
 test_sharded_resume() {
-    layout_of=shards pair shard_resume demo 2 1 "${dropout[@]}" || return 1
+    local stage=3
+    layout_of=staged pair shard_resume demo 2 1 "${dropout[@]}" || return 1
     local from to
     for from in one many; do
         to=$([ $from = one ] && echo many || echo one)
@@ -49,28 +85,6 @@ test_sharded_resume() {
     done
 }
 
-# Gradients shared out: added up over micro-steps, and over replicas. Without graphs nothing but the waits
-# keeps the second stream in its place.
-stage=2
-staged() { printf '%s\n' "$(shards "$1")" parallelism.shard_stage=$stage; }
-staged_grid() { printf '%s\n' $(grid "$1") parallelism.shard_stage=$stage; }
-test_sharded_gradients() {
-    unequal_targets
-    layout_of=staged pair shard2 demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" \
-        training.steps=4 && same_training 1e-11 shard2_one_out shard2_many_out
-}
-test_sharded_gradients_replicas() {
-    layout_of=staged_grid pair shard2_grid pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 &&
-        same_training 1e-11 shard2_grid_one_out shard2_grid_many_out
-}
-test_sharded_gradients_late() {
-    layout_of=staged pair shard2_late pretrain_tied 2 1 precision.dtype=bf16 training.steps=4 \
-        compile.cuda_graph=false &&
-        grep -q RT_STREAM_COMMUNICATION "$work/shard2_late_many/program.c" &&
-        same_training 1e-4 shard2_late_one_out shard2_late_many_out &&
-        SIM_QUEUE=lazy:1 run shard2_late_many shard2_lazy "--init $cases/pretrain_tied/model" &&
-        cmp "$work/shard2_late_many_out/loss.csv" "$work/shard2_lazy/loss.csv"
-}
-
 shard_tests='sharded_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume
-sharded_gradients_replicas sharded_gradients_late'
+sharded_gradients sharded_gradients_replicas sharded_gradients_late sharded_weights_replicas
+sharded_weights_late'

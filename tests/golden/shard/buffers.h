@@ -75,8 +75,8 @@
 #define GRAD_NORM_COLUMNS 24576ul /* f32 [1024], activation grad_norm.columns */
 #define GRAD_NORM_SQUARED 36864ul /* f32 [1], activation grad_norm.squared */
 #define CLIP_FACTOR 37120ul /* f32 [1], activation clip_factor */
-#define GRADIENT_PIECE 0ul /* f32 [6, 1024], activation gradient.piece */
 #define TRAINED_PIECE 24576ul /* bf16 [6, 1024], activation trained.piece */
+#define GRADIENT_PIECE 0ul /* f32 [6, 1024], activation gradient.piece */
 
 /* ---- INPUT: one batch ---- */
 

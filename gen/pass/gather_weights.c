@@ -1,0 +1,124 @@
+/* Weights that no rank keeps whole are gathered for as long as they are read (stage 3 of ZeRO).
+ *
+ * Requires all other ops in their places, recomputation included. The readers of one module's weights
+ * that no other module's stand between are a visit; for each visit an all_gather fills a buffer, which
+ * these read in the weights' place. It stands where the visit before it begins and is held back until
+ * then, so that it may run beside that, and no more than two visits' weights are there at once. Ops
+ * are copied, not changed: recomputation may yet be planned anew, for which ungather_weights brings
+ * back what they were. */
+#include "pass/pass.h"
+
+#include <string.h>
+
+typedef struct {
+    int first; /* op */
+    const char *module;
+    bool *used; /* by index in Program.gathered */
+} Visit;
+
+typedef struct {
+    Program *p;
+    Graph *graph;
+    Pos pos;
+    Op **ops; /* as they were */
+    int count;
+    Visit *visits;
+    int visit_count, visit_capacity;
+    Value **copy; /* by index in Program.gathered: what readers of the visit at hand read */
+    Op **made;    /* by place of the op in `ops` */
+} Gathering;
+
+/* What the value lies in; -1: in nothing that is gathered. */
+static int gathered_index(const Program *p, const Value *v) {
+    for (int i = 0; i < p->gathered_count; i++)
+        if (p->gathered[i].whole->storage == v->storage)
+            return i;
+    return -1;
+}
+
+static Visit *visit_of(Gathering *g, int op, const char *module) {
+    Visit *last = g->visit_count ? &g->visits[g->visit_count - 1] : NULL;
+    if (last && strcmp(last->module, module) == 0)
+        return last;
+    g->visits =
+        arena_grow(g->p->arena, g->visits, g->visit_count, &g->visit_capacity, sizeof *g->visits);
+    bool *used = arena_array(g->p->arena, (size_t)g->p->gathered_count, sizeof *used);
+    g->visits[g->visit_count] = (Visit){op, module, used};
+    return &g->visits[g->visit_count++];
+}
+
+static void find_visits(Gathering *g) {
+    for (int i = 0; i < g->count; i++)
+        for (int k = 0; k < g->ops[i]->in_count; k++) {
+            int index = gathered_index(g->p, g->ops[i]->in[k]);
+            if (index >= 0)
+                visit_of(g, i, g->p->gathered[index].module)->used[index] = true;
+        }
+}
+
+static void gather(Gathering *g, const Visit *visit, Op *after) {
+    Program *p = g->p;
+    for (int i = 0; i < p->gathered_count; i++) {
+        const Gathered *from = &p->gathered[i];
+        if (!visit->used[i])
+            continue;
+        const char *name = arena_printf(p->arena, "%s.all_gather", from->whole->name);
+        Value *piece = from->piece;
+        g->copy[i] = value_2d(p, from->whole->name, ROLE_ACTIVATION, from->whole->dtype,
+                              value_rows(from->whole), value_cols(from->whole), g->pos);
+        Op *op = op_add_into(p, g->graph, OP_all_gather, name, &piece, 1, &g->copy[i], 1,
+                             (Attr){.group = GROUP_SHARD}, g->pos);
+        op->after = after;
+    }
+}
+
+/* The op with the copies in the weights' places. */
+static Op *reading_copies(const Gathering *g, const Op *op) {
+    Op *made = arena_alloc(g->p->arena, sizeof *made);
+    *made = *op;
+    if (op->after)
+        made->after = g->made[op->after->id];
+    for (int k = 0; k < op->in_count; k++) {
+        int index = gathered_index(g->p, op->in[k]);
+        if (index >= 0)
+            made->in[k] = value_elsewhere(g->p, op->in[k], g->copy[index]);
+    }
+    return made;
+}
+
+static void rewrite(Gathering *g) {
+    Op *before = NULL;
+    graph_set_ops(g->p, g->graph, NULL, 0);
+    for (int i = 0, visit = 0; i < g->count; i++) {
+        if (visit < g->visit_count && i == g->visits[visit].first) {
+            if (visit == 0)
+                gather(g, &g->visits[0], before);
+            if (++visit < g->visit_count)
+                gather(g, &g->visits[visit], before);
+        }
+        before = g->made[i] = reading_copies(g, g->ops[i]);
+        graph_add(g->p, g->graph, before);
+    }
+}
+
+static void gather_in(Program *p, Graph *graph, Pos pos) {
+    Gathering g = {.p = p, .graph = graph, .pos = pos, .ops = graph->ops, .count = graph->op_count};
+    g.copy = arena_array(p->arena, (size_t)p->gathered_count, sizeof *g.copy);
+    g.made = arena_array(p->arena, (size_t)g.count + 1, sizeof *g.made);
+    find_visits(&g);
+    if (g.visit_count)
+        rewrite(&g);
+}
+
+void pass_gather_weights(Program *p, const Spec *spec) {
+    if (!p->gathered_count)
+        return;
+    p->ungathered = p->entry[ENTRY_MICRO_STEP];
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        gather_in(p, &p->entry[e], spec_pos(spec, KEY_parallelism_shard_stage));
+}
+
+void ungather_weights(Program *p) {
+    if (p->gathered_count)
+        graph_set_ops(p, &p->entry[ENTRY_MICRO_STEP], p->ungathered.ops, p->ungathered.op_count);
+}

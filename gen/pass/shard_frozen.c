@@ -1,0 +1,63 @@
+/* Frozen weights of which each rank keeps a piece alone (stage 3 of ZeRO).
+ *
+ * Requires forward and backward; before anything that would lay weights out anew, which finds that
+ * these cannot move. Those of a module and of the dtype of products are one run, of which a rank has
+ * an equal part; gather_weights gives its readers a copy of all of it. */
+#include "pass/module.h"
+#include "pass/pass.h"
+#include "pass/train_state.h"
+
+static bool is_chosen(const Program *p, const Param *param) {
+    const Value *w = param->weight;
+    return w->role == ROLE_FROZEN && w->dtype == p->activation && value_can_move(w);
+}
+
+static int64_t padded(const Param *param) {
+    return (value_elements(param->weight) + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS;
+}
+
+/* Of the module of the parameter `first`, those that are chosen: how many elements; they go into
+ * `whole`, if that is there already. */
+static int64_t lay_out(Program *p, int first, Value *whole, Value *piece, bool *done) {
+    const char *name = p->params[first].weight->name;
+    int64_t at = 0;
+    for (int i = first; i < p->param_count; i++) {
+        Param *param = &p->params[i];
+        Value *w = param->weight;
+        if (done[i] || !is_chosen(p, param) || !same_module(w->name, name))
+            continue;
+        int64_t size = padded(param);
+        if (whole) {
+            value_move(w, value_at(p, whole, at, w->rank, w->dim, w->name));
+            param->kept = piece;
+            param->gathered = done[i] = true;
+            param->pieces = GROUP_SHARD;
+            param->piece_first = at;
+            param->piece_elements = value_elements(piece);
+        }
+        at += size;
+    }
+    return at;
+}
+
+static void share_out(Program *p, int first, bool *done) {
+    const Value *w = p->params[first].weight;
+    int64_t ranks = p->mesh.size[AXIS_SHARD], all = lay_out(p, first, NULL, NULL, done);
+    int64_t rows = (all + ranks * TRAIN_COLS - 1) / (ranks * TRAIN_COLS);
+    const char *module = arena_strndup(p->arena, w->name, module_length(w->name));
+    Value *whole = value_2d(p, arena_printf(p->arena, "%s.frozen", module), ROLE_FROZEN,
+                            p->activation, ranks * rows, TRAIN_COLS, w->pos);
+    Value *piece = value_2d(p, arena_printf(p->arena, "%s.frozen.piece", module), ROLE_FROZEN,
+                            p->activation, rows, TRAIN_COLS, w->pos);
+    lay_out(p, first, whole, piece, done);
+    program_add_gathered(p, (Gathered){module, whole, piece});
+}
+
+void pass_shard_frozen(Program *p, const Spec *spec) {
+    if (spec->parallelism.shard_stage < 3 || p->mesh.size[AXIS_SHARD] == 1)
+        return;
+    bool *done = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *done);
+    for (int i = 0; i < p->param_count; i++)
+        if (!done[i] && is_chosen(p, &p->params[i]))
+            share_out(p, i, done);
+}
