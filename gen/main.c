@@ -73,6 +73,7 @@ static Plan *plan_without(const Plan *plan, Recomputation *recompute, int droppe
     recompute_drop(recompute, dropped);
     pass_gather_weights(plan->program, plan->spec);
     pass_split_entries(plan->program, plan->spec);
+    program_verify(plan->program, STAGE_KERNEL, "recompute");
     return plan_program(plan->program, plan->spec, plan->device);
 }
 

@@ -38,7 +38,7 @@ static bool run_checked(Rt *rt, RtPhase phase, int slot, void *context) {
     Found *found = context;
     RtWork work = {0};
     const RtEntry *entries[RT_PHASE_ENTRIES];
-    int count = phase_entries(rt->program, phase, entries), at = 0;
+    int count = phase_begin(rt, phase, entries), at = 0;
     if (phase == RT_PHASE_STEP &&
         pipeline_schedule(rt, slot, &work, found->text, sizeof found->text))
         return true;

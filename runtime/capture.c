@@ -12,8 +12,8 @@ struct RtGraphs {
     RtWork work[RT_PHASES];
 };
 
-int phase_entries(const RtProgram *program, RtPhase phase,
-                  const RtEntry *entries[RT_PHASE_ENTRIES]) {
+int phase_begin(Rt *rt, RtPhase phase, const RtEntry *entries[RT_PHASE_ENTRIES]) {
+    const RtProgram *program = rt->program;
     const RtEntry *const first[RT_PHASES] = {
         [RT_PHASE_REPLICATE] = &program->replicate,
         [RT_PHASE_MICRO_STEP] = &program->micro_step,
@@ -26,6 +26,7 @@ int phase_entries(const RtProgram *program, RtPhase phase,
     bool last = phase == RT_PHASE_LAST_MICRO_STEP || phase == RT_PHASE_LAST_COLLECT;
     entries[0] = first[phase];
     entries[1] = &program->update;
+    rt->ends_step = phase == RT_PHASE_LAST_MICRO_STEP;
     return last ? 2 : 1;
 }
 
@@ -36,8 +37,7 @@ static RtWork enqueue(Rt *rt, RtPhase phase, int slot) {
         return pipeline_evaluate(rt, slot);
     if (phase == RT_PHASE_STEP)
         pipeline_schedule(rt, slot, &work, NULL, 0);
-    int count = phase_entries(rt->program, phase, entries);
-    rt->ends_step = phase == RT_PHASE_LAST_MICRO_STEP;
+    int count = phase_begin(rt, phase, entries);
     for (int i = 0; i < count; i++)
         work_add(&work, rt_enqueue(rt, entries[i], slot));
     return work;

@@ -133,7 +133,6 @@ void rt_peer_copy(Rt *rt, RtPurpose purpose, int number, RtPtr to, RtPtr from, s
 
 static bool run_alone(Rt *rt, int64_t index, bool last, RtRunPhase *run, void *context) {
     int slot = input_send(rt, index);
-    rt->ends_step = last;
     bool stop = run(rt, last ? RT_PHASE_LAST_MICRO_STEP : RT_PHASE_MICRO_STEP, slot, context);
     input_release(rt, slot);
     return stop;
@@ -184,8 +183,10 @@ bool rt_micro_step(Rt *rt, int64_t index, RtRunPhase *run, void *context) {
     int slot = 0;
     if (!rt->cards)
         return run_alone(rt, index, last, run, context);
-    if (replicate(rt, run, context) || run_replicas(rt, index, run, context, &slot))
+    if (replicate(rt, run, context) || run_replicas(rt, index, run, context, &slot)) {
+        enter(rt);
         return true;
+    }
     bool stop = run(rt, last ? RT_PHASE_LAST_COLLECT : RT_PHASE_COLLECT, slot, context);
     input_release(rt, slot);
     return stop;

@@ -294,7 +294,7 @@ static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
     struct RtDump *dump = context;
     RtWork work = {0};
     const RtEntry *entries[RT_PHASE_ENTRIES];
-    int count = phase_entries(rt->program, phase, entries), update = 0;
+    int count = phase_begin(rt, phase, entries), update = 0;
     bool schedule = phase == RT_PHASE_STEP;
     bool works = schedule || entries[0] == &rt->program->micro_step;
     bool shown = works && rt->card == 0 && !dump->shown;

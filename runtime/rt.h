@@ -280,9 +280,9 @@ typedef enum {
 } RtPhase;
 
 enum { RT_PHASE_ENTRIES = 2 };
-/* The entries of a phase, in order; how many. */
-int phase_entries(const RtProgram *program, RtPhase phase,
-                  const RtEntry *entries[RT_PHASE_ENTRIES]);
+/* The entries of a phase, in order; how many. From now on they do what a step's last micro-step alone
+ * does if the phase is one. */
+int phase_begin(Rt *rt, RtPhase phase, const RtEntry *entries[RT_PHASE_ENTRIES]);
 
 void graphs_open(Rt *rt); /* captures; does nothing where cuda_graph is false */
 void graphs_close(Rt *rt);

@@ -277,12 +277,19 @@ typedef struct {
     int64_t piece; /* elements of the piece that a rank has of masters and moments; 0: all */
 } TrainState;
 
+enum { STAGE_EXCHANGES = 4 };
+
 /* Which part of a model the program is: what it receives of the stage before it and sends to the next.
  * The values, STASH, are NULL at the pipeline's ends; gradients also where nothing before trains. */
 typedef struct {
     int64_t index, count; /* count 0 or 1: the program is whole */
-    Value *received, *sent;
-    Value *received_gradient, *sent_gradient; /* of `sent` and of `received` */
+    union {
+        struct {
+            Value *received, *sent;
+            Value *received_gradient, *sent_gradient; /* of `sent` and of `received` */
+        };
+        Value *exchanged[STAGE_EXCHANGES]; /* all of these */
+    };
     bool sends_gradient;                      /* something before it trains */
     const char *begins;                       /* with which op: "model.layers.4.input_layernorm" */
 } PipelineStage;

@@ -57,6 +57,16 @@ static void check_result(Check *c, int index, const Value *v) {
     c->in_storage[v->storage->id] = link;
 }
 
+/* What a stage's backward waits for may be in its forward. */
+static bool runs_after(const Check *c, int index, const Op *before) {
+    const Program *p = c->program;
+    const Graph *forward = &p->entry[ENTRY_MICRO_STEP];
+    if (before->id < index && c->graph->ops[before->id] == before)
+        return true;
+    return c->graph == &p->entry[ENTRY_BACKWARD] && before->id < forward->op_count &&
+           forward->ops[before->id] == before;
+}
+
 static void check_op(Check *c, int index, Stage stage) {
     Op *op = c->graph->ops[index];
     ENSURE(op_is(op, stage), "after %s, in %s: %s (%s) is not allowed at this stage", c->where,
@@ -64,12 +74,11 @@ static void check_op(Check *c, int index, Stage stage) {
     ENSURE(!op->attr.accumulate || op_is(op, TRAIT_ADDS), "after %s: %s cannot add onto its result",
            c->where, op->name);
     ENSURE(op->id == index, "after %s: %s has a stale index", c->where, op->name);
-    ENSURE(!op->after || (op->after->id < index && c->graph->ops[op->after->id] == op->after),
-           "after %s: %s runs before %s", c->where, op->name, op->after->name);
+    ENSURE(!op->after || runs_after(c, index, op->after), "after %s: %s runs before %s",
+           c->where, op->name, op->after->name);
     ENSURE(!op->ends_step || c->graph == &c->program->entry[ENTRY_MICRO_STEP],
            "after %s: %s is in %s, which ends no step", c->where, op->name, c->graph->name);
-    bool held = op->after || c->graph == &c->program->entry[ENTRY_BACKWARD];
-    ENSURE(!op->recompute || held, "after %s: nothing holds %s back", c->where, op->name);
+    ENSURE(!op->recompute || op->after, "after %s: nothing holds %s back", c->where, op->name);
     for (int i = 0; i < op->in_count; i++)
         check_operand(c, op, op->in[i]);
     ENSURE(op->out_count > 0, "after %s: %s has no result", c->where, op->name);

@@ -75,16 +75,6 @@ static void keep_shared(Program *p, Arena *arena) {
     set_roles(p);
 }
 
-/* What held a clone back until backward is behind it now. */
-static void release(Program *p) {
-    const Graph *backward = &p->entry[ENTRY_BACKWARD];
-    for (int i = 0; i < backward->op_count; i++) {
-        Op *op = backward->ops[i], *after = op->after;
-        if (after && (after->id >= backward->op_count || backward->ops[after->id] != after))
-            op->after = NULL;
-    }
-}
-
 void pass_split_entries(Program *p, const Spec *spec) {
     (void)spec;
     Arena arena = {0};
@@ -93,17 +83,14 @@ void pass_split_entries(Program *p, const Spec *spec) {
     if (p->stage.count <= 1)
         return;
     split(p, &b);
-    release(p);
     keep_shared(p, &arena);
     p->entry[ENTRY_MICRO_STEP].name = "forward";
     arena_free(&arena);
 }
 
 static bool is_exchanged(const PipelineStage *stage, const Storage *s) {
-    const Value *const values[] = {stage->received, stage->sent, stage->received_gradient,
-                                   stage->sent_gradient};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (values[i] && values[i]->storage == s)
+    for (int i = 0; i < STAGE_EXCHANGES; i++)
+        if (stage->exchanged[i] && stage->exchanged[i]->storage == s)
             return true;
     return false;
 }

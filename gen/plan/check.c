@@ -3,6 +3,8 @@
  *   layout   every storage that a launch touches lies inside its arena, and storages that outlive
  *            an entry share no byte with any other; what every card of the process works with lies
  *            where all of them have memory
+ *   inputs   what one process does around the micro-steps of its cards reads no batch: it is captured
+ *            once for all slots
  *   order    where an op needs another one first (it reads what that one writes, or overwrites
  *            what that one reads or writes), its launch begins after that one's has ended
  *   bytes    the launches of an entry are followed over the bytes of SCRATCH: each byte knows whose
@@ -425,6 +427,15 @@ static bool is_always_whole(const PlanEntry *entry) {
     return true;
 }
 
+static void check_inputs(Check *c, Entry entry) {
+    bool between = entry == ENTRY_REPLICATE || entry == ENTRY_COLLECT || entry == ENTRY_UPDATE;
+    for (int i = 0; i < c->entry->launch_count && between && c->plan->program->cards > 1; i++)
+        for (int k = 0; k < c->entry->launches[i].arg_count; k++)
+            if (c->entry->launches[i].arg[k]->role == ROLE_INPUT)
+                FAULT(c, "%s: launch %d reads %s, a batch", c->entry->name, i,
+                      c->entry->launches[i].arg[k]->name);
+}
+
 const char *plan_find_fault(const Plan *plan) {
     Arena arena = {0};
     Check c = {.plan = plan, .arena = &arena};
@@ -432,7 +443,9 @@ const char *plan_find_fault(const Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT && !c.fault; e++) {
         c.graph = &plan->program->entry[e];
         c.entry = &plan->entry[e];
-        check_run(&c, true);
+        check_inputs(&c, (Entry)e);
+        if (!c.fault)
+            check_run(&c, true);
         if (!c.fault && !is_always_whole(c.entry))
             check_run(&c, false);
     }

@@ -128,12 +128,9 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
     /* The host reads and writes these whether a launch does or not. */
     for (int i = 0; i < program->storage_count; i++)
         used[i] |= program->storages[i]->role == ROLE_COUNTER && program->storages[i]->views;
-    const PipelineStage *stage = &program->stage; /* and these are exchanged */
-    Value *const exchanged[] = {stage->received, stage->sent, stage->received_gradient,
-                                stage->sent_gradient};
-    for (size_t i = 0; i < sizeof exchanged / sizeof *exchanged; i++)
-        if (exchanged[i])
-            used[exchanged[i]->storage->id] = true;
+    for (int i = 0; i < STAGE_EXCHANGES; i++)
+        if (program->stage.exchanged[i])
+            used[program->stage.exchanged[i]->storage->id] = true;
     for (int i = 0; i < program->param_count; i++) {
         const Param *param = &program->params[i];
         const Value *parts[] = {param->kept ? param->kept : param->weight, param->master,

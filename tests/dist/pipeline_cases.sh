@@ -9,9 +9,9 @@ start_of() { # start_of CASE: the options that it starts from
     [ ! -d $cases/$1/adapter ] || echo --adapter $cases/$1/adapter
 }
 
-# staged NAME CASE BOUND STAGES MICRO_BATCHES [KEY=VALUE]...: NAME_one and NAME_many, which has what
+# in_stages NAME CASE BOUND STAGES MICRO_BATCHES [KEY=VALUE]...: NAME_one and NAME_many, which has what
 # `of_many` sets too, of which all that a run leaves is compared.
-staged() {
+in_stages() {
     local name=$1 case=$2 bound=$3 stages=$4 which
     local keys=("$(micro "$5")" "${@:6}")
     program "${name}_one" $cases/$case/spec.toml "${keys[@]}" &&
@@ -41,7 +41,7 @@ variant() {
         run "$name" "${name}_out" "${lora_start[*]}" && same_results "${of}_many_out" "${name}_out"
 }
 
-test_stages_lora() { staged stages demo 1e-11 2 3 "${dropout[@]}"; }
+test_stages_lora() { in_stages stages demo 1e-11 2 3 "${dropout[@]}"; }
 test_stages_gpipe() { variant stages gpipe 'parallelism.pipeline_schedule="gpipe"'; }
 
 test_stages_without_graph() { variant stages ungraphed compile.cuda_graph=false compile.overlap=false; }
@@ -54,29 +54,29 @@ test_stages_any_order() {
 }
 
 # More stages than micro-batches, cut inside of layers.
-test_four_stages() { staged four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
-test_stages_pretrain() { staged stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }
-test_stages_one_micro_batch() { staged stages_single pretrain_untied 1e-11 2 1 precision.dtype=fp64; }
-test_stages_packed() { staged stages_packed packed 1e-11 3 2 precision.dtype=fp64; }
+test_four_stages() { in_stages four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
+test_stages_pretrain() { in_stages stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }
+test_stages_one_micro_batch() { in_stages stages_single pretrain_untied 1e-11 2 1 precision.dtype=fp64; }
+test_stages_packed() { in_stages stages_packed packed 1e-11 3 2 precision.dtype=fp64; }
 test_stages_recompute() {
-    staged stages_recompute demo 1e-11 2 3 "${dropout[@]}" activation_checkpoint.mode=full
+    in_stages stages_recompute demo 1e-11 2 3 "${dropout[@]}" activation_checkpoint.mode=full
 }
-test_stages_head() { staged stages_head long_head 1e-11 2 3 precision.dtype=fp64; }
-test_stages_image() { staged stages_image cnn 1e-11 3 3 precision.dtype=fp64 training.steps=5; }
+test_stages_head() { in_stages stages_head long_head 1e-11 2 3 precision.dtype=fp64; }
+test_stages_image() { in_stages stages_image cnn 1e-11 3 3 precision.dtype=fp64 training.steps=5; }
 # Statistics of batches are of a micro-batch, here as there.
 test_stages_batch_norm() {
-    staged stages_norm mobilenet 1e-9 2 2 precision.dtype=fp64 training.steps=3 'compile.layout="nchw"'
+    in_stages stages_norm mobilenet 1e-9 2 2 precision.dtype=fp64 training.steps=3 'compile.layout="nchw"'
 }
-test_stages_residual() { staged stages_residual resnet18 1e-9 4 2 precision.dtype=fp64 training.steps=2; }
+test_stages_residual() { in_stages stages_residual resnet18 1e-9 4 2 precision.dtype=fp64 training.steps=2; }
 # Rounded at other places where the gradient at a cut cannot lie beside what a border needs; without borders at
 # the same.
 test_stages_bf16() {
-    staged stages_bf16 demo 2e-2 2 3 precision.dtype=bf16 training.steps=4 &&
-        staged stages_plain16 demo 1e-4 2 3 precision.dtype=bf16 training.steps=4 compile.bordered=false
+    in_stages stages_bf16 demo 2e-2 2 3 precision.dtype=bf16 training.steps=4 &&
+        in_stages stages_plain16 demo 1e-4 2 3 precision.dtype=bf16 training.steps=4 compile.bordered=false
 }
 
 test_stages_loss_scale() {
-    staged stages_fp16 demo 1e-2 2 2 precision.dtype=fp16 precision.init_scale=3e7 training.steps=4
+    in_stages stages_fp16 demo 1e-2 2 2 precision.dtype=fp16 precision.init_scale=3e7 training.steps=4
 }
 
 test_named_stages() {
@@ -101,7 +101,7 @@ test_replicated_stages() {
 # The ranks of a stage share it out.
 test_split_stages() {
     local of_many=("$(tensor 2)")
-    staged split demo 1e-11 2 3 "${dropout[@]}" &&
+    in_stages split demo 1e-11 2 3 "${dropout[@]}" &&
         counted split_many/stage_0 split_many_out 6 all_reduce send_recv &&
         tensors --tolerance 1e-11 --prefix logits "$work/split_one_out.dump" "$work/split_many_out.dump" &&
         run split_one split_from_one "${lora_start[*]} --steps 3" &&
@@ -112,7 +112,7 @@ test_split_stages() {
 }
 test_split_stages_pretrain() {
     local of_many=("$(tensor 2)" parallelism.sequence_parallel=true)
-    staged split_pretrain accumulate 1e-11 2 2 precision.dtype=fp64 training.steps=4
+    in_stages split_pretrain accumulate 1e-11 2 2 precision.dtype=fp64 training.steps=4
 }
 # Eight ranks: two replicas of two stages, each of two ranks.
 test_split_replicated_stages() {

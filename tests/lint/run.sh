@@ -72,6 +72,9 @@ wc -l $c_files | awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines, at m
     verdict "file length"
 grep -nP '^.{105,}$' $(ours 'gen/*.[ch]' 'runtime/*.[ch]') | verdict "line length"
 
+# run.sh sources them all, so the last one of a name would stand for all.
+grep -ohE '^[a-z_0-9]+\(\)' tests/dist/*.sh | sort | uniq -d | verdict "functions of tests/dist are unique"
+
 # A function begins at a line that ends in "{" with nothing before its name, and ends at "}".
 awk 'FNR == 1 { start = 0 }
     /^[A-Za-z_].*\) *\{$/ || (/^\{$/ && previous ~ /\)$/) {

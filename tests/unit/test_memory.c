@@ -283,6 +283,18 @@ static void test_read_of_what_nobody_wrote(void **state) {
     assert_fault(plan, "nobody");
 }
 
+/* Of several cards what collects is one graph for all slots of batches. */
+static void test_collect_reads_no_batch(void **state) {
+    (void)state;
+    Plan *plan = new_plan();
+    Value *batch = matrix(plan, "batch", ROLE_INPUT, 16), *w = matrix(plan, "w", ROLE_WEIGHT, 16);
+    add_on(plan, ENTRY_COLLECT, 0, batch, w, w);
+    plan_memory(plan);
+    assert_right(plan);
+    plan->program->cards = 2;
+    assert_fault(plan, "reads batch, a batch");
+}
+
 /* Of several cards the others have what micro_step works with, wherever it is made, and nothing else. */
 static void test_state_of_other_cards(void **state) {
     (void)state;
@@ -461,6 +473,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_missing_launch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_read_of_what_nobody_wrote, setup, teardown),
         cmocka_unit_test_setup_teardown(test_state_of_other_cards, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_collect_reads_no_batch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_event, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_event_of_reuse, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stream_that_begins_too_soon, setup, teardown),
