@@ -83,6 +83,16 @@ mutant quantize_offset gen/graph/ops_quantize.c \
     'STEP_ADD, step_load(body, op->in[0]), step_load(body, op->in[1])' build/unit/test_quantize
 mutant quantize_border gen/pass/quantize.c '    add_below(&r);' '    (void)add_below;' \
     $oracle qlora
+mutant fake_quant_scale gen/graph/ops_fake_quant.c \
+    'step_const(body, (kind.most - kind.least) / 2)' 'step_const(body, kind.most)' build/unit/test_qat
+mutant fake_quant_at_bounds gen/graph/ops_fake_quant.c \
+    'step_binary(body, STEP_GE, step_const(body, kind.most), code)' \
+    'step_binary(body, STEP_LT, code, step_const(body, kind.most))' build/unit/test_qat
+mutant fake_quant_least_scale gen/graph/ops_fake_quant.c \
+    'not_below(body, scale, ldexp(1, -23))' 'scale' build/unit/test_qat
+mutant qat_rounds_adapter gen/pass/qat.c 'op->in[1]->role != ROLE_ADAPTER &&' '' build/unit/test_qat
+mutant qat_groups_moved gen/graph/program.c 'if (value_cols(view) == value_cols(v))' 'if (true)' \
+    $oracle qat
 mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
