@@ -40,12 +40,12 @@ test_sharded_loss_scale() {
 
 # Gradients shared out: added up over micro-steps, and over replicas. Weights too, frozen ones included,
 # gathered for each use.
-staged() { printf '%s\n' "$(shards "$1")" parallelism.shard_stage="$stage"; }
-staged_grid() { printf '%s\n' "$(shards 2)" "$(ranks $(($1 / 2)))" parallelism.shard_stage="$stage"; }
+by_stage() { printf '%s\n' "$(shards "$1")" parallelism.shard_stage="$stage"; }
+grid_by_stage() { printf '%s\n' "$(shards 2)" "$(ranks $(($1 / 2)))" parallelism.shard_stage="$stage"; }
 shards_of_unequal() {
     local stage=$1
     unequal_targets
-    layout_of=staged pair "shard$stage" demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" \
+    layout_of=by_stage pair "shard$stage" demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" \
         training.steps=4 && same_training 1e-11 "shard${stage}_one_out" "shard${stage}_many_out"
 }
 test_sharded_gradients() { shards_of_unequal 2; }
@@ -53,7 +53,7 @@ test_sharded_weights() { shards_of_unequal 3; }
 
 shards_of_replicas() {
     local stage=$1
-    layout_of=staged_grid pair "grid$stage" pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 &&
+    layout_of=grid_by_stage pair "grid$stage" pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 &&
         same_training 1e-11 "grid${stage}_one_out" "grid${stage}_many_out"
 }
 test_sharded_gradients_replicas() { shards_of_replicas 2; }
@@ -62,7 +62,7 @@ test_sharded_weights_replicas() { shards_of_replicas 3; }
 # Without graphs nothing but the waits keeps the second stream in its place.
 late_shards() {
     local stage=$1 name=late$1
-    layout_of=staged pair "$name" pretrain_tied 2 1 precision.dtype=bf16 training.steps=4 \
+    layout_of=by_stage pair "$name" pretrain_tied 2 1 precision.dtype=bf16 training.steps=4 \
         compile.cuda_graph=false activation_checkpoint.mode=full &&
         grep -q RT_STREAM_COMMUNICATION "$work/${name}_many/program.c" &&
         same_training 1e-4 "${name}_one_out" "${name}_many_out" &&
@@ -75,7 +75,7 @@ test_sharded_weights_late() { late_shards 3; }
 # Checkpoints are one rank's, frozen weights the same whoever has them.
 test_sharded_resume() {
     local stage=3
-    layout_of=staged pair shard_resume demo 2 1 "${dropout[@]}" || return 1
+    layout_of=by_stage pair shard_resume demo 2 1 "${dropout[@]}" || return 1
     local from to
     for from in one many; do
         to=$([ $from = one ] && echo many || echo one)
