@@ -83,6 +83,8 @@ static Op *reading_copies(const Gathering *g, const Op *op) {
         if (index >= 0)
             made->in[k] = value_elsewhere(g->p, op->in[k], g->copy[index]);
     }
+    for (int k = 0; k < op->out_count; k++)
+        ENSURE(gathered_index(g->p, op->out[k]) < 0, "%s writes into a copy", op->name);
     return made;
 }
 

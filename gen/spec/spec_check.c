@@ -244,10 +244,17 @@ static void check_shard(Arena *arena, const Spec *spec) {
                    "use data_parallel_replicate_degree with it",
                    "data_parallel_shard_degree goes with neither tensor_parallel_degree nor "
                    "pipeline_parallel_degree yet");
-    if (spec->parallelism.data_parallel_shard_degree > 1 && spec->parallelism.shard_stage > 2 &&
-        spec->quantization.quant_type != QUANT_NONE)
+}
+
+/* What load makes of frozen weights lies whole on each card. */
+static void check_shard_stage(const Spec *spec) {
+    bool rounded = spec->adapter.type != ADAPTER_NONE && spec->qat.weight_dtype != QAT_WEIGHT_NONE;
+    if (spec->parallelism.data_parallel_shard_degree == 1 || spec->parallelism.shard_stage < 3)
+        return;
+    if (spec->quantization.quant_type != QUANT_NONE || rounded)
         user_error(spec_pos(spec, KEY_parallelism_shard_stage), "use shard_stage = 2 with them",
-                   "weights of few bits are not shared out over cards yet");
+                   "frozen weights that are quantised or rounded at load are not shared out over "
+                   "cards yet");
 }
 
 /* Logits that are made in chunks are never all there. */
@@ -364,6 +371,7 @@ void spec_check(Arena *arena, Spec *spec) {
     check_data(arena, spec);
     check_rows(arena, spec);
     check_shard(arena, spec);
+    check_shard_stage(spec);
     check_gather(arena, spec);
     check_tensor(arena, spec);
     check_stages(spec);
