@@ -89,8 +89,8 @@ void shape_fake_quant_tokens(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-/* Zero is among what a row can say: its range begins or ends there at least, and so zero_point is a
- * code without clamping. */
+/* Zero is among what a row can say: its range begins or ends there at least. Its code needs clamping
+ * where the scale is a subnormal fp16, which may be off by a half. */
 static Coded coded_tokens(Body *body, const Op *op, Kind kind) {
     int x = operand(body, op);
     int most = not_below(body, step_reduce(body, STEP_ROW_MAX, x), 0);
@@ -103,7 +103,7 @@ static Coded coded_tokens(Body *body, const Op *op, Kind kind) {
     scale = step_hinted(body, not_below(body, scale, ldexp(1, -23)), "scale"); /* fp32's epsilon */
     int steps = step_unary(body, STEP_RINT, rounded(body, kind.dtype, STEP_DIV, least, scale));
     int zero = step_binary(body, STEP_SUB, step_const(body, kind.least), steps);
-    return coded(body, x, scale, step_hinted(body, zero, "zero_point"));
+    return coded(body, x, scale, step_hinted(body, clamped(body, kind, zero), "zero_point"));
 }
 
 void expand_fake_quant_tokens(const Program *p, const Op *op, Body *body) {
