@@ -82,7 +82,11 @@ demo-installed: $(GEN)
 slurm: $(GEN)
 	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm '$(SPEC)' $(ARGS)
 
-run: $(GEN)
+# What an experiment learns from, where it is not a text as it lies there.
+build/data/pairs.jsonl: runtime/scripts/pairs.sh
+	@runtime/scripts/pairs.sh $@ /usr/share/perl/5.*.*/pod/perl*.pod
+
+run: $(GEN) $(shell grep -so 'build/data/[a-z.]*' '$(SPEC)')
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------

@@ -15,6 +15,10 @@ static void rewind_to(Rt *rt, int64_t step) {
     rt_write_state(rt, at->step, sizeof index, &index);
     rt_write_state(rt, at->bad_step, sizeof none, &none);
     rt_zero(rt, rt_state(rt, at->step_loss), rt_dtype_bytes(rt->program->real));
+    for (int i = 0; i < rt->program->metric_count; i++)
+        if (rt->program->metrics[i].each_step)
+            rt_zero(rt, rt_state(rt, rt->program->metrics[i].step_sum),
+                    rt_dtype_bytes(rt->program->real));
 }
 
 /* With several micro-steps gradients are added up from zeros. */

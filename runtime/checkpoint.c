@@ -71,13 +71,18 @@ static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype r
 static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     const RtProgram *program = rt->program;
     Tensors tensors = {.items =
-                           rt_alloc(sizeof(OutTensor) * (3 * (size_t)program->param_count + 5))};
+                           rt_alloc(sizeof(OutTensor) * (3 * (size_t)program->param_count + 5 +
+                                                         (size_t)program->metric_count))};
     for (int i = 0; i < program->param_count; i++)
         if (is_saved(&program->params[i]))
             param_add(&tensors, &program->params[i]);
     row_add(&tensors, "loss", rt->losses, program->counters.loss, program->real, steps);
     row_add(&tensors, "grad_norm", rt->grad_norms, program->counters.grad_norm, program->real,
             steps);
+    for (int i = 0; i < program->metric_count; i++)
+        if (rt->step_metrics[i])
+            row_add(&tensors, program->metrics[i].name, rt->step_metrics[i],
+                    program->metrics[i].history, program->real, steps);
     if (program->loss_scale)
         loss_scale_add(&tensors, program->loss_scale, program->real);
     return tensors;

@@ -185,11 +185,20 @@ static void put_scalar(const Loader *loader, void *slot, const char *name, doubl
         rt_set(program_input(loader->program, name)->dtype, at, 0, value);
 }
 
+static bool has_target(const int32_t *labels, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (labels[i] != IGNORED)
+            return true;
+    return false;
+}
+
+/* A pair is one, whatever its length. */
 static int64_t count_targets(const Loader *loader, void *slot) {
     const int32_t *labels = place(loader, slot, "labels");
     int64_t count = labels ? program_input(loader->program, "labels")->count : 0, targets = 0;
-    for (int64_t i = 0; i < count; i++)
-        targets += labels[i] != IGNORED;
+    int64_t each = loader->program->data.pairs ? loader->program->training.seq_len : 1;
+    for (int64_t i = 0; i < count; i += each)
+        targets += has_target(labels + i, each);
     return targets;
 }
 

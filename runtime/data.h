@@ -35,8 +35,8 @@ typedef struct {
 typedef struct {
     int64_t train_rows, eval_rows; /* synthetic: 0 train rows, for it has no end */
     int64_t train_samples, eval_samples;
-    int64_t truncated;    /* samples cut to seq_len */
-    int64_t skipped;      /* images left out, for they could not be decoded */
+    int64_t truncated;    /* samples, or pairs, cut to seq_len */
+    int64_t skipped;      /* images left out, for they could not be decoded; pairs, too long */
     uint64_t fingerprint; /* of the number of rows, and of some of them spread over the data (of a
                            * folder of images: their names and classes): other data are noticed */
 } LoaderFacts;
@@ -54,8 +54,8 @@ const LoaderFacts *loader_facts(const Loader *loader);
 /* Held-out batches there are: data.eval_batches, or fewer where the held-out rows end. */
 int64_t loader_eval_batches(const Loader *loader);
 
-/* Writes one batch into `slot` and counts its targets: labels that are not -100. Any batch at any
- * time, from any thread. */
+/* Writes one batch into `slot` and counts its targets: labels that are not -100, or pairs. Any batch
+ * at any time, from any thread. */
 bool loader_fill(const Loader *loader, LoaderBatch which, void *slot, int64_t *targets, char *error,
                  size_t error_size);
 

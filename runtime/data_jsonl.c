@@ -1,8 +1,13 @@
-/* JSON lines: one sample a line, in one of three forms.
+/* JSON lines: one sample or one pair a line. A sample has one of three forms:
  *
  *     {"input_ids": [5, 6, 7], "labels": [-100, 6, 7]}    labels as Hugging Face has them; optional
  *     {"text": "..."}                                     bytes as tokens
  *     {"prompt": "...", "completion": "..."}              bytes; the prompt's are no targets
+ *
+ * and a pair one of two; it becomes two samples, prompt and chosen, prompt and rejected:
+ *
+ *     {"prompt": "...", "chosen": "...", "rejected": "..."}
+ *     {"prompt_ids": [5, 6], "chosen_ids": [7], "rejected_ids": [8, 9]}
  *
  * Other members are ignored, blank lines too, and a byte-order mark at the start of the file. */
 #include "runtime/data_rows.h"
@@ -42,25 +47,34 @@ static void token_add(Samples *samples, int32_t id, int32_t label) {
     samples->labels[samples->tokens++] = label;
 }
 
-/* Closes the sample whose tokens begin at `start`: cuts it to seq_len and counts its targets. */
-static bool sample_add(const Line *at, int64_t start) {
-    Samples *samples = at->samples;
-    int64_t length = samples->tokens - start;
-    if (length == 0)
-        return LINE_FAIL(at, "%s", "the sample has no tokens; leave the line out");
-    if (length > samples->seq_len) {
-        length = samples->seq_len;
-        samples->tokens = start + length;
-        samples->truncated++;
-    }
+/* The sample of the tokens [start, end), cut to seq_len. */
+static Sample sample_of(const Line *at, int64_t start, int64_t end) {
+    const Samples *samples = at->samples;
+    int64_t length = end - start < samples->seq_len ? end - start : samples->seq_len;
     Sample sample = {start, (int32_t)length, 0, at->path, at->line};
     for (int64_t i = 1; i < length; i++)
         sample.targets += samples->labels[start + i] != IGNORED;
+    return sample;
+}
+
+static void sample_push(Samples *samples, Sample sample) {
     if (samples->count == samples->capacity) {
         samples->capacity = samples->capacity ? 2 * samples->capacity : 256;
         samples->items = grow(samples->items, sizeof sample * (size_t)samples->capacity);
     }
     samples->items[samples->count++] = sample;
+}
+
+/* Closes the sample whose tokens begin at `start`. */
+static bool sample_add(const Line *at, int64_t start) {
+    Samples *samples = at->samples;
+    int64_t length = samples->tokens - start;
+    if (length == 0)
+        return LINE_FAIL(at, "%s", "the sample has no tokens; leave the line out");
+    Sample sample = sample_of(at, start, samples->tokens);
+    samples->truncated += length > sample.length;
+    samples->tokens = start + sample.length;
+    sample_push(samples, sample);
     return true;
 }
 
@@ -135,6 +149,80 @@ static bool object_add(const Line *at, const json_t *object) {
     return ok && sample_add(at, start);
 }
 
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+enum { PROMPT, CHOSEN, REJECTED, PAIR_FIELDS };
+
+static const char *const text_fields[] = {"prompt", "chosen", "rejected"};
+static const char *const id_fields[] = {"prompt_ids", "chosen_ids", "rejected_ids"};
+
+static bool part_add(const Line *at, const json_t *part, const char *name, bool targets) {
+    if (json_is_string(part))
+        return bytes_add(at, part, targets);
+    for (size_t i = 0; i < json_array_size(part); i++) {
+        int32_t id;
+        if (!token_value(at, part, name, i, false, &id))
+            return false;
+        token_add(at->samples, id, targets ? id : IGNORED);
+    }
+    return true;
+}
+
+static bool pair_fields(const Line *at, const json_t *object, const char *const *names,
+                        const json_t **parts) {
+    for (int i = 0; i < PAIR_FIELDS; i++) {
+        parts[i] = json_object_get(object, names[i]);
+        if (!parts[i])
+            return LINE_FAIL(at, "%s is missing; a pair has %s, %s and %s", names[i], names[PROMPT],
+                             names[CHOSEN], names[REJECTED]);
+        if (names == text_fields ? !json_is_string(parts[i]) : !json_is_array(parts[i]))
+            return LINE_FAIL(at, "%s must be %s", names[i],
+                             names == text_fields ? "a string" : "an array of integers");
+    }
+    if (json_equal(parts[CHOSEN], parts[REJECTED]))
+        return LINE_FAIL(at, "%s and %s are the same, which prefers neither; leave the line out",
+                         names[CHOSEN], names[REJECTED]);
+    return true;
+}
+
+/* Keeps the sequences that begin at `first` and at `second`, as a pair. */
+static bool pair_keep(const Line *at, int64_t first, int64_t second, const char *const *names) {
+    Samples *samples = at->samples;
+    Sample pair[] = {sample_of(at, first, second), sample_of(at, second, samples->tokens)};
+    bool overlong =
+        second - first > samples->seq_len || samples->tokens - second > samples->seq_len;
+    bool empty = !pair[0].targets || !pair[1].targets;
+    if (empty && !overlong)
+        return LINE_FAIL(at, "%s has no token to predict",
+                         names[pair[0].targets ? REJECTED : CHOSEN]);
+    if (empty || (overlong && samples->pairs->drop_overlong)) {
+        samples->dropped++;
+        samples->tokens = first;
+        return true;
+    }
+    samples->truncated += overlong;
+    sample_push(samples, pair[0]);
+    sample_push(samples, pair[1]);
+    return true;
+}
+
+static bool pair_add(const Line *at, const json_t *object) {
+    const char *const *names = json_object_get(object, id_fields[CHOSEN]) ? id_fields : text_fields;
+    const json_t *parts[PAIR_FIELDS];
+    int64_t begin[PAIR_FIELDS] = {0};
+    if (!pair_fields(at, object, names, parts))
+        return false;
+    for (int i = CHOSEN; i <= REJECTED; i++) {
+        begin[i] = at->samples->tokens;
+        if (!part_add(at, parts[PROMPT], names[PROMPT], false) ||
+            !part_add(at, parts[i], names[i], true))
+            return false;
+    }
+    return pair_keep(at, begin[CHOSEN], begin[REJECTED], names);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
 static bool is_blank(const char *line, size_t size) {
     for (size_t i = 0; i < size; i++)
         if (!strchr(" \t\r", line[i]) || line[i] == '\0')
@@ -149,9 +237,10 @@ static bool line_add(const Line *at, const char *line, size_t size) {
     json_t *object = json_loadb(line, size, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &reason);
     if (!object)
         return LINE_FAIL(at, "not JSON at column %d: %s", reason.column, reason.text);
-    bool ok = json_is_object(object)
-                  ? object_add(at, object)
-                  : LINE_FAIL(at, "%s", "each line must be one object, as {\"text\": \"...\"}");
+    bool ok = !json_is_object(object)
+                  ? LINE_FAIL(at, "%s", "each line must be one object, as {\"text\": \"...\"}")
+              : at->samples->pairs ? pair_add(at, object)
+                                   : object_add(at, object);
     json_decref(object);
     return ok;
 }

@@ -53,7 +53,9 @@ typedef struct {
     Sample *items;
     int64_t count, capacity;
     int64_t truncated;
-    int64_t seq_len, vocab_size; /* set before reading */
+    int64_t dropped;
+    int64_t seq_len, vocab_size; /* set before reading, */
+    const RtPairs *pairs;        /* too: samples 2p and 2p + 1 are a pair; NULL: no pairs */
 } Samples;
 
 /* Appends the samples of one file's bytes. `path` names them in errors and must outlive them. */

@@ -15,6 +15,7 @@ typedef struct {
 typedef struct {
     const RtData *data;
     int64_t batch, seq_len;
+    int64_t sequences;             /* rows of an entry of the batch: 2 where it is a pair, else 1 */
     Source sources[LOADER_SPLITS]; /* LOADER_EVAL's is empty where train's end is held out */
     Rows rows[LOADER_SPLITS];
     const RtInput *input_ids, *labels, *positions; /* NULL: the program does not read it */
@@ -29,6 +30,7 @@ static const char *file_suffix(RtDataFormat format) {
 static bool samples_open(Source *source, const RtData *data, int64_t seq_len, DataError *error) {
     source->samples.seq_len = seq_len;
     source->samples.vocab_size = data->vocab_size;
+    source->samples.pairs = data->pairs;
     bool ok = true;
     for (int i = 0; ok && i < source->files.count; i++) {
         uint8_t *bytes;
@@ -38,7 +40,11 @@ static bool samples_open(Source *source, const RtData *data, int64_t seq_len, Da
         ok = samples_read(&source->samples, source->files.paths[i], bytes, size, error);
         free(bytes);
     }
-    if (ok && !source->samples.count)
+    if (ok && !source->samples.count && source->samples.dropped)
+        ok = data_fail(error, "%s: all of its %lld pairs are longer than training.seq_len = %lld",
+                       source->files.paths[0], (long long)source->samples.dropped,
+                       (long long)seq_len);
+    else if (ok && !source->samples.count)
         ok = data_fail(error, "%s: is empty; a run needs samples", source->files.paths[0]);
     return ok;
 }
@@ -64,7 +70,7 @@ static void source_close(Source *source) {
 static bool split_rows(const TokenSet *set, const Source *source, int64_t from, int64_t to,
                        Rows *rows, DataError *error) {
     const RtData *data = set->data;
-    int64_t row_limit = data->max_target_tokens / set->batch;
+    int64_t row_limit = data->max_target_tokens / (set->batch * set->sequences);
     if (data->format == RT_DATA_JSONL)
         return rows_of_samples(rows, &source->samples, from, to, set->seq_len, data->packing,
                                row_limit, error);
@@ -102,7 +108,8 @@ static bool files_open(TokenSet *set, DataError *error) {
             !require_rows(set, &set->rows[LOADER_EVAL], eval->files.paths[0], eval_size, error))
             return false;
     } else {
-        kept = size - (int64_t)((double)size * data->eval_fraction);
+        int64_t entries = size / set->sequences;
+        kept = size - set->sequences * (int64_t)((double)entries * data->eval_fraction);
         if (!split_rows(set, train, kept, size, &set->rows[LOADER_EVAL], error))
             return false;
     }
@@ -112,14 +119,14 @@ static bool files_open(TokenSet *set, DataError *error) {
 
 /* A row's share of the limit must hold what the format puts into every row. */
 static bool check_target_limit(const TokenSet *set, DataError *error) {
-    int64_t limit = set->data->max_target_tokens;
+    int64_t limit = set->data->max_target_tokens, rows = set->batch * set->sequences;
     int64_t least = set->data->format == RT_DATA_JSONL ? 1 : set->seq_len;
-    if (!limit || limit / set->batch >= least)
+    if (!limit || limit / rows >= least)
         return true;
     return data_fail(error,
                      "data.max_target_tokens = %lld leaves %lld target tokens for each of the "
                      "%lld rows of a batch, but this data.format needs %lld; raise it",
-                     (long long)limit, (long long)(limit / set->batch), (long long)set->batch,
+                     (long long)limit, (long long)(limit / rows), (long long)rows,
                      (long long)least);
 }
 
@@ -139,8 +146,8 @@ static bool open_rows(TokenSet *set, uint64_t seed, DataError *error) {
         return false;
     if (data->format == RT_DATA_SYNTHETIC) {
         rows_of_random(&set->rows[LOADER_TRAIN], 0, data->vocab_size, mix64(seed, 1), set->seq_len);
-        rows_of_random(&set->rows[LOADER_EVAL], data->eval_batches * set->batch, data->vocab_size,
-                       mix64(seed, 2), set->seq_len);
+        rows_of_random(&set->rows[LOADER_EVAL], data->eval_batches * set->batch * set->sequences,
+                       data->vocab_size, mix64(seed, 2), set->seq_len);
         return true;
     }
     return files_open(set, error) && check_some_target(set, error);
@@ -157,9 +164,11 @@ static void tokens_close(void *context) {
 
 static void *tokens_open(const RtProgram *program, uint64_t seed, DataError *error) {
     TokenSet *set = rt_alloc(sizeof *set);
+    int64_t sequences = program->data.pairs ? 2 : 1;
     *set = (TokenSet){.data = &program->data,
                       .batch = program->training.batch,
-                      .seq_len = program->training.seq_len,
+                      .seq_len = program->training.seq_len / sequences,
+                      .sequences = sequences,
                       .input_ids = program_input(program, "input_ids"),
                       .labels = program_input(program, "labels"),
                       .positions = program_input(program, "positions")};
@@ -172,28 +181,38 @@ static void *tokens_open(const RtProgram *program, uint64_t seed, DataError *err
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static int64_t tokens_rows(const void *context, LoaderSplit split) {
-    return ((const TokenSet *)context)->rows[split].count;
+    const TokenSet *set = context;
+    return set->rows[split].count / set->sequences;
 }
 
 static int64_t tokens_targets(const void *context, LoaderSplit split, int64_t row) {
-    return row_targets(&((const TokenSet *)context)->rows[split], row);
+    const TokenSet *set = context;
+    return set->data->pairs ? 1 : row_targets(&set->rows[split], row);
 }
 
-static int32_t *places(const TokenSet *set, const RtInput *input, int64_t entry, void *slot) {
-    return input ? (int32_t *)((char *)slot + input->offset) + entry * set->seq_len : NULL;
+static int32_t *places(const TokenSet *set, const RtInput *input, int64_t sequence, void *slot) {
+    return input ? (int32_t *)((char *)slot + input->offset) + sequence * set->seq_len : NULL;
+}
+
+/* Row -1: padding. */
+static void write_sequence(const TokenSet *set, const Rows *rows, int64_t row, int64_t sequence,
+                           void *slot) {
+    int32_t *ids = places(set, set->input_ids, sequence, slot);
+    int32_t *labels = places(set, set->labels, sequence, slot);
+    int32_t *positions = places(set, set->positions, sequence, slot);
+    if (row < 0)
+        row_pad(set->seq_len, ids, labels, positions);
+    else
+        row_write(rows, row, ids, labels, positions);
 }
 
 static bool tokens_write(const void *context, DataRow at, int64_t entry, void *slot,
                          DataError *error) {
     (void)error;
     const TokenSet *set = context;
-    int32_t *ids = places(set, set->input_ids, entry, slot);
-    int32_t *labels = places(set, set->labels, entry, slot);
-    int32_t *positions = places(set, set->positions, entry, slot);
-    if (at.row < 0)
-        row_pad(set->seq_len, ids, labels, positions);
-    else
-        row_write(&set->rows[at.split], at.row, ids, labels, positions);
+    for (int64_t i = 0, n = set->sequences; i < n; i++)
+        write_sequence(set, &set->rows[at.split], at.row < 0 ? -1 : at.row * n + i, entry * n + i,
+                       slot);
     return true;
 }
 
@@ -223,10 +242,12 @@ static int64_t row_samples(const Rows *rows) {
 
 static void tokens_facts(const void *context, LoaderFacts *facts) {
     const TokenSet *set = context;
-    facts->train_samples = row_samples(&set->rows[LOADER_TRAIN]);
-    facts->eval_samples = row_samples(&set->rows[LOADER_EVAL]);
-    for (int split = 0; split < LOADER_SPLITS; split++)
+    facts->train_samples = row_samples(&set->rows[LOADER_TRAIN]) / set->sequences;
+    facts->eval_samples = row_samples(&set->rows[LOADER_EVAL]) / set->sequences;
+    for (int split = 0; split < LOADER_SPLITS; split++) {
         facts->truncated += set->sources[split].samples.truncated;
+        facts->skipped += set->sources[split].samples.dropped;
+    }
 }
 
 const DataKind token_data = {tokens_open,  tokens_close, tokens_rows,        tokens_targets,

@@ -25,6 +25,9 @@ void history_open(Rt *rt) {
     size_t bytes = (size_t)rt->program->training.steps * rt_dtype_bytes(rt->program->real);
     rt->losses = pinned(bytes);
     rt->grad_norms = pinned(bytes);
+    for (int i = 0; i < rt->program->metric_count; i++)
+        if (rt->program->metrics[i].each_step)
+            rt->step_metrics[i] = pinned(bytes);
     history->bad_step = pinned(sizeof *history->bad_step);
     *history->bad_step = -1;
     CU(EventCreate, &history->arrived, CU_EVENT_DISABLE_TIMING);
@@ -33,6 +36,9 @@ void history_open(Rt *rt) {
 void history_close(Rt *rt) {
     CU(EventDestroy, rt->history->arrived);
     CU(MemFreeHost, rt->history->bad_step);
+    for (int i = 0; i < rt->program->metric_count; i++)
+        if (rt->step_metrics[i])
+            CU(MemFreeHost, rt->step_metrics[i]);
     CU(MemFreeHost, rt->grad_norms);
     CU(MemFreeHost, rt->losses);
     free(rt->history);
@@ -56,6 +62,10 @@ void history_request(Rt *rt) {
         return;
     fetch(rt, at->loss + from, bytes, (char *)rt->losses + from);
     fetch(rt, at->grad_norm + from, bytes, (char *)rt->grad_norms + from);
+    for (int i = 0; i < rt->program->metric_count; i++)
+        if (rt->step_metrics[i])
+            fetch(rt, rt->program->metrics[i].history + from, bytes,
+                  (char *)rt->step_metrics[i] + from);
     fetch(rt, at->bad_step, sizeof *history->bad_step, history->bad_step);
     CU(EventRecord, history->arrived, rt->streams[RT_STREAM_COMPUTE]);
     history->requested = rt->step;

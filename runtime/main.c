@@ -35,9 +35,12 @@ static void show_start(const Rt *rt) {
         printf("data: %lld training rows, %lld held out\n", (long long)facts->train_rows,
                (long long)facts->eval_rows);
     if (facts->truncated > 0)
-        printf("data: %lld samples are longer than a row and were cut\n",
-               (long long)facts->truncated);
-    if (facts->skipped > 0)
+        printf("data: %lld %s are longer than a row and were cut\n", (long long)facts->truncated,
+               rt->program->data.pairs ? "pairs" : "samples");
+    if (facts->skipped > 0 && rt->program->data.pairs)
+        printf("data: %lld pairs are longer than a row and were left out\n",
+               (long long)facts->skipped);
+    else if (facts->skipped > 0)
         printf("data: %lld of %lld images could not be used and were left out\n",
                (long long)facts->skipped,
                (long long)(facts->skipped + facts->train_rows + facts->eval_rows));

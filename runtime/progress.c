@@ -59,19 +59,32 @@ static void print_speed(const Rt *rt, double now, char *text, size_t size) {
     snprintf(text, size, "  %s %s/s  eta %s", rate, t->unit.brief, left);
 }
 
+/* Of the figures that each step has, the first ones: a line has room for no more. */
+static void print_metrics(const Rt *rt, int64_t step, char *text, size_t size) {
+    enum { SHOWN = 2 };
+    *text = '\0';
+    for (int i = 0; i < SHOWN && i < rt->program->metric_count; i++) {
+        size_t used = strlen(text);
+        if (rt->step_metrics[i])
+            snprintf(text + used, size - used, "  %s %.4g", rt->program->metrics[i].name,
+                     rt_get(rt->program->real, rt->step_metrics[i], step));
+    }
+}
+
 void progress_show(Rt *rt) {
     if (rt->known_steps <= shown.steps)
         return;
-    char speed[128];
+    char speed[128], metrics[128];
     double now = rt_now_ms();
     int64_t last = rt->known_steps - 1;
     /* mpirun gives its ranks a terminal, wherever it prints what they say. */
     bool terminal = rt->ranks == 1 && isatty(STDOUT_FILENO);
     print_speed(rt, now, speed, sizeof speed);
-    printf("%sstep %lld/%lld  loss %.4f  norm %.4g%s%s", terminal ? "\r\033[K" : "",
+    print_metrics(rt, last, metrics, sizeof metrics);
+    printf("%sstep %lld/%lld  loss %.4f  norm %.4g%s%s%s", terminal ? "\r\033[K" : "",
            (long long)rt->known_steps, (long long)rt->options.steps,
            rt_get(rt->program->real, rt->losses, last),
-           rt_get(rt->program->real, rt->grad_norms, last), speed, terminal ? "" : "\n");
+           rt_get(rt->program->real, rt->grad_norms, last), metrics, speed, terminal ? "" : "\n");
     fflush(stdout);
     shown.live = terminal;
     shown.warm = true;

@@ -158,6 +158,20 @@ static json_t *metrics_json(const Rt *rt, const RtEvaluation *found) {
     return metrics;
 }
 
+static json_t *step_metrics_json(const Rt *rt, int64_t step) {
+    json_t *metrics = json_object();
+    for (int i = 0; i < rt->program->metric_count; i++)
+        json_object_set_new(metrics, rt->program->metrics[i].name,
+                            number(rt_get(rt->program->real, rt->step_metrics[i], step)));
+    return metrics;
+}
+
+/* As training had them. */
+static void set_step_metrics(json_t *metrics, const Rt *rt) {
+    json_object_set_new(metrics, "first", step_metrics_json(rt, 0));
+    json_object_set_new(metrics, "last", step_metrics_json(rt, rt->known_steps - 1));
+}
+
 static void set_evaluations(json_t *report, const Rt *rt) {
     json_t *all = json_array();
     for (int i = 0; i < rt->evaluation_count; i++) {
@@ -169,10 +183,12 @@ static void set_evaluations(json_t *report, const Rt *rt) {
     }
     json_object_set_new(report, "evaluations", all);
     if (rt->program->metric_count > 0)
-        json_object_set_new(report, "accuracy",
+        json_object_set_new(report, rt->step_metrics[0] ? "metrics" : "accuracy",
                             json_pack("{s:o, s:o}", "before",
                                       metrics_json(rt, &rt->measured.before), "after",
                                       metrics_json(rt, &rt->measured.after)));
+    if (rt->step_metrics[0] && rt->known_steps > 0)
+        set_step_metrics(json_object_get(report, "metrics"), rt);
 }
 
 static json_t *report_json(const Rt *rt, const Figures *f) {
@@ -301,7 +317,8 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     line(out, "arenas, bytes", "%.0f", f->memory.measured, f->memory.planned);
     line(out, "process, peak bytes", "%.0f", f->memory.process_peak, f->memory.process_planned);
     if (loader_facts(rt->loader)->skipped > 0)
-        line(out, "images left out", "%.0f", (double)loader_facts(rt->loader)->skipped, NAN);
+        line(out, program->data.images ? "images left out" : "pairs left out", "%.0f",
+             (double)loader_facts(rt->loader)->skipped, NAN);
     line(out, "loss, first step", "%.6f", f->first_loss, NAN);
     line(out, "loss, last step", "%.6f", f->last_loss, NAN);
     if (program->loss_scale) {
@@ -332,11 +349,20 @@ static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {
     (void)figures;
     RtDtype real = rt->program->real;
     int digits = real == RT_F64 ? 17 : 9;
-    fputs("step,loss,grad_norm,lr\n", out);
-    for (int64_t i = 0; i < rt->known_steps; i++)
-        fprintf(out, "%lld,%.*g,%.*g,%.17g\n", (long long)i + 1, digits,
-                rt_get(real, rt->losses, i), digits, rt_get(real, rt->grad_norms, i),
+    fputs("step,loss,grad_norm,lr", out);
+    for (int k = 0; k < rt->program->metric_count; k++)
+        if (rt->step_metrics[k])
+            fprintf(out, ",%s", rt->program->metrics[k].name);
+    fputc('\n', out);
+    for (int64_t i = 0; i < rt->known_steps; i++) {
+        fprintf(out, "%lld,%.*g,%.*g,%.17g", (long long)i + 1, digits, rt_get(real, rt->losses, i),
+                digits, rt_get(real, rt->grad_norms, i),
                 rt_learning_rate(&rt->program->training, i));
+        for (int k = 0; k < rt->program->metric_count; k++)
+            if (rt->step_metrics[k])
+                fprintf(out, ",%.*g", digits, rt_get(real, rt->step_metrics[k], i));
+        fputc('\n', out);
+    }
 }
 
 static void print_json(FILE *out, const Rt *rt, const Figures *figures) {

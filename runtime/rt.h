@@ -82,7 +82,7 @@ typedef struct {
     double bus_bytes;
 } RtExchanged;
 
-enum { RT_MAX_METRICS = 4 };
+enum { RT_MAX_METRICS = 6 };
 
 /* Means over the held-out targets, after `step` steps. */
 typedef struct {
@@ -208,6 +208,7 @@ struct Rt {
     int64_t step;              /* steps enqueued, as the host counts */
     int64_t step_at_start;     /* 0, or the step that was resumed from */
     void *losses, *grad_norms; /* host copies of the histories, real [steps]; up to `known_steps` */
+    void *step_metrics[RT_MAX_METRICS]; /* the same of metrics that each step has; or NULL */
     int64_t known_steps;       /* steps whose loss has arrived */
     RtEvaluation *evaluations; /* all of the run, a resumed one's earlier ones too */
     int evaluation_count;

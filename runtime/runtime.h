@@ -190,7 +190,8 @@ typedef struct {
  *   input_ids   I32 [tokens]
  *   labels      I32 [tokens]  the token to predict at each place (already shifted); -100: ignored
  *   positions   I32 [tokens]  restart at 0 where a sample starts; attention never crosses a start
- *   loss_weight F32 or F64 [1]  1 / (target tokens of the whole step, all micro-steps and ranks)
+ *   loss_weight F32 or F64 [1]  1 / (target tokens of the whole step, all micro-steps and ranks);
+ *               of pairs 1 / (pairs of the whole step)
  *   target_rows   I32 [max_target_tokens]  the places that have a target, in order; then -1
  *   target_places I32 [tokens]  the inverse: index in target_rows, -1 without a target
  *   first_row   I32 [1]  index in the step's global batch of this batch's first token
@@ -282,10 +283,13 @@ typedef struct {
                               * come with loss_weight 1 */
 } RtCounters;
 
-/* A figure beside the held-out loss: a sum over targets, zeroed and read as eval_loss is. */
+/* A figure beside the held-out loss: a sum over targets, zeroed and read as eval_loss is. Where
+ * training has it too, there are the sum of the step under way and what steps came to. */
 typedef struct {
     const char *name; /* "top1" */
     size_t offset;    /* real [1] in STATE */
+    bool each_step;
+    size_t step_sum, history; /* real [1], real [steps] */
 } RtMetric;
 
 /* A dynamic loss scale, which the device keeps as torch.amp.GradScaler does: gradients are those of
@@ -312,7 +316,9 @@ typedef struct {
 } RtUnit;
 
 typedef struct {
-    int64_t batch, seq_len, micro_steps, steps, log_every;
+    int64_t batch; /* entries of a micro-step, */
+    int64_t seq_len; /* each of so many places */
+    int64_t micro_steps, steps, log_every;
     int64_t seed;
     double lr, beta1, beta2;
     RtSchedule schedule;
@@ -354,6 +360,13 @@ typedef struct {
     int64_t eval_height, eval_width, eval_top, eval_left;
 } RtImages;
 
+/* An entry of a batch is two sequences of seq_len places, the first preferred to the second: together
+ * they are one target, and RtTraining.seq_len counts both. */
+typedef struct {
+    int64_t seq_len;
+    bool drop_overlong; /* a pair with a longer sequence is left out; else its end is */
+} RtPairs;
+
 /* What the device keeps of the data, all samples as they are stored: those to train on, then those
  * held out in files of their own. */
 typedef struct {
@@ -376,6 +389,7 @@ typedef struct {
     bool packing, shuffle, pin_memory;
     bool numa_bind;           /* threads and host memory stay on the card's NUMA node */
     const RtImages *images;   /* NULL: tokens */
+    const RtPairs *pairs;     /* NULL: no pairs */
     const RtDataset *dataset; /* NULL: each batch is sent */
 } RtData;
 

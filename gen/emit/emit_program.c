@@ -176,7 +176,7 @@ static void put_training(const Emit *e) {
     const Program *program = e->plan->program;
     sb_puts(e->out, "    .training = {\n");
     put_int(e, "batch", s->training.per_device_train_batch_size);
-    put_int(e, "seq_len", s->training.seq_len);
+    put_int(e, "seq_len", program->tokens / s->training.per_device_train_batch_size);
     put_int(e, "micro_steps", s->training.gradient_accumulation_steps);
     put_int(e, "steps", s->training.steps);
     put_int(e, "log_every", s->training.log_every);
@@ -382,14 +382,23 @@ static void put_counters(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
+static void put_metric(const Emit *e, const Metric *metric, const char *before) {
+    sb_printf(e->out, "%s{.name = \"%s\", .offset = %s", before, metric->name,
+              offset_text(e->arena, e->symbols, metric->sum));
+    if (metric->history)
+        sb_printf(e->out, ", .each_step = true, .step_sum = %s, .history = %s",
+                  offset_text(e->arena, e->symbols, metric->step_sum),
+                  offset_text(e->arena, e->symbols, metric->history));
+    sb_puts(e->out, "}");
+}
+
 static void put_metrics(const Emit *e) {
     const Counters *c = &e->plan->program->counters;
     if (c->metric_count == 0)
         return;
     sb_puts(e->out, "    .metrics = (const RtMetric[]){");
     for (int i = 0; i < c->metric_count; i++)
-        sb_printf(e->out, "%s{\"%s\", %s}", i ? ", " : "", c->metrics[i].name,
-                  offset_text(e->arena, e->symbols, c->metrics[i].sum));
+        put_metric(e, &c->metrics[i], i ? ", " : "");
     sb_printf(e->out, "},\n    .metric_count = %d,\n", c->metric_count);
 }
 

@@ -116,6 +116,8 @@ typedef enum {
     OP_COUNT
 } OpKind;
 
+typedef enum { PAIR_SIGMOID, PAIR_IPO, PAIR_HINGE, PAIR_ROBUST } PairLoss;
+
 /* A square window that slides over images; window.h says the rest. */
 typedef struct {
     int64_t height, width; /* of the images that come in */
@@ -138,7 +140,9 @@ typedef struct {
     double eps, beta1, beta2, weight_decay, max_norm;
     double momentum;        /* sgd, batch_norm_stats: as torch has them */
     double rate;            /* dropout: the share that is left out */
-    double label_smoothing; /* cross_entropy */
+    double label_smoothing; /* cross_entropy, pair losses */
+    double beta;            /* pair losses, with pair_loss */
+    PairLoss pair_loss;
     double growth, backoff; /* update_scale, with interval */
     int64_t interval;
     int64_t head_dim, heads, kv_heads, seq_len;
@@ -231,13 +235,15 @@ typedef struct {
     const char *plural, *brief, *rate; /* "tokens", "tok", "tokens_per_s" */
 } Unit;
 
-/* A figure beside the held-out loss: a scalar of `real` that evaluate adds its targets' shares to. */
+/* A figure beside the held-out loss: a scalar of `real` that evaluate adds its targets' shares to.
+ * Where training has it too, micro_step adds to step_sum, and update keeps each step's in history. */
 typedef struct {
     const char *name; /* "top1" */
     Value *sum;
+    Value *step_sum, *history; /* [1], [steps,1]; or NULL */
 } Metric;
 
-enum { MAX_METRICS = 4 };
+enum { MAX_METRICS = 6 };
 
 typedef struct {
     Value *seed, *step, *applied, *bad_step, *lr, *bias_correction1, *bias_correction2;

@@ -12,7 +12,7 @@
  *
  * A rule is declared by being named here. The rules of a row stand together in the family's
  * file: ops_pointwise.c, ops_linear.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c,
- * ops_loss.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_fake_quant.c,
+ * ops_loss.c, ops_pairs.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_fake_quant.c,
  * ops_collective.c; for images ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c,
  * ops_image.c. Only launch rules, which need the plan, stand in its room: gemms.c, launch_ops.c, and
  * beside each template's filling, *_kernels.c. */
@@ -115,12 +115,23 @@ OP(cross_entropy_join, K, shape_cross_entropy_join, no_gradient, expand_cross_en
 OP(topk_hits, SK, shape_topk_hits, no_gradient, expand_topk_hits, no_flops, no_launch)
 OP(sum, SK, shape_sum, grad_sum, expand_sum, no_flops, no_launch)
 
+/* pairs of sequences */
+OP(sequence_sum, SK, shape_sequence_sum, grad_sequence_sum, expand_sequence_sum, no_flops, no_launch)
+OP(sequence_sum_grad, SK, shape_sequence_sum_grad, no_gradient, expand_sequence_sum_grad, no_flops,
+   no_launch)
+OP(target_count, SK, shape_target_count, no_gradient, expand_target_count, no_flops, no_launch)
+OP(pair_loss, SK, shape_pair_loss, grad_pair_loss, expand_pair_loss, no_flops, no_launch)
+OP(pair_loss_grad, SK, shape_pair_loss_grad, no_gradient, expand_pair_loss_grad, no_flops,
+   no_launch)
+OP(pair_metrics, SK, shape_pair_metrics, no_gradient, expand_pair_metrics, no_flops, no_launch)
+
 /* optimizer */
 OP(sum_squares, SK, shape_sum_squares, no_gradient, expand_sum_squares, no_flops, no_launch)
 OP(clip_factor, SK, shape_clip_factor, no_gradient, expand_clip_factor, no_flops, no_launch)
 OP(adamw, SK, shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
 OP(sgd, SK, shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)
 OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_flops, no_launch)
+OP(record_step, SK, shape_record_step, no_gradient, expand_record_step, no_flops, no_launch)
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)
 
 /* weights of few bits */

@@ -12,6 +12,7 @@
  * sgd          (p, g, factor, lr[steps,1], step [, momentum buffer])
  *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD, with
  *              attr.momentum: the buffer is there where that is not 0
+ * record_step  (sum[1], step, history[steps,1]) -> sum, which is 0 again, history with it
  * advance_step (factor, step, applied, step_loss, loss[steps,1] [, bad_step])
  *              -> the same without factor; bad_step is the first step whose factor was 0 */
 #include "graph/op_table.h"
@@ -152,6 +153,22 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
     int copy = 1 + (op->attr.momentum > 0);
     if (op->out_count > copy)
         step_store(body, op->out[copy], new_p);
+}
+
+void shape_record_step(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->in_count == 3 && op->out_count == 2, "operands");
+    op_expect(op,
+              value_same_place(op->in[0], op->out[0]) && value_same_place(op->in[2], op->out[1]),
+              "not in place");
+}
+
+void expand_record_step(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = body->cols = 1;
+    int sum = step_load(body, op->in[0]), step = step_load(body, op->in[1]);
+    step_store_at(body, op->out[1], step, sum);
+    step_store(body, op->out[0], step_const(body, 0));
 }
 
 void shape_advance_step(Program *p, Op *op) {

@@ -100,7 +100,7 @@ static void add_hits(Builder *b, Value *logits) {
     for (int i = 0; i < 2; i++) {
         Value *sum =
             value_1d(p, arena_printf(p->arena, "eval_%s", names[i]), ROLE_COUNTER, p->real, 1, pos);
-        p->counters.metrics[p->counters.metric_count++] = (Metric){names[i], sum};
+        p->counters.metrics[p->counters.metric_count++] = (Metric){.name = names[i], .sum = sum};
         add_sum(b, hits->out[i], names[i], sum);
     }
 }
@@ -122,7 +122,7 @@ Program *model_build(Arena *arena, const Spec *spec) {
     Program *p = program_new(arena);
     set_precision(p, spec);
     p->seq_len = spec->training.seq_len;
-    p->tokens = spec->training.per_device_train_batch_size * p->seq_len;
+    p->tokens = spec_micro_batch_tokens(spec);
     p->micro_steps = spec->training.gradient_accumulation_steps;
     p->steps = spec->training.steps;
     p->config_json = model_config(arena, spec, p->real);

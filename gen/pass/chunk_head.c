@@ -1,9 +1,11 @@
 /* Runs the head in chunks of rows, so that no more than one chunk of logits ever exists.
  *
  * Requires gradients, before lower. A chain logits = linear(x, W), cross_entropy(logits), its
- * gradient, and the products that read the gradient is row by row; where the gradient's other
- * operands are known beforehand, as they are for a loss, each chunk goes forward and backward in
- * one visit. The weight's gradient adds up over the chunks. */
+ * gradient, and the products that read the gradient is row by row. Where what comes back to the loss
+ * is known beforehand, as it is for a mean over rows, each chunk goes forward and backward in one
+ * visit. Where it depends on other rows' losses, backward makes each chunk's logits once more: that
+ * costs a product, where keeping them would need all of them at once. The weight's gradient adds up
+ * over the chunks. */
 #include "pass/pass.h"
 
 enum { MAX_USERS = 8 };
@@ -12,6 +14,7 @@ typedef struct {
     Op *linear, *loss, *loss_grad; /* loss_grad NULL: forward only */
     Op *user[MAX_USERS];           /* products that read the logits' gradient */
     int user_count;
+    bool twice; /* backward comes back to the chunks */
 } Chain;
 
 /* Collects the ops that read v; -1: more than there is room for. */
@@ -29,6 +32,7 @@ static int readers(const Graph *graph, const Value *v, Op **out) {
 
 static bool takes_gradient(Chain *c, const Graph *graph, Op *grad) {
     c->loss_grad = grad;
+    c->twice = graph_producer(graph, grad->in[4]) != NULL;
     c->user_count = readers(graph, grad->out[0], c->user);
     for (int i = 0; i < c->user_count; i++)
         if (c->user[i]->kind != OP_matmul || c->user[i]->in[0] != grad->out[0])
@@ -110,11 +114,7 @@ static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Val
     return out;
 }
 
-static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
-    Value *logits = add_linear(k, c->linear, c->loss_grad != NULL);
-    add_loss(k, c->loss, logits);
-    if (!c->loss_grad)
-        return;
+static void add_chunk_back(const Chunk *k, const Chain *c, Value *logits, Value **weight_grad) {
     Value *gradient = add_loss_grad(k, c->loss_grad, logits);
     for (int i = 0; i < c->user_count; i++) {
         if (c->user[i]->attr.transpose_a)
@@ -124,34 +124,61 @@ static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
     }
 }
 
-static void add_chunks(Program *p, Graph *graph, const Chain *c, int64_t size) {
+static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
+    bool back = c->loss_grad && !c->twice;
+    Value *logits = add_linear(k, c->linear, back);
+    add_loss(k, c->loss, logits);
+    if (back)
+        add_chunk_back(k, c, logits, weight_grad);
+}
+
+/* Its rows have been visited before. */
+static void add_chunk_again(const Chunk *k, const Chain *c, Value **weight_grad) {
+    Value *logits = add_linear(k, c->linear, true);
+    k->graph->ops[k->graph->op_count - 1]->observe = NULL;
+    add_chunk_back(k, c, logits, weight_grad);
+}
+
+typedef void Visit(const Chunk *, const Chain *, Value **weight_grad);
+
+static void add_chunks(Program *p, Graph *graph, const Chain *c, int64_t size, Visit *visit) {
     int64_t rows = value_rows(c->loss->in[0]);
     Value *weight_grad[MAX_USERS] = {0};
     for (int64_t first = 0; first < rows; first += size) {
         int64_t count = rows - first < size ? rows - first : size;
         Chunk k = {p, graph, first, count, first + count == rows};
-        add_chunk(&k, c, weight_grad);
+        visit(&k, c, weight_grad);
     }
 }
 
-static void chunk(Program *p, Graph *graph, int64_t size) {
+static void chunk(Program *p, Graph *graph, Op *loss, int64_t size) {
     Chain chain;
-    Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
+    Op **ops = graph->ops;
     int count = graph->op_count;
-    if (!loss || value_rows(loss->in[0]) <= size || !find_chain(graph, loss, &chain))
+    if (value_rows(loss->in[0]) <= size || !find_chain(graph, loss, &chain))
         return;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
         if (ops[i] == chain.loss)
-            add_chunks(p, graph, &chain, size);
+            add_chunks(p, graph, &chain, size, add_chunk);
+        if (ops[i] == chain.loss_grad && chain.twice)
+            add_chunks(p, graph, &chain, size, add_chunk_again);
         if (!in_chain(&chain, ops[i]))
             graph_add(p, graph, ops[i]);
     }
 }
 
+static void chunk_all(Program *p, Graph *graph, int64_t size) {
+    Op **ops = graph->ops;
+    int count = graph->op_count;
+    for (int i = 0; i < count; i++)
+        if (ops[i]->kind == OP_cross_entropy)
+            chunk(p, graph, ops[i], size);
+}
+
 void pass_chunk_head(Program *p, const Spec *spec) {
     if (!spec->compile.chunked_head)
         return;
-    chunk(p, &p->entry[ENTRY_MICRO_STEP], spec->compile.head_chunk_tokens);
-    chunk(p, &p->entry[ENTRY_EVALUATE], spec->compile.head_chunk_tokens);
+    chunk_all(p, &p->entry[ENTRY_MICRO_STEP], spec->compile.head_chunk_tokens);
+    chunk_all(p, &p->entry[ENTRY_EVALUATE], spec->compile.head_chunk_tokens);
 }

@@ -2,8 +2,8 @@
  * on batches of its own; before the update all have the sum of their gradients.
  *
  * Requires the update, and a loss that is divided by the targets of all ranks' batches, so that
- * gradients and losses need only be summed. All of them lie in one run, the step's loss behind the
- * gradients, and are one all_reduce ahead of norm, clipping and update, which see what one rank
+ * gradients and losses need only be summed. All of them lie in one run, the step's loss and other
+ * figures behind the gradients, and are one all_reduce ahead of norm, clipping and update, which see what one rank
  * with all the batches would. What is drawn at random goes by a row's place in all ranks' batches. */
 #include "pass/pass.h"
 
@@ -38,6 +38,9 @@ void pass_ddp(Program *p, const Spec *spec) {
     if (p->mesh.size[AXIS_SHARD] > 1)
         return; /* pass_shard sums what is shared out */
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
+    for (int i = 0; i < p->counters.metric_count; i++)
+        if (p->counters.metrics[i].step_sum)
+            run = value_join(p, run, p->counters.metrics[i].step_sum, "gradient_and_loss");
     Value *sums = value_alias(p, run, "gradient_and_loss");
     read_sums(p, update, sums);
     Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1,

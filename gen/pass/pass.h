@@ -21,6 +21,7 @@ void passes_run(Program *, const Spec *, const char *dump, StrBuf *text);
 void pass_lora(Program *, const Spec *);
 void pass_qat(Program *, const Spec *);
 void pass_pool_first(Program *, const Spec *);
+void pass_dpo(Program *, const Spec *);
 void pass_tensor(Program *, const Spec *);
 void pass_skip_rows(Program *, const Spec *);
 void pass_vocab_parallel(Program *, const Spec *);

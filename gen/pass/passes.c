@@ -8,6 +8,8 @@ const Pass pass_list[] = {
     {"lora", pass_lora, STAGE_SEMANTIC},
     {"qat", pass_qat, STAGE_SEMANTIC},
     {"pool_first", pass_pool_first, STAGE_SEMANTIC},
+    /* What the adapter adds is there now, and can be left out. */
+    {"dpo", pass_dpo, STAGE_SEMANTIC},
     /* Before anything goes by the size of what trains. */
     {"tensor", pass_tensor, STAGE_SEMANTIC},
     /* The loss alone decides which rows of the head are of use. */

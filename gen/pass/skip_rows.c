@@ -1,5 +1,6 @@
 /* Leaves rows without a target out of the head: compacts them to data.max_target_tokens, a number
- * that the loader guarantees, before the product with the vocabulary.
+ * that the loader guarantees, before the product with the vocabulary. A sum of their losses is what it
+ * was; what asks for the loss of each row gets it, 0 where there is no target.
  *
  * Requires forward graphs only. Where every row may have a target it changes nothing. */
 #include "pass/pass.h"
@@ -34,10 +35,23 @@ static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choi
     return op_add(p, graph, OP_cross_entropy, loss->name, in, 3, loss->attr, loss->pos)->out[0];
 }
 
-static void skip(Program *p, Graph *graph, Choice c, Pos pos) {
-    Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
-    Op *head = loss ? find_head(graph, loss) : NULL;
-    Value *made = NULL, *losses = loss ? loss->out[0] : NULL;
+/* Whether another op than their sum reads the losses. */
+static bool reads_rows(Op *const *ops, int count, const Value *losses) {
+    for (int i = 0; i < count; i++)
+        if (ops[i]->kind != OP_sum && op_reads(ops[i], losses))
+            return true;
+    return false;
+}
+
+static void spread(Program *p, Graph *graph, Value *made, Value *losses, Choice c, Pos pos) {
+    const char *name = arena_printf(p->arena, "%s.all", losses->name);
+    Value *in[] = {made, c.places, c.rows};
+    op_add_into(p, graph, OP_gather_rows, name, in, 3, &losses, 1, (Attr){0}, pos);
+}
+
+static void skip(Program *p, Graph *graph, Op *loss, Choice c, Pos pos) {
+    Op **ops = graph->ops, *head = find_head(graph, loss);
+    Value *made = NULL, *losses = loss->out[0];
     int count = graph->op_count;
     if (!head)
         return;
@@ -45,13 +59,22 @@ static void skip(Program *p, Graph *graph, Choice c, Pos pos) {
     for (int i = 0; i < count; i++) {
         if (ops[i] == head || ops[i] == loss) {
             made = rebuild(p, graph, ops[i], head, loss, c, made, pos);
+            if (ops[i] == loss && reads_rows(ops, count, losses))
+                spread(p, graph, made, losses, c, pos);
             continue;
         }
-        for (int k = 0; k < ops[i]->in_count; k++)
-            if (ops[i]->in[k] == losses)
-                ops[i]->in[k] = made;
+        if (ops[i]->kind == OP_sum)
+            op_read_instead(ops[i], losses, made);
         graph_add(p, graph, ops[i]);
     }
+}
+
+static void skip_all(Program *p, Graph *graph, Choice c, Pos pos) {
+    Op **ops = graph->ops;
+    int count = graph->op_count;
+    for (int i = 0; i < count; i++)
+        if (ops[i]->kind == OP_cross_entropy)
+            skip(p, graph, ops[i], c, pos);
 }
 
 void pass_skip_rows(Program *p, const Spec *spec) {
@@ -61,6 +84,6 @@ void pass_skip_rows(Program *p, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_data_max_target_tokens);
     Choice c = {value_2d(p, "target_rows", ROLE_INPUT, DT_I32, targets, 1, pos),
                 value_2d(p, "target_places", ROLE_INPUT, DT_I32, p->tokens, 1, pos)};
-    skip(p, &p->entry[ENTRY_MICRO_STEP], c, pos);
-    skip(p, &p->entry[ENTRY_EVALUATE], c, pos);
+    skip_all(p, &p->entry[ENTRY_MICRO_STEP], c, pos);
+    skip_all(p, &p->entry[ENTRY_EVALUATE], c, pos);
 }

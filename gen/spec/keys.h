@@ -32,7 +32,8 @@
     C(FAMILY_MOBILENET_V2, "mobilenet_v2") C(FAMILY_RESNET, "resnet")
 #define ROPE_CHOICES(C) C(ROPE_DEFAULT, "default") C(ROPE_LLAMA3, "llama3")
 #define TASK_CHOICES(C)                                                                            \
-    C(TASK_PRETRAIN, "pretrain") C(TASK_SFT, "sft") C(TASK_CLASSIFY, "classify")
+    C(TASK_PRETRAIN, "pretrain") C(TASK_SFT, "sft") C(TASK_CLASSIFY, "classify")                   \
+    C(TASK_DPO, "dpo")
 #define PRECISION_CHOICES(C)                                                                       \
     C(PRECISION_FP64, "fp64") C(PRECISION_FP32, "fp32")                                            \
     C(PRECISION_TF32, "tf32") C(PRECISION_BF16, "bf16") C(PRECISION_FP16, "fp16")
@@ -41,6 +42,9 @@
     C(SCHEDULE_CONSTANT, "constant") C(SCHEDULE_LINEAR, "linear") C(SCHEDULE_COSINE, "cosine")     \
     C(SCHEDULE_STEP, "step")
 #define ADAPTER_CHOICES(C) C(ADAPTER_NONE, "none") C(ADAPTER_LORA, "lora")
+#define DPO_LOSS_CHOICES(C)                                                                        \
+    C(DPO_SIGMOID, "sigmoid") C(DPO_IPO, "ipo") C(DPO_HINGE, "hinge") C(DPO_ROBUST, "robust")
+#define OVERLONG_CHOICES(C) C(OVERLONG_CUT, "cut") C(OVERLONG_DROP, "drop")
 #define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4")
 #define QAT_ACTIVATION_CHOICES(C) C(QAT_ACTIVATION_NONE, "none") C(QAT_ACTIVATION_INT8, "int8")
 #define QAT_WEIGHT_CHOICES(C)                                                                      \
@@ -66,11 +70,13 @@
     E(OptimizerName, OPTIMIZER_CHOICES)                                                            \
     E(Schedule, SCHEDULE_CHOICES)                                                                  \
     E(AdapterType, ADAPTER_CHOICES)                                                                \
+    E(DpoLoss, DPO_LOSS_CHOICES)                                                                   \
     E(QuantType, QUANT_CHOICES)                                                                    \
     E(QatActivation, QAT_ACTIVATION_CHOICES)                                                       \
     E(QatWeight, QAT_WEIGHT_CHOICES)                                                               \
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
     E(DataFormat, DATA_CHOICES)                                                                    \
+    E(Overlong, OVERLONG_CHOICES)                                                                  \
     E(Decode, DECODE_CHOICES)                                                                      \
     E(Layout, LAYOUT_CHOICES)                                                                      \
     E(Resident, RESIDENT_CHOICES)                                                                  \
@@ -113,8 +119,13 @@
     C(FROM_FILES, s->data.format != DATA_SYNTHETIC, "data that is read from files")                \
     C(SPLIT, s->data.format != DATA_SYNTHETIC && s->data.validation.count == 0,                    \
       "data from files and no data.validation of its own")                                         \
-    C(SAMPLES, LANGUAGE_MODEL && s->data.format != DATA_TEXT,                                      \
-      "a language model and samples (any data.format but \"text\")")                               \
+    C(SAMPLES, LANGUAGE_MODEL && s->data.format != DATA_TEXT && s->training.task != TASK_DPO,      \
+      "a language model and samples (any data.format but \"text\"), not pairs")                    \
+    C(PAIRS, LANGUAGE_MODEL && s->training.task == TASK_DPO, "training.task = \"dpo\"")            \
+    C(SMOOTHED_PAIRS,                                                                              \
+      LANGUAGE_MODEL && s->training.task == TASK_DPO &&                                            \
+          (s->dpo.loss_type == DPO_SIGMOID || s->dpo.loss_type == DPO_ROBUST),                     \
+      "training.task = \"dpo\" and dpo.loss_type = \"sigmoid\" or \"robust\"")                     \
     C(RESIDENT, (s->data.format == DATA_IDX || s->data.format == DATA_IMAGE_FOLDER) &&             \
                     s->data.decode == DECODE_DEVICE,                                               \
       "data.format = \"idx\" or \"image_folder\", and data.decode = \"device\"")                   \
@@ -234,10 +245,11 @@
 #define TRAINING_KEYS(K)                                                                           \
     K(training, task, CHOICE(Task), "pretrain", "", ALWAYS,                                        \
       "pretrain trains every weight on every token; sft trains on completions, with an adapter "   \
-      "or without; classify trains an image model.")                                               \
+      "or without; dpo trains an adapter on pairs of a chosen and a rejected completion; "         \
+      "classify trains an image model.")                                                           \
     K(training, seq_len, INT, REQUIRED, "[1, 1048576]", LANGUAGE, "Tokens in a row of the batch.") \
     K(training, per_device_train_batch_size, INT, "1", "[1, 65535]", ALWAYS,                       \
-      "Rows of tokens, or images, in a micro-batch.")                                              \
+      "Rows of tokens, pairs of them, or images, in a micro-batch.")                               \
     K(training, gradient_accumulation_steps, INT, "1", "[1, 65536]", ALWAYS,                       \
       "Micro-batches in a step.")                                                                  \
     K(training, steps, INT, REQUIRED, "[0, 1000000000]", ALWAYS,                                   \
@@ -299,6 +311,13 @@
       "Linears that get an adapter: q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, "          \
       "down_proj; all-linear means all of these.")                                                 \
     K(adapter, use_rslora, BOOL, "false", "", ADAPTED, "Scale by lora_alpha / sqrt(r) instead.")
+
+#define DPO_KEYS(K)                                                                                \
+    K(dpo, loss_type, CHOICE(DpoLoss), "sigmoid", "", PAIRS, "Loss of a pair, as TRL names it.")   \
+    K(dpo, beta, REAL, "0.1", "(0, 1e6]", PAIRS,                                                   \
+      "Weight of the log-ratio to the model without its adapter; for ipo its tau.")                \
+    K(dpo, label_smoothing, REAL, "0.0", "[0, 0.5)", SMOOTHED_PAIRS,                               \
+      "Probability that a pair is the wrong way round.")
 
 #define QUANTIZATION_KEYS(K)                                                                       \
     K(quantization, quant_type, CHOICE(QuantType), "none", "", LANGUAGE,                           \
@@ -372,6 +391,9 @@
     K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, "Micro-batches in an evaluation.")     \
     K(data, packing, BOOL, "false", "", SAMPLES,                                                   \
       "Whether short samples share a row; they never attend to each other.")                       \
+    K(data, overlong, CHOICE(Overlong), "cut", "", PAIRS,                                          \
+      "What becomes of a pair with a sequence longer than training.seq_len; cut: its end goes, "   \
+      "and all of it where no completion is left.")                                                \
     K(data, shuffle, BOOL, "true", "", FROM_FILES, "Whether every epoch has its own order.")       \
     K(data, pin_memory, BOOL, "true", "", ALWAYS, "Whether host buffers are page-locked.")         \
     K(data, numa_bind, BOOL, "true", "", ALWAYS,                                                   \
@@ -453,6 +475,7 @@
     T(optimizer, OPTIMIZER_KEYS)                                                                   \
     T(lr_scheduler, LR_SCHEDULER_KEYS)                                                             \
     T(adapter, ADAPTER_KEYS)                                                                       \
+    T(dpo, DPO_KEYS)                                                                               \
     T(quantization, QUANTIZATION_KEYS)                                                             \
     T(qat, QAT_KEYS)                                                                               \
     T(activation_checkpoint, ACTIVATION_CHECKPOINT_KEYS)                                           \

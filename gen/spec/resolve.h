@@ -51,5 +51,7 @@ void check_resident(Arena *arena, Spec *spec);
 int64_t image_folder_count(const char *root, int64_t most);
 /* The part of spec_check that concerns how a model is shared out over cards. */
 void check_tensor(Arena *arena, const Spec *spec);
+/* The part of it that concerns pairs. */
+void check_dpo(const Spec *spec);
 /* The hash of every resolved value that has an effect. */
 void spec_hash(Spec *spec);

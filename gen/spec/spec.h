@@ -105,6 +105,8 @@ Pos spec_pos(const Spec *spec, Key key);
 bool spec_given(const Spec *spec, Key key);
 /* Whether the key has any effect in this experiment. */
 bool spec_effective(const Spec *spec, Key key);
+/* Tokens, or images, in a micro-batch; of pairs those of both sequences. */
+int64_t spec_micro_batch_tokens(const Spec *spec);
 /* "model.hidden_size". */
 const char *key_name(Key key);
 /* What a stored image is resized to when it is held out, and where in that the model's square

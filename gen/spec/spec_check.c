@@ -58,7 +58,7 @@ static void check_rope(const Spec *spec) {
 /* ---- training ---- */
 
 static void check_lengths(const Spec *spec) {
-    int64_t tokens = spec->training.seq_len * spec->training.per_device_train_batch_size;
+    int64_t tokens = spec_micro_batch_tokens(spec);
     if (spec->training.seq_len > spec->model.max_position_embeddings)
         user_error(spec_pos(spec, KEY_training_seq_len),
                    "shorten the sequence, or raise model.max_position_embeddings where the model "
@@ -212,7 +212,7 @@ static void check_qat(Spec *spec) {
 static void check_rows(Arena *arena, const Spec *spec) {
     int64_t replicas = spec->parallelism.data_parallel_replicate_degree;
     int64_t ranks = replicas * spec->parallelism.data_parallel_shard_degree;
-    int64_t micro_batch = spec->training.seq_len * spec->training.per_device_train_batch_size;
+    int64_t micro_batch = spec_micro_batch_tokens(spec);
     int64_t of_rank = micro_batch * spec->training.gradient_accumulation_steps;
     if (of_rank > INT32_MAX)
         user_error(spec_pos(spec, KEY_training_gradient_accumulation_steps),
@@ -356,6 +356,7 @@ static void check_language(Arena *arena, Spec *spec) {
     check_rope(spec);
     check_lengths(spec);
     check_adapter(arena, spec);
+    check_dpo(spec);
     check_quantization(spec);
     check_qat(spec);
 }

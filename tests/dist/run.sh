@@ -127,6 +127,12 @@ test_rounded_cards() {
         same_training 1e-11 rounded_cards_one_out rounded_cards_many_out
 }
 
+# Loss and figures are means over the pairs of all ranks; on a base of few bits.
+test_pairs() {
+    pair pairs dpo 2 2 precision.dtype=fp64 training.steps=4 quantization.quant_type=nf4 &&
+        same_training 1e-11 pairs_one_out pairs_many_out
+}
+
 # Of three ranks with two micro-steps of two rows, one has no target in the first step, the others
 # have unequal numbers of them.
 unequal_targets() {
@@ -308,7 +314,7 @@ tests='three summed_after_backward late_streams unequal_targets images batch_nor
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora
 sharded sharded_weights'
 tests="$tests $pipeline_tests"
-[ "${1-}" != --all ] || set -- $tests quantized rounded rounded_cards sync_batch_norm two four eight packed bf16 \
+[ "${1-}" != --all ] || set -- $tests quantized pairs rounded rounded_cards sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
     $cards_tests $tensor_tests $more_pipeline_tests $shard_tests
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \

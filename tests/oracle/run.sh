@@ -40,6 +40,8 @@ qlora            fp64  default
 qlora            bf16  plain
 qat              fp64  default
 qat_lora         bf16  default
+dpo              fp64  small_chunks
+dpo              bf16  default
 demo             fp16  default
 mlp              fp64  default
 mlp              fp32  host
@@ -76,7 +78,7 @@ has_images() {
 full_list() {
     for case in tests/oracle/cases/*/; do
         case=$(basename "$case")
-        case $case in qat*) continue ;; esac
+        case $case in qat* | dpo) continue ;; esac
         plain="fp64 fp32 tf32 bf16"
         has_images "$case" && plain="fp64 bf16"
         for dtype in fp64 fp32 tf32 bf16 fp16; do echo "$case $dtype default"; done |
@@ -87,6 +89,10 @@ full_list() {
             grep -Ev '^(mobilenet|resnet34|resnet50) (fp32|tf32|bf16|fp16) '
         echo "$case fp64 nchw_plain"
     done
+    for variant in default plain small_chunks; do
+        echo "dpo fp64 $variant"
+    done
+    echo "dpo bf16 default"
     for dtype in fp64 fp32 tf32 bf16; do
         echo "packed $dtype few_targets"
     done

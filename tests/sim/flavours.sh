@@ -30,6 +30,7 @@ pretrain_tied    fp32  default
 accumulate       fp64  plain
 qlora            fp32  default
 qat              bf16  default
+dpo              fp32  default
 wide_rows        fp64  default
 wide_rows        fp32  wide_head
 wide_rows        bf16  long

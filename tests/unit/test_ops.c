@@ -294,6 +294,36 @@ static Value *build_tied(Setup *s) {
     return op2(s, OP_linear, x, table);
 }
 
+/* Two targets a sequence, one of some, none of the pair that is padding. */
+static Value *build_pairs(Setup *s, Attr attr) {
+    static const double weight = 0.6;
+    static const int labels[] = {1, 0, 2, 1, 3, -100, 1, 1, -100, 1, 2, 2,
+                                 0, 1, 1, 1, -100, -100, -100, -100, 1, 1, 1, -100};
+    Value *one = value_1d(s->program, "weight", ROLE_CONSTANT, DT_F64, 1, (Pos){0});
+    one->data = &weight;
+    Value *of_places = value_reshaped(s->program, integers(s, 4 * ROWS, labels), 2 * ROWS, 2);
+    Value *nll = op1(s, OP_sequence_sum, rows_of(s, 2 * ROWS, COLS), (Attr){0});
+    Value *targets = op1(s, OP_target_count, of_places, (Attr){0});
+    Value *in[] = {nll, frozen(s, 2 * ROWS, 1), targets, one};
+    return op(s, OP_pair_loss, in, 4, attr);
+}
+
+static Value *build_sigmoid(Setup *s) {
+    return build_pairs(s, (Attr){.pair_loss = PAIR_SIGMOID, .beta = 0.7});
+}
+static Value *build_sigmoid_smoothed(Setup *s) {
+    return build_pairs(s, (Attr){.pair_loss = PAIR_SIGMOID, .beta = 0.7, .label_smoothing = 0.2});
+}
+static Value *build_ipo(Setup *s) {
+    return build_pairs(s, (Attr){.pair_loss = PAIR_IPO, .beta = 0.7});
+}
+static Value *build_hinge(Setup *s) {
+    return build_pairs(s, (Attr){.pair_loss = PAIR_HINGE, .beta = 0.7});
+}
+static Value *build_robust(Setup *s) {
+    return build_pairs(s, (Attr){.pair_loss = PAIR_ROBUST, .beta = 0.7, .label_smoothing = 0.2});
+}
+
 static Value *build_gather_rows(Setup *s) {
     static const int rows[ROWS] = {4, 0, -1, 5, 2, -1}, places[ROWS] = {1, -1, 4, -1, 0, 3};
     Value *in[] = {activation(s, COLS), integers(s, ROWS, rows), integers(s, ROWS, places)};
@@ -371,6 +401,12 @@ static const struct {
     {"gradient of cross_entropy", OP_cross_entropy, build_identity},
     {"gradient of cross_entropy, smoothed", OP_cross_entropy, build_smoothed},
     {"gradient of sum", OP_sum, build_identity},
+    {"gradient of sequence_sum", OP_sequence_sum, build_sigmoid},
+    {"gradient of pair_loss", OP_pair_loss, build_sigmoid},
+    {"gradient of pair_loss, smoothed", OP_pair_loss, build_sigmoid_smoothed},
+    {"gradient of pair_loss, ipo", OP_pair_loss, build_ipo},
+    {"gradient of pair_loss, hinge", OP_pair_loss, build_hinge},
+    {"gradient of pair_loss, robust", OP_pair_loss, build_robust},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

@@ -240,6 +240,9 @@ static const char *const lora[] = {"training.task=\"sft\"", "adapter.type=\"lora
                                    NULL};
 static const char *const dropout[] = {"training.task=\"sft\"", "adapter.type=\"lora\"",
                                       "adapter.r=8", "adapter.lora_dropout=0.25", NULL};
+/* A batch is a pair. */
+static const char *const pairs[] = {"training.task=\"dpo\"", "adapter.type=\"lora\"", "adapter.r=3",
+                                    "training.per_device_train_batch_size=1", NULL};
 static const char *const pretrain[] = {"training.task=\"pretrain\"", NULL};
 static const char *const tied[] = {"training.task=\"pretrain\"", "model.tie_word_embeddings=true",
                                    NULL};
@@ -249,6 +252,8 @@ static void test_dropout_rewrites(void **state) { (void)state, compare_rewrites(
 static void test_pretrain_rewrites(void **state) { (void)state, compare_rewrites(pretrain); }
 static void test_tied_rewrites(void **state) { (void)state, compare_rewrites(tied); }
 
+static void test_pairs_rewrites(void **state) { (void)state, compare_rewrites(pairs); }
+
 static void test_lora_differences(void **state) { (void)state, compare_differences(lora, plain); }
 static void test_dropout_differences(void **state) {
     (void)state, compare_differences(dropout, rewrites[REWRITES - 1].sets);
@@ -257,6 +262,26 @@ static void test_pretrain_differences(void **state) {
     (void)state, compare_differences(pretrain, rewrites[REWRITES - 1].sets);
 }
 static void test_tied_differences(void **state) { (void)state, compare_differences(tied, plain); }
+
+static void test_pairs_differences(void **state) {
+    (void)state, compare_differences(pairs, rewrites[REWRITES - 1].sets);
+}
+
+/* The reference is the model with a low-rank path of zeros, whatever the path became. */
+static void test_reference_has_no_adapter(void **state) {
+    (void)state;
+    Run r = run(pairs, rewrites[REWRITES - 1].sets);
+    double undecided = log(2) * input("loss_weight", 0);
+    assert_true(fabs(r.loss - undecided) > 1e-6);
+    for (int i = 0; i < r.program->param_count; i++) {
+        const Param *p = &r.program->params[i];
+        for (int64_t k = 0; strstr(p->file_name, "lora_B") && k < value_elements(p->weight); k++)
+            memory_set(&r.memory, p->weight, k, 0);
+    }
+    r.loss = interpret_step(&r.memory, r.plan);
+    assert_true(fabs(r.loss - undecided) < 1e-12);
+    run_free(&r);
+}
 
 /* Dropout does something: the loss moves, and not far. */
 static void test_dropout_drops(void **state) {
@@ -275,7 +300,8 @@ int main(void) {
         cmocka_unit_test(test_dropout_rewrites),    cmocka_unit_test(test_pretrain_rewrites),
         cmocka_unit_test(test_tied_rewrites),       cmocka_unit_test(test_lora_differences),
         cmocka_unit_test(test_dropout_differences), cmocka_unit_test(test_pretrain_differences),
-        cmocka_unit_test(test_tied_differences),
+        cmocka_unit_test(test_tied_differences),    cmocka_unit_test(test_pairs_rewrites),
+        cmocka_unit_test(test_pairs_differences),   cmocka_unit_test(test_reference_has_no_adapter),
     };
     return cmocka_run_group_tests(tests, write_spec, remove_spec);
 }

@@ -487,7 +487,7 @@ static void no_footnote_without_a_window(void **state) {
 
 static void evaluations_are_reported(void **state) {
     (void)state;
-    static const RtMetric metrics[] = {{"top1", 0}, {"top5", 4}};
+    static const RtMetric metrics[] = {{.name = "top1"}, {.name = "top5", .offset = 4}};
     RtEvaluation done[] = {{0, 5.5, {0.125, 0.5}}, {4, 2.5, {0.25, 0.75}}, {7, 1.5, {0.5, 1}}};
     program.metrics = metrics;
     program.metric_count = 2;

@@ -238,7 +238,7 @@ static const RtProgram program = {
     .input_count = sizeof inputs / sizeof *inputs,
     .counters = {S(seed), S(step), S(applied), S(bad_step), S(lr), S(bias_correction1),
                  S(bias_correction2), S(loss), S(grad_norm), S(step_loss), S(eval_loss)},
-    .metrics = (const RtMetric[]){{"top1", S(hits)}},
+    .metrics = (const RtMetric[]){{.name = "top1", .offset = S(hits)}},
     .metric_count = 1,
     .load = {load, NULL, 0, 2},
     .micro_step = {micro_step, micro_step_outputs,

@@ -1,0 +1,213 @@
+/* Direct preference optimization (Rafailov et al., arXiv 2305.18290): the loss goes by how much more
+ * the model prefers the chosen of two sequences to the rejected one than a reference does, which is
+ * the model itself without its adapter.
+ *
+ * Requires forward graphs that end in a cross_entropy, and the adapter in them. The reference is what
+ * forward is without all that reads the adapter, once more: the same weights, no second model. It
+ * stands behind forward, so that one value at a time lies between forward's layers, as recompute
+ * needs it, and holds no more than a layer's activations. A sequence's log-probability is a sum over
+ * rows of the loss, whose gradient is then one number a sequence. */
+#include "pass/pass.h"
+
+static const struct {
+    const char *name, *counter;
+} metrics[] = {{"rewards/accuracies", "rewards.accuracies"},
+               {"rewards/margins", "rewards.margins"},
+               {"rewards/chosen", "rewards.chosen"},
+               {"rewards/rejected", "rewards.rejected"},
+               {"logps/chosen", "logps.chosen"},
+               {"logps/rejected", "logps.rejected"}};
+enum { METRICS = sizeof metrics / sizeof *metrics };
+
+typedef struct {
+    Program *program;
+    Graph *graph;
+    const Spec *spec;
+    Pos pos;
+    Value *one;
+    bool training;
+} Dpo;
+
+static Value *add(const Dpo *d, OpKind kind, const char *name, Value *const *in, int count,
+                  Attr attr) {
+    return op_add(d->program, d->graph, kind, name, in, count, attr, d->pos)->out[0];
+}
+
+/* ---- the reference --------------------------------------------------------------------------- */
+
+static bool reads_adapter(const Op *op) {
+    for (int i = 0; i < op->in_count; i++)
+        if (op->in[i]->role == ROLE_ADAPTER)
+            return true;
+    return false;
+}
+
+/* The operands that count without the adapter: of what adds a low-rank path, the sum so far. */
+static Value *const *own_operands(const Op *op, int *count) {
+    bool adapted = reads_adapter(op);
+    *count = !adapted ? op->in_count : op->attr.accumulate ? 1 : 0;
+    return adapted && *count ? &op->in[op->in_count - 1] : op->in;
+}
+
+/* By value id: what the loss depends on without the adapter. */
+static bool *find_needed(const Dpo *d, Op *const *ops, int count) {
+    bool *needed = arena_array(d->program->arena, (size_t)d->program->value_count, sizeof *needed);
+    needed[ops[count - 1]->out[0]->id] = true;
+    for (int i = count - 1; i >= 0; i--) {
+        int operands;
+        Value *const *in = own_operands(ops[i], &operands);
+        for (int k = 0; k < operands; k++)
+            needed[in[k]->id] |= needed[ops[i]->out[0]->id];
+    }
+    return needed;
+}
+
+static void copy_op(const Dpo *d, const Op *op, Value **now) {
+    Value *in[MAX_OPERANDS];
+    const char *name = arena_printf(d->program->arena, "reference.%s", op->name);
+    for (int k = 0; k < op->in_count; k++)
+        in[k] = now[op->in[k]->id] ? now[op->in[k]->id] : op->in[k];
+    const Op *made =
+        op_add(d->program, d->graph, op->kind, name, in, op->in_count, op->attr, op->pos);
+    for (int k = 0; k < op->out_count; k++)
+        now[op->out[k]->id] = made->out[k];
+}
+
+/* The last of the ops, the loss of each row, as it is without the adapter. */
+static Value *add_reference(const Dpo *d, Op *const *ops, int count) {
+    const bool *needed = find_needed(d, ops, count);
+    Value **now = arena_array(d->program->arena, (size_t)d->program->value_count, sizeof *now);
+    for (int i = 0; i < count; i++) {
+        const Op *op = ops[i];
+        if (!needed[op->out[0]->id])
+            continue;
+        if (reads_adapter(op))
+            now[op->out[0]->id] = now[op->in[op->in_count - 1]->id];
+        else
+            copy_op(d, op, now);
+    }
+    return now[ops[count - 1]->out[0]->id];
+}
+
+/* ---- loss and figures ------------------------------------------------------------------------ */
+
+/* [N,S] of a row a token */
+static Attr as_sequences(const Dpo *d) {
+    return (Attr){.rows = d->program->tokens / d->program->seq_len};
+}
+
+static Value *sum_sequences(const Dpo *d, Value *rows, const char *name) {
+    Value *wide = add(d, OP_reshape, arena_printf(d->program->arena, "%s.rows", name), &rows, 1,
+                      as_sequences(d));
+    return add(d, OP_sequence_sum, name, &wide, 1, (Attr){0});
+}
+
+static void add_figure(const Dpo *d, Value *rows, const char *name, Value *total) {
+    Value *sum = add(d, OP_sum, name, &rows, 1, (Attr){0});
+    Value *to = value_alias(d->program, total, total->name);
+    op_add_into(d->program, d->graph, OP_add, total->name, (Value *[]){total, sum}, 2, &to, 1,
+                (Attr){0}, d->pos);
+}
+
+static void add_figures(const Dpo *d, Value *const *in, Attr attr) {
+    const Counters *c = &d->program->counters;
+    const Op *op = op_add(d->program, d->graph, OP_pair_metrics, "metrics", in, 4, attr, d->pos);
+    for (int i = 0; i < METRICS; i++)
+        add_figure(d, op->out[i], metrics[i].counter,
+                   d->training ? c->metrics[i].step_sum : c->metrics[i].sum);
+}
+
+static Value *add_pair_loss(const Dpo *d, const Op *loss, Value *weight, Op *const *ops,
+                            int count) {
+    static const PairLoss kinds[] = {[DPO_SIGMOID] = PAIR_SIGMOID,
+                                     [DPO_IPO] = PAIR_IPO,
+                                     [DPO_HINGE] = PAIR_HINGE,
+                                     [DPO_ROBUST] = PAIR_ROBUST};
+    Program *p = d->program;
+    bool smooths = d->spec->dpo.loss_type == DPO_SIGMOID || d->spec->dpo.loss_type == DPO_ROBUST;
+    Attr attr = {.pair_loss = kinds[d->spec->dpo.loss_type],
+                 .beta = d->spec->dpo.beta,
+                 .label_smoothing = smooths ? d->spec->dpo.label_smoothing : 0};
+    int64_t sequences = p->tokens / p->seq_len;
+    Value *labels = value_reshaped(p, loss->in[1], sequences, p->seq_len);
+    Value *targets = add(d, OP_target_count, "targets", &labels, 1, (Attr){0});
+    Value *policy = sum_sequences(d, loss->out[0], "nll");
+    Value *reference = sum_sequences(d, add_reference(d, ops, count), "reference.nll");
+    Value *in[] = {policy, reference, targets, weight};
+    add_figures(d, in, attr);
+    return add(d, OP_pair_loss, "pair_loss", in, 4, attr);
+}
+
+/* ---- the graphs ------------------------------------------------------------------------------ */
+
+static void rewrite(const Dpo *d) {
+    Graph *graph = d->graph;
+    Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
+    int count = graph->op_count;
+    Value *pair_loss = NULL, *weight = loss->in[2], *rows = loss->out[0];
+    loss->in[2] = d->one;
+    graph_set_ops(d->program, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (pair_loss)
+            op_read_instead(ops[i], rows, pair_loss);
+        graph_add(d->program, graph, ops[i]);
+        if (ops[i] == loss)
+            pair_loss = add_pair_loss(d, loss, weight, ops, i + 1);
+    }
+}
+
+/* What evaluate adds up, and what micro_step does, update keeping that of each step. */
+static void make_counters(const Dpo *d) {
+    Program *p = d->program;
+    Counters *c = &p->counters;
+    int64_t steps = p->steps > 0 ? p->steps : 1;
+    c->metric_count = METRICS;
+    for (int i = 0; i < METRICS; i++) {
+        Metric *m = &c->metrics[i];
+        const char *of_step = arena_printf(p->arena, "step_%s", metrics[i].counter);
+        const char *held_out = arena_printf(p->arena, "eval_%s", metrics[i].counter);
+        m->name = metrics[i].name;
+        m->sum = value_1d(p, held_out, ROLE_COUNTER, p->real, 1, d->pos);
+        m->step_sum = value_1d(p, of_step, ROLE_COUNTER, p->real, 1, d->pos);
+        m->history = value_2d(p, metrics[i].counter, ROLE_COUNTER, p->real, steps, 1, d->pos);
+    }
+}
+
+static void record_figures(const Dpo *d) {
+    Program *p = d->program;
+    for (int i = 0; i < METRICS; i++) {
+        const Metric *m = &p->counters.metrics[i];
+        Value *in[] = {m->step_sum, p->counters.step, m->history};
+        Value *out[] = {value_alias(p, in[0], in[0]->name), value_alias(p, in[2], in[2]->name)};
+        op_add_into(p, &p->entry[ENTRY_UPDATE], OP_record_step,
+                    arena_printf(p->arena, "%s.record", metrics[i].counter), in, 3, out, 2,
+                    (Attr){0}, d->pos);
+    }
+}
+
+static void tell_loader(Program *p, const Spec *spec) {
+    LoaderSetting *items = arena_array(p->arena, 2, sizeof *items);
+    items[0] = (LoaderSetting){.field = "seq_len", .kind = SETTING_INT, .integer = p->seq_len};
+    items[1] = (LoaderSetting){.field = "drop_overlong",
+                               .kind = SETTING_BOOL,
+                               .integer = spec->data.overlong == OVERLONG_DROP};
+    p->loader = (LoaderSettings){.field = "pairs", .type = "RtPairs", .items = items, .count = 2};
+}
+
+void pass_dpo(Program *p, const Spec *spec) {
+    static const double unit[] = {1};
+    if (spec->training.task != TASK_DPO)
+        return;
+    Dpo d = {.program = p, .spec = spec, .pos = spec_pos(spec, KEY_training_task)};
+    d.one = value_1d(p, "one", ROLE_CONSTANT, p->real, 1, d.pos);
+    d.one->data = unit;
+    make_counters(&d);
+    d.graph = &p->entry[ENTRY_MICRO_STEP];
+    d.training = true;
+    rewrite(&d);
+    d.graph = &p->entry[ENTRY_EVALUATE];
+    d.training = false;
+    rewrite(&d);
+    record_figures(&d);
+    tell_loader(p, spec);
+}

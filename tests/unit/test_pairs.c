@@ -1,0 +1,146 @@
+/* Pairs of sequences: how they lie in a batch, and every sentence that bad ones are answered with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "runtime/data.h"
+#include "temp_folder.h"
+
+enum { PLACES = 16, SEQ_LEN = 4 };
+
+static char message[1024];
+
+typedef struct {
+    int32_t ids[PLACES], labels[PLACES], positions[PLACES];
+    double loss_weight;
+    int64_t targets; /* what the loader says */
+} Batch;
+
+static RtInput inputs[] = {
+    {"input_ids", RT_I32, PLACES, offsetof(Batch, ids)},
+    {"labels", RT_I32, PLACES, offsetof(Batch, labels)},
+    {"positions", RT_I32, PLACES, offsetof(Batch, positions)},
+    {"loss_weight", RT_F64, 1, offsetof(Batch, loss_weight)},
+};
+
+static const char *path;
+static RtPairs pairs;
+static RtProgram program;
+
+/* NULL and a message where they are refused. */
+static Loader *open_pairs(const char *lines, int64_t batch, bool drop) {
+    path = temp_file("pairs.jsonl", lines, strlen(lines));
+    pairs = (RtPairs){.seq_len = SEQ_LEN, .drop_overlong = drop};
+    program = (RtProgram){.inputs = inputs, .input_count = 4};
+    program.data = (RtData){.format = RT_DATA_JSONL,
+                            .train = &path,
+                            .train_count = 1,
+                            .eval_batches = 8,
+                            .eval_fraction = 0.4,
+                            .vocab_size = 256,
+                            .pairs = &pairs};
+    program.training = (RtTraining){.batch = batch, .seq_len = 2 * SEQ_LEN, .micro_steps = 1};
+    for (int i = 0; i < 3; i++)
+        inputs[i].count = batch * 2 * SEQ_LEN;
+    return loader_open(&program, 0, message, sizeof message);
+}
+
+static void fill(const Loader *loader, LoaderSplit split, Batch *b) {
+    assert_true(
+        loader_fill(loader, (LoaderBatch){split, 0}, b, &b->targets, message, sizeof message));
+}
+
+#define ASSERT_INTS(got, ...) \
+    assert_memory_equal(got, ((int32_t[]){__VA_ARGS__}), sizeof((int32_t[]){__VA_ARGS__}))
+
+static const char pair_lines[] =
+    "{\"prompt\":\"ab\",\"chosen\":\"c\",\"rejected\":\"de\"}\n"
+    "{\"prompt_ids\":[1],\"chosen_ids\":[2,3,4,5],\"rejected_ids\":[6]}\n"
+    "{\"prompt\":\"abcde\",\"chosen\":\"f\",\"rejected\":\"g\"}\n"; /* nothing left of it */
+
+/* Chosen, then rejected; a pair is one target. */
+static void a_pair_is_two_sequences(void **state) {
+    (void)state;
+    Loader *loader = open_pairs(pair_lines, 2, false);
+    const LoaderFacts *facts = loader_facts(loader);
+    assert_int_equal(facts->train_rows, 2);
+    assert_int_equal(facts->train_samples, 2);
+    assert_int_equal(facts->truncated, 1);
+    assert_int_equal(facts->skipped, 1);
+    Batch b;
+    fill(loader, LOADER_TRAIN, &b);
+    ASSERT_INTS(b.ids, 'a', 'b', 'c', 0, 'a', 'b', 'd', 'e', 1, 2, 3, 4, 1, 6, 0, 0);
+    ASSERT_INTS(b.labels, -100, 'c', -100, -100, -100, 'd', 'e', -100, 2, 3, 4, -100, 6, -100, -100,
+                -100);
+    ASSERT_INTS(b.positions, 0, 1, 2, 0, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 0, 0);
+    assert_int_equal(b.targets, 2);
+    assert_true(b.loss_weight == 1.0 / 2);
+    loader_close(loader);
+}
+
+static void long_pairs_are_dropped_where_asked(void **state) {
+    (void)state;
+    Loader *loader = open_pairs(pair_lines, 1, true);
+    assert_int_equal(loader_facts(loader)->train_rows, 1);
+    assert_int_equal(loader_facts(loader)->truncated, 0);
+    assert_int_equal(loader_facts(loader)->skipped, 2);
+    loader_close(loader);
+}
+
+/* The last batch of those held out has padding, which is no pair. */
+static void held_out_pairs_are_whole(void **state) {
+    (void)state;
+    Loader *loader = open_pairs("{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"c\"}\n"
+                                "{\"prompt\":\"d\",\"chosen\":\"e\",\"rejected\":\"f\"}\n"
+                                "{\"prompt\":\"g\",\"chosen\":\"h\",\"rejected\":\"i\"}\n",
+                                2, false);
+    assert_int_equal(loader_facts(loader)->train_rows, 2);
+    assert_int_equal(loader_facts(loader)->eval_rows, 1);
+    Batch b;
+    fill(loader, LOADER_EVAL, &b);
+    ASSERT_INTS(b.ids, 'g', 'h', 0, 0, 'g', 'i', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    assert_int_equal(b.targets, 1);
+    loader_close(loader);
+}
+
+static void bad_pairs_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *lines, *expected;
+    } cases[] = {
+        {"{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"c\"}\n{\"prompt\":\"a\",\"chosen\":"
+         "\"b\"}",
+         ":2: rejected is missing; a pair has prompt, chosen and rejected"},
+        {"{\"text\":\"a\"}", ":1: prompt is missing"},
+        {"{\"prompt_ids\":[1],\"chosen_ids\":[2]}", ":1: rejected_ids is missing"},
+        {"{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":5}", ":1: rejected must be a string"},
+        {"{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"b\"}",
+         ":1: chosen and rejected are the same"},
+        {"{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"\"}",
+         ":1: rejected has no token to predict"},
+        {"{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[256]}",
+         "rejected_ids[0] is 256, outside the vocabulary"},
+        {"{\"prompt\":\"abcd\",\"chosen\":\"e\",\"rejected\":\"f\"}",
+         "all of its 1 pairs are longer than training.seq_len = 4"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_null(open_pairs(cases[i].lines, 2, false));
+        if (!strstr(message, cases[i].expected))
+            fail_msg("expected \"%s\" in \"%s\"", cases[i].expected, message);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pair_is_two_sequences),
+        cmocka_unit_test(long_pairs_are_dropped_where_asked),
+        cmocka_unit_test(held_out_pairs_are_whole),
+        cmocka_unit_test(bad_pairs_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_temp_folder, remove_temp_folder);
+}
