@@ -3,8 +3,9 @@
  *
  * Requires the update, and a loss that is divided by the targets of all ranks' batches, so that
  * gradients and losses need only be summed. All of them lie in one run, the step's loss and other
- * figures behind the gradients, and are one all_reduce ahead of norm, clipping and update, which see what one rank
- * with all the batches would. What is drawn at random goes by a row's place in all ranks' batches. */
+ * figures behind the gradients, and are one all_reduce ahead of norm, clipping and update, which see
+ * what one rank with all the batches would. What is drawn at random goes by a row's place in all
+ * ranks' batches. */
 #include "pass/pass.h"
 
 /* What read an operand that lies in the run reads it from the sums. */
