@@ -70,9 +70,8 @@ static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype r
 /* Everything a checkpoint after `steps` steps holds. */
 static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     const RtProgram *program = rt->program;
-    Tensors tensors = {.items =
-                           rt_alloc(sizeof(OutTensor) * (3 * (size_t)program->param_count + 5 +
-                                                         (size_t)program->metric_count))};
+    Tensors tensors = {.items = rt_alloc(sizeof(OutTensor) * (3 * (size_t)program->param_count + 5 +
+                                                              (size_t)program->metric_count))};
     for (int i = 0; i < program->param_count; i++)
         if (is_saved(&program->params[i]))
             param_add(&tensors, &program->params[i]);
@@ -206,15 +205,6 @@ static bool put_in_place(const char *temporary, const char *path, const char *as
     return true;
 }
 
-/* What is not the first rank's to write. */
-static void share_parts(Rt *rt) {
-    CheckpointMeta meta;
-    char strings[2][24];
-    write_state(rt, NULL, NULL);
-    meta_of_run(rt, &meta, strings);
-    meta_free(&meta);
-}
-
 static void save_folder(Rt *rt) {
     char root[RT_MAX_PATH], name[64], path[RT_MAX_PATH], temporary[RT_MAX_PATH], aside[RT_MAX_PATH];
     char error[ERROR_SIZE];
@@ -244,7 +234,7 @@ void checkpoint_save(Rt *rt) {
     if (rt->rank == 0)
         save_folder(rt);
     else
-        share_parts(rt);
+        write_state(rt, NULL, NULL); /* others' parts, for the first rank to write */
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ static OutTensor *first_rows(Rt *rt, int *count) {
 }
 
 static uint32_t crc32_of_rows(Rt *rt, const OutTensor *rows, int count) {
-    uint32_t crc = rt->fetched_crc32;
+    uint32_t crc = rt->frozen_crc32;
     for (int i = 0; i < count; i++) {
         void *row = tensor_values(rt, &rows[i]);
         if (!rows[i].twice) {
@@ -94,7 +94,7 @@ static bool is_shared_out(const RtProgram *program) {
 }
 
 /* The same on all ranks, whoever has the weights. */
-static uint32_t frozen_crc32(Rt *rt) {
+void note_frozen(Rt *rt) {
     uint32_t crc = 0;
     int count = 0;
     OutTensor *rows = first_rows(rt, &count);
@@ -105,7 +105,7 @@ static uint32_t frozen_crc32(Rt *rt) {
     for (int i = 0; i < count; i++)
         free(rows[i].host);
     free(rows);
-    return crc;
+    rt->frozen_crc32 = crc;
 }
 
 static int64_t read_counter(Rt *rt, size_t offset) {
@@ -130,7 +130,7 @@ static json_t *evaluations_json(const Rt *rt) {
 
 void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]) {
     const RtProgram *program = rt->program;
-    snprintf(strings[0], sizeof strings[0], "%08x", frozen_crc32(rt));
+    snprintf(strings[0], sizeof strings[0], "%08x", rt->frozen_crc32);
     snprintf(strings[1], sizeof strings[1], "%016llx",
              (unsigned long long)loader_facts(rt->loader)->fingerprint);
     *meta = (CheckpointMeta){

@@ -28,7 +28,11 @@ typedef struct {
     json_t *evaluations;     /* [step, loss, metrics...] each; NULL: there were none */
 } CheckpointMeta;
 
-/* Everything but the members of the state file, which the caller sets. All ranks together. */
+/* Takes the checksum of frozen parameters, which load may round or keep in another form: once they
+ * have their values, and before it. All ranks together. */
+void note_frozen(Rt *rt);
+
+/* Everything but the members of the state file, which the caller sets. */
 void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]);
 
 bool meta_write(const CheckpointMeta *meta, const char *dir, char *error, size_t error_size);

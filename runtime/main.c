@@ -1,6 +1,7 @@
 /* A run of an emitted program, from the command line to the exit code. */
 #include "runtime/cards.h"
 #include "runtime/checkpoint.h"
+#include "runtime/checkpoint_meta.h"
 #include "runtime/comm.h"
 #include "runtime/data.h"
 #include "runtime/driver.h"
@@ -71,6 +72,7 @@ static void fill_dataset(Rt *rt) {
 
 static void fill_state(Rt *rt) {
     params_init(rt);
+    note_frozen(rt);
     if (rt->options.resume) {
         checkpoint_load(rt, rt->options.resume_dir);
         params_tables(rt);

@@ -351,7 +351,7 @@ static void fill(Rt *rt, const RtParam *param) {
     free(host);
 }
 
-/* STATE will not have it as it came, which is what a checkpoint asks for. */
+/* STATE never has it as it came, which is what a checkpoint asks for. */
 static void note_first_row(Rt *rt, const RtParam *param) {
     const struct RtSources *s = rt->sources;
     size_t bytes = (size_t)param->shape[param->rank - 1] * rt_dtype_bytes(param->dtype);
@@ -362,8 +362,8 @@ static void note_first_row(Rt *rt, const RtParam *param) {
         weights_read_first_row(s->model, s->model_dir, param, row);
     else
         initial_values(&first, rt->options.seed, row);
-    rt->fetched_crc32 = crc32_add(rt->fetched_crc32, param->name, strlen(param->name));
-    rt->fetched_crc32 = crc32_add(rt->fetched_crc32, row, bytes);
+    rt->frozen_crc32 = crc32_add(rt->frozen_crc32, param->name, strlen(param->name));
+    rt->frozen_crc32 = crc32_add(rt->frozen_crc32, row, bytes);
     free(row);
 }
 

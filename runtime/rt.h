@@ -200,7 +200,7 @@ struct Rt {
     bool dry;                  /* launches are only counted and their operands noted */
     RtWork work;               /* of the entry being enqueued */
     struct RtSources *sources; /* of parameters; NULL once all are there */
-    uint32_t fetched_crc32;    /* of the first row of each parameter that load fetches */
+    uint32_t frozen_crc32;     /* of the first row of each frozen parameter, before load */
     struct Loader *loader;
     struct Profile *profile; /* NULL where profiling is off */
     struct RtHistory *history;

@@ -46,6 +46,18 @@ test_stopped_and_resumed() {
         same_results plain_out stopped
 }
 
+# load rounds the frozen base in its place; another base, whose first number is 0, is still told.
+test_rounded_base_resumes() {
+    local other=$work/other_base
+    cp -r $cases/demo/model "$other"
+    local file=$other/model.safetensors
+    printf '\0\0\0\0' | dd of="$file" bs=1 seek=$((8 + $(od -An -t u8 -N 8 "$file"))) conv=notrunc status=none
+    busy rounded qat.weight_dtype=int4 qat.group_size=8 && run rounded rounded_out &&
+        run rounded rounded_stopped --steps 5 && run rounded rounded_stopped --resume &&
+        same_results rounded_out rounded_stopped && run rounded rounded_other --steps 5 || return 1
+    ! run rounded rounded_other --init "$other" --resume && says rounded_other "frozen weights"
+}
+
 test_signal_and_resume() {
     local signal
     for signal in TERM INT; do
@@ -188,7 +200,7 @@ test_not_finite() {
     [ $? = 1 ] && says bad_out 'error: step 1 is not finite: first model\.layers\.1\.self_attn[a-z_.]*\[[0-9, ]*\] is -*nan'
 }
 
-tests='two_runs other_seed_differs stopped_and_resumed signal_and_resume without_fusion without_cuda_graph
+tests='two_runs other_seed_differs stopped_and_resumed rounded_base_resumes signal_and_resume without_fusion without_cuda_graph
 without_overlap full_recomputation pageable_input pinned_and_pageable folder_on_the_device
 nvrtc loss_scale buffers accumulation without_adapter not_finite'
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
