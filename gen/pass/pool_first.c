@@ -1,7 +1,7 @@
-/* A ReLU behind its max pooling instead of before it: max_pool(relu(x)) is relu(max_pool(x)), bit for
- * bit, for a ReLU keeps the order of numbers. Gradients are the same too: where a window's largest
- * differs, all of it is at a place where the ReLU's gradient is 0. What the ReLU keeps for backward
- * then has a number a window, not one a pixel.
+/* A ReLU behind its max pooling instead of before it: max_pool(relu(x)) is relu(max_pool(x)), for a
+ * ReLU keeps the order of numbers (a zero may differ in its sign). Gradients are the same too: where a
+ * window's largest differs, all of it is at a place where the ReLU's gradient is 0. What the ReLU keeps
+ * for backward then has a number a window, not one a pixel.
  *
  * Requires forward graphs only. */
 #include "pass/pass.h"

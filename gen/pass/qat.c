@@ -1,6 +1,6 @@
 /* Quantisation-aware training: what the linears of the layers multiply is rounded to the few bits that
- * the finished model will have, and stays in its dtype (Jacob et al., arXiv 1712.05877). As in
- * torchao and torchtune: every linear but the head; where a linear has an adapter its base and what
+ * the finished model will have, and stays in its dtype (Jacob et al., arXiv 1712.05877). Every
+ * linear but the head; where a linear has an adapter, as in torchtune, its base and what
  * the base reads, and not the adapter, which reads what it would without.
  *
  * Requires forward graphs, adapters included. Linears that read the same x share its rounded values. A

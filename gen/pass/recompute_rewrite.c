@@ -1,4 +1,5 @@
 /* From the order of turns to the graph: second turns become clones that write twins. */
+#include "graph/op_table.h"
 #include "pass/recompute.h"
 
 typedef struct {
@@ -93,7 +94,7 @@ void recompute_rewrite(Recomputation *r, const Turns *s) {
         Op *op = made[i] = op_of(&w, &s->turn[i], after[i] < 0 ? NULL : made[after[i]]);
         if (s->turn[i].again)
             mark_clone(&w, op, before);
-        else
+        else if (!op_is(op, TRAIT_COLLECTIVE)) /* beside which clones may run */
             before = op;
         graph_add(r->program, r->graph, op);
     }

@@ -30,10 +30,11 @@ static bool is_awaited(const PlanEntry *entry, int index) {
     return false;
 }
 
-/* What is held back stands ahead of its readers so that other work runs beside it. */
+/* What is held back stands ahead of its readers so that other work runs beside it; a clone does not. */
 static bool is_loose(const PlanEntry *entry, int index) {
     const Launch *launch = &entry->launches[index];
-    return is_collective(launch) && (launch->ops[0]->after || !is_awaited(entry, index));
+    const Op *op = launch->ops[0];
+    return is_collective(launch) && ((op->after && !op->recompute) || !is_awaited(entry, index));
 }
 
 /* Ranks that run two collectives of one group in different orders wait for each other for ever. */

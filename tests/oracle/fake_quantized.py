@@ -61,7 +61,7 @@ class FakeQuantizedLinear(torch.nn.Linear):
 
 
 def fake_quantize_linears(model, qat):
-    """Every linear but the head, as torchtune does; before adapters are added, which stay as they
+    """Every linear but the head; before adapters are added, which stay as they
     are and read what they would without."""
     for name, linear in model.named_modules():
         if isinstance(linear, torch.nn.Linear) and name != "lm_head":
