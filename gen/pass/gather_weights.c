@@ -2,9 +2,9 @@
  *
  * Requires all other ops in their places, recomputation included. The readers of one module's weights
  * that no other module's stand between are a visit; for each visit an all_gather fills a buffer, which
- * these read in the weights' place. It stands where the visit before it begins and is held back until
- * then, so that it may run beside that, and no more than two visits' weights are there at once. Ops
- * are copied, not changed: recomputation may yet be planned anew, for which ungather_weights brings
+ * these read in the weights' place. It stands behind the first op of the visit before it and is held
+ * back until then, so that it may run beside the rest, which does not wait for it, and no more than two
+ * visits' weights are there at once. Ops are copied, not changed: recomputation may yet be planned anew, for which ungather_weights brings
  * back what they were. */
 #include "pass/pass.h"
 
@@ -89,17 +89,15 @@ static Op *reading_copies(const Gathering *g, const Op *op) {
 }
 
 static void rewrite(Gathering *g) {
-    Op *before = NULL;
     graph_set_ops(g->p, g->graph, NULL, 0);
     for (int i = 0, visit = 0; i < g->count; i++) {
-        if (visit < g->visit_count && i == g->visits[visit].first) {
-            if (visit == 0)
-                gather(g, &g->visits[0], before);
-            if (++visit < g->visit_count)
-                gather(g, &g->visits[visit], before);
-        }
-        before = g->made[i] = reading_copies(g, g->ops[i]);
-        graph_add(g->p, g->graph, before);
+        bool begins = visit < g->visit_count && i == g->visits[visit].first;
+        if (begins && visit == 0)
+            gather(g, &g->visits[0], i > 0 ? g->made[i - 1] : NULL);
+        g->made[i] = reading_copies(g, g->ops[i]);
+        graph_add(g->p, g->graph, g->made[i]);
+        if (begins && ++visit < g->visit_count)
+            gather(g, &g->visits[visit], g->made[i]);
     }
 }
 

@@ -82,14 +82,42 @@ static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAM
     }
 }
 
+static bool waits_for(const PlanEntry *entry, const Launch *launch, int stream) {
+    for (int w = 0; w < launch->wait_count; w++)
+        if (entry->launches[launch->wait[w]].stream == stream)
+            return true;
+    return false;
+}
+
+/* Whether a launch before it on its stream has waited for what it needs: another wait would be for what
+ * the other stream was given since, too. */
+static bool is_implied(const PlanEntry *entry, int index, int needed) {
+    const Launch *launch = &entry->launches[index];
+    for (int i = index - 1; i > needed; i--) {
+        const Launch *earlier = &entry->launches[i];
+        if (earlier->stream == launch->stream && (!earlier->ends_step || launch->ends_step) &&
+            waits_for(entry, earlier, entry->launches[needed].stream))
+            return true;
+    }
+    return false;
+}
+
+/* A wait for a launch is one for all that its stream has been given so far. */
+static int given_last(const PlanEntry *entry, int index, int needed) {
+    int stream = entry->launches[needed].stream, last = index - 1;
+    while (entry->launches[last].stream != stream)
+        last--;
+    return last;
+}
+
 static void add_waits(PlanEntry *entry, int index) {
     Launch *launch = &entry->launches[index];
     int needed[MAX_STREAMS];
     find_needed(entry, index, needed);
     launch->wait_count = 0;
     for (int s = 0; s < MAX_STREAMS; s++)
-        if (needed[s] >= 0)
-            launch->wait[launch->wait_count++] = needed[s];
+        if (needed[s] >= 0 && !is_implied(entry, index, needed[s]))
+            launch->wait[launch->wait_count++] = given_last(entry, index, needed[s]);
     launch->forks = launch->stream != STREAM_COMPUTE && needed[STREAM_COMPUTE] < 0;
 }
 

@@ -35,6 +35,14 @@ static const char *const normed =
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"streams\"\n"
     "[parallelism]\ndata_parallel_replicate_degree = 2\nsync_batch_norm = true\n";
 
+/* Weights are gathered, the embedding's before there is anything else to do. */
+static const char *const gathered =
+    "[model]\nfamily = \"llama\"\nvocab_size = 4096\nhidden_size = 1024\n"
+    "intermediate_size = 4096\nnum_hidden_layers = 4\nnum_attention_heads = 8\n"
+    "[training]\ntask = \"pretrain\"\nseq_len = 1024\nper_device_train_batch_size = 8\nsteps = 2\n"
+    "[data]\nformat = \"synthetic\"\n[job]\nname = \"streams\"\n"
+    "[parallelism]\ndata_parallel_shard_degree = 2\nshard_stage = 3\n";
+
 static Arena arena;
 
 static int teardown(void **state) {
@@ -225,12 +233,34 @@ static void test_states_are_shared_out(void **state) {
 /* What begins an entry on another stream comes after the entry before. */
 static void test_a_stream_begins_behind_the_entry_before(void **state) {
     (void)state;
-    Plan *plan = SHARED("training.gradient_accumulation_steps=2");
-    Launch *first = &plan->entry[ENTRY_UPDATE].launches[0];
-    assert_int_equal(first->stream, STREAM_COMMUNICATION);
+    Plan *plan = PLAN_OF(gathered, "training.seed=1");
+    Launch *first = micro_step(plan)->launches;
+    while (first->stream != STREAM_COMMUNICATION)
+        first++;
     assert_true(first->forks);
     first->forks = false;
     assert_non_null(strstr(plan_find_fault(plan), "may run before it begins"));
+}
+
+/* A layer waits for its own weights, once, and not for those of the next. */
+static void test_weights_are_gathered_beside_the_layer_before(void **state) {
+    (void)state;
+    Plan *plan = PLAN_OF(gathered, "training.seed=1");
+    const PlanEntry *entry = &plan->entry[ENTRY_EVALUATE];
+    int waits = 0, gathers = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        gathers += launch->kind == LAUNCH_COLLECTIVE;
+        if (launch->stream != STREAM_COMPUTE || !launch->wait_count)
+            continue;
+        const Value *weights = entry->launches[launch->wait[0]].arg[0];
+        bool reads = false;
+        for (int k = 0; k < launch->arg_count; k++)
+            reads |= launch->arg[k]->storage == weights->storage;
+        assert_true(reads);
+        waits++;
+    }
+    assert_true(gathers >= 6 && waits == gathers);
 }
 
 /* What always runs cannot rely on what may be left out: c takes no bytes of a, though between the
@@ -314,6 +344,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_sums_of_each_micro_step_share_the_stream, teardown),
         cmocka_unit_test_teardown(test_a_launch_that_may_be_left_out_orders_nothing, teardown),
         cmocka_unit_test_teardown(test_states_are_shared_out, teardown),
+        cmocka_unit_test_teardown(test_weights_are_gathered_beside_the_layer_before, teardown),
         cmocka_unit_test_teardown(test_a_stream_begins_behind_the_entry_before, teardown),
         cmocka_unit_test_teardown(test_what_is_exposed_is_predicted, teardown),
         cmocka_unit_test_teardown(test_small_gradients_are_one_bucket, teardown),
