@@ -185,17 +185,25 @@ static bool pair_fields(const Line *at, const json_t *object, const char *const 
     return true;
 }
 
-/* Keeps the sequences that begin at `first` and at `second`, as a pair. */
+static bool same_ids(const Samples *samples, const Sample *a, const Sample *b) {
+    const int32_t *ids = samples->ids;
+    return a->length == b->length &&
+           memcmp(ids + a->start, ids + b->start, (size_t)a->length * sizeof *ids) == 0;
+}
+
+/* Keeps the sequences that begin at `first` and at `second`, as a pair. One of which nothing is left
+ * to prefer once it is cut is dropped. */
 static bool pair_keep(const Line *at, int64_t first, int64_t second, const char *const *names) {
     Samples *samples = at->samples;
     Sample pair[] = {sample_of(at, first, second), sample_of(at, second, samples->tokens)};
     bool overlong =
         second - first > samples->seq_len || samples->tokens - second > samples->seq_len;
     bool empty = !pair[0].targets || !pair[1].targets;
+    bool useless = empty || (overlong && same_ids(samples, &pair[0], &pair[1]));
     if (empty && !overlong)
         return LINE_FAIL(at, "%s has no token to predict",
                          names[pair[0].targets ? REJECTED : CHOSEN]);
-    if (empty || (overlong && samples->pairs->drop_overlong)) {
+    if (useless || (overlong && samples->pairs->drop_overlong)) {
         samples->dropped++;
         samples->tokens = first;
         return true;
@@ -238,7 +246,10 @@ static bool line_add(const Line *at, const char *line, size_t size) {
     if (!object)
         return LINE_FAIL(at, "not JSON at column %d: %s", reason.column, reason.text);
     bool ok = !json_is_object(object)
-                  ? LINE_FAIL(at, "%s", "each line must be one object, as {\"text\": \"...\"}")
+                  ? LINE_FAIL(at, "each line must be one object, as %s",
+                              at->samples->pairs ? "{\"prompt\": \"...\", \"chosen\": \"...\", "
+                                                   "\"rejected\": \"...\"}"
+                                                 : "{\"text\": \"...\"}")
               : at->samples->pairs ? pair_add(at, object)
                                    : object_add(at, object);
     json_decref(object);

@@ -171,22 +171,24 @@ static void derive_group_size(Spec *spec) {
 
 static void check_groups(const Spec *spec) {
     int64_t size = spec->qat.group_size;
+    bool is_default = spec->origin[KEY_qat_group_size].kind == ORIGIN_DEFAULT;
+    Pos pos = spec_pos(spec, is_default ? KEY_qat_weight_dtype : KEY_qat_group_size);
     const struct {
         const char *name;
         int64_t width;
     } rows[] = {
         {"hidden_size", spec->model.hidden_size},
-        {"num_attention_heads x head_dim",
-         spec->model.num_attention_heads * spec->model.head_dim},
+        {"num_attention_heads x head_dim", spec->model.num_attention_heads * spec->model.head_dim},
         {"intermediate_size", spec->model.intermediate_size},
     };
     if (size == 1)
-        user_error(spec_pos(spec, KEY_qat_group_size), "take 32, or 0 for a scale a row",
+        user_error(pos, "take 32, or 0 for a scale a row",
                    "a weight in a group of its own would not be rounded");
     for (size_t i = 0; size && i < sizeof rows / sizeof *rows; i++)
         if (rows[i].width % size)
-            user_error(spec_pos(spec, KEY_qat_group_size),
-                       "take a size that divides the rows of all linears, or 0 for a scale a row",
+            user_error(pos,
+                       "set qat.group_size to what divides the rows of all linears, or to 0 for a "
+                       "scale a row",
                        "groups of %lld do not fill rows of %s = %lld", (long long)size,
                        rows[i].name, (long long)rows[i].width);
 }
