@@ -4,8 +4,8 @@
  * that no other module's stand between are a visit; for each visit an all_gather fills a buffer, which
  * these read in the weights' place. It stands behind the first op of the visit before it and is held
  * back until then, so that it may run beside the rest, which does not wait for it, and no more than two
- * visits' weights are there at once. Ops are copied, not changed: recomputation may yet be planned anew, for which ungather_weights brings
- * back what they were. */
+ * visits' weights are there at once. Ops are copied, not changed: recomputation may yet be planned
+ * anew, for which ungather_weights brings back what they were. */
 #include "pass/pass.h"
 
 #include <string.h>
