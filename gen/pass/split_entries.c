@@ -77,11 +77,11 @@ static void keep_shared(Program *p, Arena *arena) {
 
 void pass_split_entries(Program *p, const Spec *spec) {
     (void)spec;
+    if (p->stage.count <= 1)
+        return;
     Arena arena = {0};
     Split b = {p, arena_array(&arena, (size_t)p->storage_count + 1, sizeof(bool)),
                arena_array(&arena, (size_t)p->storage_count + 1, sizeof(bool))};
-    if (p->stage.count <= 1)
-        return;
     split(p, &b);
     keep_shared(p, &arena);
     p->entry[ENTRY_MICRO_STEP].name = "forward";
