@@ -35,7 +35,8 @@ gen_obj := $(gen_c:%.c=$(OBJ)/%.o) $(gen_cc:%.cc=$(OBJ)/%.o) $(OBJ)/embed.o
 
 # What the compiler carries: emitted programs take their share of the runtime from it.
 embedded := $(sort $(wildcard gen/devices/*.toml gen/templates/*) \
-              $(shell find runtime -path runtime/scripts -prune -o -type f ! -name '*.md' -print))
+              $(shell find runtime -path runtime/scripts -prune -o \
+                -type f ! -name '*.md' ! -name '*.py' -print))
 
 # Missing packages are named in one line, before a compiler says it in a hundred.
 build/compiler.ok: runtime/scripts/deps.sh
@@ -58,7 +59,7 @@ $(OBJ)/embed.o: $(OBJ)/embed.S
 	$(CC) -c -o $@ $<
 
 $(GEN): $(gen_obj)
-	$(CXX) $(LDFLAGS) -o $@ $^ -ljansson -lz -lm
+	$(CXX) $(LDFLAGS) -o $@ $^ -ljansson -lnettle -lz -lm
 
 -include $(wildcard $(gen_obj:.o=.d))
 
@@ -83,10 +84,11 @@ slurm: $(GEN)
 	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm '$(SPEC)' $(ARGS)
 
 # What an experiment learns from, where it is not a text as it lies there.
-build/data/pairs.jsonl: runtime/scripts/pairs.sh
-	@runtime/scripts/pairs.sh $@ /usr/share/perl/5.*.*/pod/perl*.pod
+prose := /usr/share/perl/5.*.*/pod/perl*.pod
+build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/%_heldout.jsonl: runtime/scripts/samples.sh
+	@runtime/scripts/samples.sh $* build/data $(if $(filter code,$*),gen/*/*.c $(rt_c),$(prose))
 
-run: $(GEN) $(shell grep -so 'build/data/[a-z.]*' '$(SPEC)')
+run: $(GEN) $(shell grep -so 'build/data/[a-z_.]*' '$(SPEC)')
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------
@@ -108,12 +110,13 @@ toolkit:
 	@runtime/scripts/deps.sh check cuda
 
 # One runtime library for all programs that tests build (in place of the copy that each carries).
-rt_obj := $(patsubst runtime/%.c,$(OBJ)/runtime/%.o,$(wildcard runtime/*.c))
+rt_c   := $(filter-out runtime/sim/%,$(wildcard runtime/*/*.c))
+rt_obj := $(rt_c:%.c=$(OBJ)/%.o)
 RT_LIB := build/libruntime.a
 RUNTIME_PARENT := $(CURDIR)
 
-$(OBJ)/runtime/device.o: defines := -DGPUOPT_SIM_DIR='"$(CURDIR)/build/sim"'
-$(OBJ)/runtime/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(RUNTIME_PARENT)"'
+$(OBJ)/runtime/device/device.o: defines := -DGPUOPT_SIM_DIR='"$(CURDIR)/build/sim"'
+$(OBJ)/runtime/device/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(RUNTIME_PARENT)"'
 $(OBJ)/runtime/%.o: runtime/%.c | build/compiler.ok toolkit
 	@mkdir -p $(@D)
 	$(CC) $(C17) $(CFLAGS) $(defines) -I. -isystem $(CUDA_HOME)/include -MMD -MP -c -o $@ $<
@@ -142,18 +145,18 @@ $(unit_rt:tests/%.c=build/%): tested_lib := $(RT_LIB)
 build/unit/%: tested_lib := $(LIBGEN)
 build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< build/libshared.a $(tested_lib) -lcmocka -ljansson -lz -ldl -lm -lpthread
+	$(CXX) $(LDFLAGS) -o $@ $< build/libshared.a $(tested_lib) -lcmocka -ljansson -lnettle -lz -ldl -lm -lpthread
 
--include $(wildcard $(OBJ)/runtime/*.d $(OBJ)/tests/*/*.d)
+-include $(rt_obj:.o=.d) $(wildcard $(OBJ)/tests/*/*.d)
 
 .PRECIOUS: $(OBJ)/tests/unit/%.o
-.PHONY: unit-tests check check-all tests-built tests-run update-golden
+.PHONY: unit-tests check check-all check-rest tests-built tests-run update-golden
 unit-tests: $(unit_tests)
 
-check check-all:
+check check-all check-rest:
 	@runtime/scripts/deps.sh install compiler sim mpi text images test cuda
 	@$(MAKE) --no-print-directory -s -j2 tests-built
-	@$(MAKE) --no-print-directory tests-run ALL=$(if $(filter check-all,$@),--all)
+	@$(MAKE) --no-print-directory tests-run ALL=$(patsubst check%,-%,$(filter-out check,$@))
 
 tests-built: $(GEN) $(RT_LIB) sim-ranks unit-tests
 tests-run:
@@ -162,6 +165,10 @@ tests-run:
 update-golden: $(GEN)
 	UPDATE=1 tests/error/run.sh
 	UPDATE=1 tests/golden/run.sh
+
+.PHONY: tables
+tables: $(GEN)
+	@runtime/scripts/tables.sh
 
 .PHONY: asan fuzz lint
 lint:

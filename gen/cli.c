@@ -38,13 +38,17 @@ const char *cli_help(void) {
            "looks\n"
            "  --set KEY=VALUE  overrides a key of the spec; may be repeated\n"
            "  --check          only checks the spec\n"
-           "  --plan           only prints the plan; exit 0 fits, 1 does not fit, 2 any error\n"
+           "  --plan           only prints the plan, of a [sweep] with a table of all points; exit 0 "
+           "fits,\n"
+           "                   1 does not fit, 2 any error\n"
            "  --print-spec     prints the resolved spec with each value's origin\n"
            "  --dump PASS      prints the graphs after a pass (or \"model\", before the first)\n"
            "  --compare        compares runs: the folders of programs, or of a study, instead of a "
            "spec\n"
            "  --scaling        what the plan predicts for 1, 2, 4, ... 1024 cards\n"
-           "  --format FORMAT  of the comparison or scaling: text, csv, json or svg, a chart\n"
+           "  --format FORMAT  of the comparison, scaling or the plan's table, alone then: text, csv, "
+           "json\n"
+           "                   or svg, a chart; of the plan's markdown too\n"
            "  --slurm          writes job.sbatch beside the program, for Slurm's sbatch\n"
            "  --keys           prints the reference of all keys\n"
            "  --force          overwrites generated files that were edited\n"
@@ -82,9 +86,9 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
 }
 
 static void check_paths(const Cli *cli) {
-    if (cli->format && !cli->compare && !cli->scaling)
+    if (cli->format && !cli->compare && !cli->scaling && !cli->plan)
         user_error((Pos){0}, "gpuopt-gen --compare DIR... --format csv",
-                   "--format is of a comparison or of --scaling");
+                   "--format is of a comparison, of --scaling or of --plan");
     if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)
         return;
     if (cli->compare)

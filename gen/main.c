@@ -69,10 +69,12 @@ static Plan *plan_program(Program *program, const Spec *spec, const Device *devi
 }
 
 static Plan *plan_without(const Plan *plan, Recomputation *recompute, int dropped) {
+    ungather_weights(plan->program);
     join_entries(plan->program);
     recompute_drop(recompute, dropped);
-    pass_gather_weights(plan->program, plan->spec);
     pass_split_entries(plan->program, plan->spec);
+    pass_gather_weights(plan->program, plan->spec);
+    pass_qat_delay(plan->program, plan->spec);
     program_verify(plan->program, STAGE_KERNEL, "recompute");
     return plan_program(plan->program, plan->spec, plan->device);
 }
@@ -80,9 +82,11 @@ static Plan *plan_without(const Plan *plan, Recomputation *recompute, int droppe
 /* Plans again with fewer activations kept, as few as must be, until it fits; with as few as can be
  * kept where it never does. */
 static Plan *plan_with_recompute(const Plan *plan) {
-    join_entries(plan->program);
     ungather_weights(plan->program);
-    Recomputation *recompute = recompute_new(plan->program);
+    join_entries(plan->program);
+    Recomputation *recompute = plan->program->recomputation;
+    if (!recompute)
+        recompute = recompute_new(plan->program, plan->spec);
     recompute_rank(recompute, plan->device);
     int too_few = 0, enough = recompute_choices(recompute);
     Plan *fitting = plan_without(plan, recompute, enough);
@@ -148,8 +152,7 @@ static void require_node(Arena *arena, const Spec *spec, const Device *device) {
 }
 
 static Plan *plan_recomputing(Plan *plan) {
-    bool may = plan->spec->activation_checkpoint.mode == RECOMPUTE_AUTO;
-    return !plan_fits(plan) && may ? plan_with_recompute(plan) : plan;
+    return !plan_fits(plan) && recompute_may(plan->spec) ? plan_with_recompute(plan) : plan;
 }
 
 static Plan *make_plan(Arena *arena, const Cli *cli, const Spec *spec, StageOf stage) {
@@ -221,10 +224,12 @@ static void print_point(const SweepPoint *point, bool apart) {
     print_and_free(&text);
 }
 
-static void say_point_unfit(const Plan *plan, const SweepPoint *point) {
+/* `point` of a study, or NULL. */
+static void say_unfit(const Plan *plan, const SweepPoint *point) {
     StrBuf prefix = {0};
-    sb_printf(&prefix, "point %s: ", point->name);
-    plan_say_unfit(plan, prefix.text, warn_at);
+    if (point)
+        sb_printf(&prefix, "point %s: ", point->name);
+    plan_say_unfit(plan, point ? prefix.text : "", warn_at);
     sb_free(&prefix);
 }
 
@@ -234,14 +239,12 @@ static bool compile(const Cli *cli, const SweepPoint *point, Plans plans, const 
     const Plan *unfit = first_unfit(plans);
     if (cli->dump)
         return true;
-    if (cli->plan || !swept) /* a study has many: plan.txt beside each program */
+    if (cli->plan ? !cli->format : !swept) /* a study has many: plan.txt beside each program */
         print_plan(plans);
-    if (cli->plan)
+    if (unfit && (cli->plan ? !cli->format : swept))
+        say_unfit(unfit, swept ? point : NULL);
+    if (cli->plan || (swept && unfit))
         return !unfit;
-    if (swept && unfit) {
-        say_point_unfit(unfit, point);
-        return false;
-    }
     if (unfit)
         plan_require_fit(unfit);
     write_program((const Plan *const *)plans.stages, plans.count, folder, cli->force);
@@ -267,27 +270,49 @@ static void write_notes(Arena *arena, const Cli *cli, const Sweep *sweep, const 
     sb_free(&points);
 }
 
+/* All stages take the same step; the one that needs most memory decides whether it fits. */
+static const Plan *fullest(Plans plans) {
+    const Plan *most = plans.stages[0];
+    for (int s = 1; s < plans.count; s++)
+        if (plans.stages[s]->process_bytes > most->process_bytes)
+            most = plans.stages[s];
+    return most;
+}
+
 /* Exit code: with --plan whether all fit, else whether anything was written. */
 static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
     const char *folder = folder_of(arena, cli, sweep);
     bool *fits = arena_array(arena, (size_t)sweep->count, sizeof *fits);
     JobPoint *jobs = arena_array(arena, (size_t)sweep->count, sizeof *jobs);
+    Predicted predicted = predicted_new(arena, sweep);
     int fitting = 0;
     for (int i = 0; i < sweep->count; i++) {
         const SweepPoint *point = &sweep->points[i];
-        if (sweep->swept && (cli->plan || cli->dump))
+        if (sweep->swept && (cli->plan || cli->dump) && !cli->format)
             print_point(point, i > 0);
         const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
-        Plans plans = make_plans(arena, cli, point->spec);
+        Arena own = {0}; /* of a plan that is not asked again */
+        Plans plans = make_plans(cli->slurm ? arena : &own, cli, point->spec);
         fits[i] = compile(cli, point, plans, to, sweep->swept);
+        if (cli->plan)
+            predicted_add(arena, &predicted, point, fullest(plans));
         if (fits[i])
-            jobs[fitting++] = (JobPoint){point->name, plans.stages[0]};
+            jobs[fitting++] = (JobPoint){point->name, cli->slurm ? plans.stages[0] : NULL};
+        arena_free(&own);
     }
+    if (cli->plan && sweep->swept && !cli->format)
+        puts("");
+    if (cli->plan && (sweep->swept || cli->format))
+        predicted_print(arena, &predicted, cli->format);
     if (cli->plan || cli->dump)
         return fitting == sweep->count;
     write_notes(arena, cli, sweep, fits);
-    if (cli->slurm && fitting > 0)
+    if (fitting > 0)
+        printf("\nwrote %s%s\n", folder, cli->out ? "" : "; make run builds and runs it");
+    if (cli->slurm && fitting > 0) {
         write_job(folder, jobs, fitting, cli->force);
+        printf("%s/job.sbatch: sbatch it from here\n", folder);
+    }
     return fitting > 0;
 }
 
@@ -298,15 +323,6 @@ static void exit_two(int code) {
 }
 
 /* The same experiment on growing numbers of cards. */
-/* All stages take the same step; the one that needs most memory decides whether it fits. */
-static const Plan *fullest(Plans plans) {
-    const Plan *most = plans.stages[0];
-    for (int s = 1; s < plans.count; s++)
-        if (plans.stages[s]->process_bytes > most->process_bytes)
-            most = plans.stages[s];
-    return most;
-}
-
 static void scale(Arena *arena, const Cli *cli) {
     const Sweep *sweep = sweep_replicas(arena, cli->paths[0], cli->sets, cli->nsets);
     const Plan **plans = arena_array(arena, (size_t)sweep->count, sizeof *plans);
@@ -318,6 +334,12 @@ static void scale(Arena *arena, const Cli *cli) {
         plans[count] = fullest(make_plans(arena, cli, spec));
     }
     scaling_print(arena, plans, count, cli->format);
+}
+
+/* What of a spec names a file of ours: an error where there is none. */
+static void find_devices(Arena *arena, const Sweep *sweep) {
+    for (int i = 0; i < sweep->count; i++)
+        device_of(arena, sweep->points[i].spec);
 }
 
 int main(int argc, char **argv) {
@@ -333,7 +355,9 @@ int main(int argc, char **argv) {
         const Sweep *sweep = sweep_read(&arena, cli.paths[0], cli.sets, cli.nsets);
         if (cli.print_spec)
             print_specs(sweep);
-        else if (!cli.check)
+        else if (cli.check)
+            find_devices(&arena, sweep);
+        else
             fits = compile_all(&arena, &cli, sweep);
     }
     arena_free(&arena);

@@ -84,6 +84,27 @@ template <> struct Conversion<__half, int> {
     static __device__ __half of(int x) { return __double2half(x); }
 };
 
+/* Eight bits of float, torch's float8_e4m3fn: 4 of exponent, 3 of mantissa, no infinities. Codes follow
+ * each other as numbers do, 8 of them between two powers of 2; numbers above the largest become it. */
+struct Float8 {
+    unsigned char bits;
+
+    explicit __device__ Float8(float x) {
+        const unsigned sign = __float_as_uint(x) >> 31 << 7;
+        const float size = fminf(fabsf(x), 448.0f);
+        const unsigned power = max(__float_as_uint(size) >> 23, 121u); /* 2^-6 is the least */
+        const float count = rintf(size / __uint_as_float((power - 3) << 23));
+        const unsigned code = (power - 121) * 8 + static_cast<unsigned>(count);
+        bits = static_cast<unsigned char>(sign | (x == x ? code : 0x7fu));
+    }
+    explicit __device__ operator float() const {
+        const unsigned power = bits >> 3 & 15, code = bits & 127;
+        const float count = static_cast<float>(power ? 8 + (bits & 7) : code);
+        const float size = count * __uint_as_float(((power ? power : 1) + 117) << 23);
+        return code == 127 ? __uint_as_float(0x7fc00000u) : bits >> 7 ? -size : size;
+    }
+};
+
 template <class To, class From> __device__ __forceinline__ To convert(From x) {
     return Conversion<To, From>::of(x);
 }

@@ -21,7 +21,7 @@
 typedef struct Rt Rt;
 typedef unsigned long long RtPtr; /* a device address; the same type as CUdeviceptr */
 
-typedef enum { RT_F64, RT_F32, RT_F16, RT_BF16, RT_I64, RT_I32, RT_U8 } RtDtype;
+typedef enum { RT_F64, RT_F32, RT_F16, RT_BF16, RT_I64, RT_I32, RT_U8, RT_I8 } RtDtype;
 
 /* Where a buffer lives. Each arena is one allocation; offsets in it are fixed by the plan.
  *   STATE    kept from step to step: weights, masters, gradients, optimizer state, counters
@@ -108,6 +108,11 @@ void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
  * come from. Waits for what was enqueued. */
 void rt_fetch(Rt *rt, RtPtr to, RtPtr kept);
 
+/* In convert and merge alone: takes a dense matrix for the file of what the model is in the end, as
+ * the tensor `part` of the linear whose weight is at `param`. Waits for what was enqueued. */
+void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
+               int64_t cols);
+
 /* Collectives of a group; its ranks enqueue them in the same order, and get the same bits.
  *   all_reduce      in place, the sum over the ranks of each of `count` elements
  *   all_gather      each rank's `count` elements, in the order of the ranks
@@ -135,7 +140,28 @@ void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t row
 
 /* ---- tensors ------------------------------------------------------------------------------ */
 
-typedef enum { RT_INIT_ZEROS, RT_INIT_ONES, RT_INIT_NORMAL, RT_INIT_UNIFORM } RtInit;
+/* LOAD: no number, in place of which the entry load puts one. */
+typedef enum {
+    RT_INIT_ZEROS,
+    RT_INIT_ONES,
+    RT_INIT_NORMAL,
+    RT_INIT_UNIFORM,
+    RT_INIT_LOAD
+} RtInit;
+
+struct RtConstant;
+
+enum { RT_MOMENT_BLOCK = 256 };
+
+/* Of a weight in few bits, what belongs to its codes: two in a byte, the first in its high half. */
+typedef struct {
+    const char *type;            /* "nf4", "fp4" */
+    int64_t block, nested_block; /* codes with one absmax; absmax with one nested_absmax */
+    /* In STATE. absmax: U8 codes; or F32, then there are no others. Those are F32. */
+    size_t absmax, offset, nested_absmax;
+    const struct RtConstant *map, *nested_map; /* what a code stands for */
+    bool in_file; /* the model's files have the weight in this form, and load makes nothing */
+} RtPacked;
 
 /* One parameter of the model. Copies of it that do not exist are RT_NOWHERE; all are in STATE.
  * Rank and shape are the file's. Where split[0] is not 0 memory holds the elements in another order:
@@ -150,11 +176,17 @@ typedef struct {
     RtDtype dtype;      /* of weight */
     RtDtype master_dtype;
     size_t weight, master, gradient, exp_avg, exp_avg_sq;
+    /* exp_avg and exp_avg_sq are U8 codes, in the order of memory, and each run of RT_MOMENT_BLOCK of
+     * them has an F32 here. */
+    bool coded_moments;
+    size_t exp_avg_absmax, exp_avg_sq_absmax;
     bool trained, adapter;
     RtInit init;       /* where no file gives a value */
     double init_scale; /* standard deviation, or bound of the uniform distribution */
+    const char *base_name; /* of an adapter, what it is called in the model's files; or NULL */
     bool buffer;       /* not trained, but written by micro_step */
     bool fetched; /* frozen; at `weight` is another form of it, which load makes: see rt_fetch */
+    const RtPacked *packed; /* what form that is, where it is codes of few bits */
     int64_t split[4];
     int order[4];
     int64_t cols; /* with a split: elements in a row of `weight`; else a row is shape[rank-1] */
@@ -178,7 +210,7 @@ typedef struct {
 } RtPlace;
 
 /* Numbers known when the program was generated, put into STATE once at start. */
-typedef struct {
+typedef struct RtConstant {
     const char *name;
     RtDtype dtype;
     int64_t count;
@@ -194,6 +226,10 @@ typedef struct {
  *               of pairs 1 / (pairs of the whole step)
  *   target_rows   I32 [max_target_tokens]  the places that have a target, in order; then -1
  *   target_places I32 [tokens]  the inverse: index in target_rows, -1 without a target
+ *   sequence    I32 [tokens]  with packed pairs: the sequence that a place belongs to, -1: none;
+ *               those of pair k of entry b are 2 (b packed + k) and the next
+ *   reference_nll F32 or F64 [batch * 2, times `packed`]  of pairs: each sequence's negative
+ *               log-probability by the weights that training began with
  *   first_row   I32 [1]  index in the step's global batch of this batch's first token
  * with images, where a row is one image (seq_len 1) and labels are its class, -100: padding:
  *   pixels      U8 [tokens * height * width * channels], channels last; or, where the host decodes, a
@@ -316,9 +352,10 @@ typedef struct {
 } RtUnit;
 
 typedef struct {
-    int64_t batch; /* entries of a micro-step, */
+    int64_t batch;   /* entries of a micro-step, */
     int64_t seq_len; /* each of so many places */
     int64_t micro_steps, steps, log_every;
+    int64_t early_steps; /* the first so many run early_micro_step instead of micro_step */
     int64_t seed;
     double lr, beta1, beta2;
     RtSchedule schedule;
@@ -354,6 +391,7 @@ typedef struct {
     bool skip_broken;         /* images that cannot be decoded are left out; else an error */
     bool random_resized_crop; /* training sees a random part, of these shares of the area and */
     const double *crop_scale, *crop_ratio; /* [2] ratios of width to height; least and largest */
+    bool crop_pictures;                    /* of the whole picture, by the host, with antialias */
     double random_horizontal_flip;         /* probability that it is mirrored */
     /* Held-out images are resized to this, of which the model sees what begins at top, left; 0: to
      * out_size x out_size. */
@@ -364,7 +402,13 @@ typedef struct {
  * they are one target, and RtTraining.seq_len counts both. */
 typedef struct {
     int64_t seq_len;
+    int64_t packed;     /* so many at most share the two rows; 0: one has them */
     bool drop_overlong; /* a pair with a longer sequence is left out; else its end is */
+    /* Where the program has the entry `reference`: what that makes, and what it goes by beside data
+     * and weights, lines "precision.dtype = "bf16"". */
+    size_t
+        made; /* real [batch * 2, times `packed`] in STATE: a sequence's negative log-probability */
+    const char *facts;
 } RtPairs;
 
 /* What the device keeps of the data, all samples as they are stored: those to train on, then those
@@ -397,6 +441,7 @@ typedef struct {
     int64_t interval; /* steps; 0: only at the end and at a signal */
     int64_t keep_latest_k;
     bool export_model;
+    bool export_base;         /* frozen weights too, those that have it in their packed form */
     const char *init_dir;     /* where weights are read without --init; NULL: from scratch */
     const char *config_json;  /* config.json of the model, as text */
     const char *adapter_json; /* adapter_config.json, as text; NULL without an adapter */
@@ -412,6 +457,7 @@ typedef struct {
     const char *device;
     double iteration_ms;
     size_t arena_bytes, process_bytes;
+    size_t decoded_bytes;   /* of weights that stay decoded from forward to backward */
     double flops;           /* of one step, recomputation left out */
     double peak_flops;      /* a second, at the step's precision */
     double h2d_bytes;       /* a step */
@@ -454,8 +500,14 @@ struct RtProgram {
      * overwritten, with several they are added up from the zeros that update leaves. Of several
      * cards all run micro_step, on batches of their own; before it all but the first run
      * replicate, after it the first runs collect. A stage of a pipeline has forward and backward
-     * instead of micro_step. */
-    RtEntry load, replicate, micro_step, forward, backward, collect, update, evaluate;
+     * instead of micro_step. Before training, reference says of each batch of pairs what training
+     * compares itself with. convert runs once, behind training: it exports what the model is in the
+     * end, and evaluate_converted is evaluate with that. */
+    RtEntry load, replicate, micro_step, forward, backward, collect, update, evaluate, reference;
+    RtEntry convert, evaluate_converted;
+    RtEntry early_micro_step;
+    RtEntry merge;        /* runs where --merge asks for it, after the last step */
+    const char *unmerged; /* why an adapter cannot be merged; NULL: it can, or there is none */
     const RtPipeline *pipeline; /* NULL: the program is the whole model */
     RtTraining training;
     RtData data;

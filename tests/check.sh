@@ -2,6 +2,7 @@
 # make check, make check-all: runs the suites below, two at a time, and counts their tests.
 #
 #     tests/check.sh [--all] [SUITE]...
+#     tests/check.sh --rest      what --all has more than the run before, and the counts of both
 #
 # A suite is a script that prints `ok NAME`, `FAIL NAME` (what else it prints belongs to the failure)
 # or `skip NAME: REASON`, a line a test. A skip that tests/skips.txt does not list counts as failed,
@@ -18,6 +19,7 @@ oracle     tests/oracle/run.sh | --all
 flavours   tests/sim/flavours.sh | --all
 dist       tests/dist/run.sh | --all
 build      tests/build/run.sh | --all
++tuning    tests/tuning/run.sh
 toolkit    tests/build/toolkit.sh
 templates  tests/sim/test_template_run.sh build/sim | all
 generated  tests/sim/generated.sh | --all
@@ -81,10 +83,20 @@ if [ "${1-}" = --suite ]; then
     exit
 fi
 
-all=
-[ "${1-}" != --all ] || { all=1; shift; }
-rm -rf $logs
-mkdir -p $logs
+all= rest=
+case ${1-} in
+--all) all=1 && shift ;;
+--rest) all=1 rest=1 && shift ;;
+esac
+# `whole`: when the last run of all suites began, if it went to its end.
+if [ $rest ]; then
+    changed=$(find gen runtime specs tests Makefile -type f -newer $logs/whole 2>&1 | head -n 1)
+    [ -z "$changed" ] || { echo "error: run make check first: $changed" >&2 && exit 1; }
+else
+    rm -rf $logs
+    mkdir -p $logs
+    touch $logs/began
+fi
 sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 
 # Programs that tests build share one runtime library and one simulated device; two suites run at
@@ -94,9 +106,11 @@ export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
 
 suites | if [ $# -gt 0 ]; then grep -E "^[+]?($(echo "$*" | tr ' ' '|')) "; else cat; fi |
+    grep "${rest:+[|+]}" |
     sed "${all:+s/ *|//; s/^+//;} s/ *|.*//" | grep -v '^+' |
-    xargs -P 2 -L 1 "$0" --suite
+    xargs -r -P 2 -L 1 "$0" --suite
 
+[ $# -gt 0 ] || [ $rest ] || mv $logs/began $logs/whole
 cat $logs/*.count | awk '
     { passed += $1; failed += $2; skipped += $3 }
     END {

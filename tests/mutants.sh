@@ -45,6 +45,7 @@ places_only=
 wanted=$*
 export RT="$copy" RTLIB="$copy/build/libruntime.a" SIM_OUT="$copy/build/sim" DEVICE=sim GPUOPT_DEVICE=sim
 if [ -z "$places_only" ]; then
+    find "$copy" -path "$copy/build" -prune -o -type f -exec rm {} + 2>/dev/null # of an older tree
     mkdir -p "$copy" || exit 1
     git ls-files -z | xargs -0 cp --parents -p -t "$copy" || exit 1
 fi
@@ -90,20 +91,27 @@ mutant fake_quant_at_bounds gen/graph/ops_fake_quant.c \
     'step_binary(body, STEP_LT, code, step_const(body, kind.most))' build/unit/test_qat
 mutant fake_quant_least_scale gen/graph/ops_fake_quant.c \
     'not_below(body, scale, ldexp(1, -23))' 'scale' build/unit/test_qat
+mutant quantize_groups_scale gen/graph/ops_fake_quant.c \
+    'step_store(body, op->out[1], c.scale);' 'step_store(body, op->out[1], absmax);' build/unit/test_qat
+mutant export_other_codes gen/pass/qat_export.c \
+    'export(c, coded->out[1], w, value_cols(w) / size, PART_SCALES);' \
+    'export(c, zeros, w, value_cols(w) / size, PART_SCALES);' $oracle qat_lora
+mutant converted_evaluated_as_rounded gen/pass/unrounded.c \
+    'int from = passed_on(op, what);' 'int from = passed_on(op, what) < 0 ? -1 : -1;' build/unit/test_qat
 mutant qat_rounds_adapter gen/pass/qat.c 'op->in[1]->role != ROLE_ADAPTER &&' '' build/unit/test_qat
-mutant qat_groups_moved gen/graph/program.c 'if (value_cols(view) == value_cols(v))' 'if (true)' \
+mutant qat_groups_moved gen/graph/program.c 'if (view->row_stride == v_stride)' 'if (true)' \
     $oracle qat
 mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
     'life->last[stream] = launch;' 'life->last[stream] = launch - 1;' $oracle demo
-mutant event_wait_removed runtime/input.c \
+mutant event_wait_removed runtime/step/input.c \
     'CU(StreamWaitEvent, rt->streams[RT_STREAM_COMPUTE], slot->copied, 0);' '' tests/runtime/run.sh
 mutant barrier_removed runtime/kernel.cuh \
     '            of_warp[threadIdx.x / 32] = v;
         __syncthreads();' \
     '            of_warp[threadIdx.x / 32] = v;' tests/sim/run.sh
-mutant moment_not_saved runtime/checkpoint.c \
+mutant moment_not_saved runtime/checkpoint/checkpoint.c \
     '{".exp_avg_sq", param->exp_avg_sq}' '{".exp_avg_sq", param->exp_avg}' tests/runtime/run.sh
 mutant rounding_lost_in_fusion gen/plan/fuse.c \
     'int rounded = step_round(body, load->value->dtype, store.arg[0]);' \
@@ -152,36 +160,36 @@ mutant pixels_not_at_their_centres gen/graph/ops_image.c \
     'int half = step_const(body, 0.5)' 'int half = step_const(body, 0)' build/unit/test_ops_image
 mutant mirrored_not_mirrored gen/graph/ops_image.c \
     'STEP_EQ, flip, whole(body, 1))' 'STEP_EQ, flip, whole(body, 2))' build/unit/test_ops_image
-mutant host_mirrors_nothing runtime/data_resize.c \
+mutant host_mirrors_nothing runtime/data/data_resize.c \
     'size, box->mirrored}' 'size, false}' tests/images/run.sh host_and_device_decode_agree
-mutant crops_the_same_in_every_epoch runtime/data_images.c \
+mutant crops_the_same_in_every_epoch runtime/data/data_images.c \
     '(uint64_t)at.epoch)' '0)' $oracle cnn_crops
 mutant held_out_crop_off_centre gen/spec/image_check.c \
     'crop.left = cut_before(crop.width - size);' 'crop.left = 0;' $oracle cnn_crops
-mutant shrunk_by_half_a_triangle runtime/data_fit.c \
+mutant shrunk_by_half_a_triangle runtime/data/data_fit.c \
     'fmax(center - radius + 0.5, 0)' 'fmax(center - 0.5, 0)' build/unit/test_image_folder
-mutant enlarged_without_a_neighbour runtime/data_fit.c \
+mutant enlarged_without_a_neighbour runtime/data/data_fit.c \
     'radius = fmax(scale, 1)' 'radius = scale' build/unit/test_image_folder
-mutant broken_pictures_not_counted runtime/data_folder.c \
+mutant broken_pictures_not_counted runtime/data/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 
 # ---- what several ranks alone use ----
 
-mutant targets_of_one_rank runtime/data.c \
+mutant targets_of_one_rank runtime/data/data.c \
     'cards_of(loader) * loader->ranks;' 'cards_of(loader);' tests/dist/run.sh unequal_targets
-mutant targets_of_one_card runtime/data.c \
+mutant targets_of_one_card runtime/data/data.c \
     'cards_of(loader) * loader->ranks;' 'loader->ranks;' tests/dist/run.sh cards
-mutant replicas_do_not_wait runtime/cards.c \
+mutant replicas_do_not_wait runtime/step/cards.c \
     'CU(StreamWaitEvent, compute(card), cards->ready, 0);' '' tests/dist/run.sh cards_any_order
-mutant collects_too_early runtime/cards.c \
+mutant collects_too_early runtime/step/cards.c \
     'CU(StreamWaitEvent, compute(rt), cards->at[i].done, 0);' ';' tests/dist/run.sh cards
-mutant buffers_change_while_copied runtime/cards.c \
+mutant buffers_change_while_copied runtime/step/cards.c \
     'CU(StreamWaitEvent, compute(rt), cards->at[i].replicated, 0);' ';' \
     tests/dist/run.sh cards_batch_norm
 mutant gradients_of_replicas_left_out gen/pass/dp.c \
     'sum = add_to(d, sum, parts[c]);' '(void)add_to;' tests/dist/run.sh cards
 mutant weights_sent_once gen/pass/dp.c 'case ROLE_ADAPTER:' '' tests/dist/run.sh cards
-mutant dropout_the_same_on_all_ranks runtime/data.c \
+mutant dropout_the_same_on_all_ranks runtime/data/data.c \
     'number % step_batches(loader) *' 'which.index % t->micro_steps *' tests/dist/run.sh three
 mutant loss_not_summed gen/pass/ddp.c \
     'Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");' \
@@ -192,6 +200,9 @@ mutant norm_of_one_piece gen/pass/shard.c \
 mutant pieces_of_one_replica gen/pass/shard.c \
     's->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");' '' \
     tests/dist/run.sh sharded_replicas
+mutant pieces_of_one_part runtime/params/param_pieces.c \
+    'mesh_first(rt->program, param->pieces | param->shard, rank)' \
+    'mesh_first(rt->program, param->pieces, rank)' tests/dist/run.sh sharded_parts
 mutant stream_begins_too_soon gen/plan/streams.c \
     'launch->forks = launch->stream != STREAM_COMPUTE && needed[STREAM_COMPUTE] < 0;' '' \
     build/unit/test_streams
@@ -207,17 +218,18 @@ mutant entry_ends_too_soon gen/plan/streams.c \
     'entry->wait[entry->wait_count++] = last[s];' 'entry->wait[0] = last[s];' build/unit/test_streams
 mutant summed_in_every_micro_step gen/pass/overlap_reduce.c \
     'op->ends_step = p->micro_steps > 1;' 'op->ends_step = false;' tests/dist/run.sh unequal_targets
-mutant buffers_of_each_rank runtime/evaluate.c \
+mutant buffers_of_each_rank runtime/loop/evaluate.c \
     'if (!param->buffer)' 'if (true)' tests/dist/run.sh batch_norm
 mutant dropout_of_another_ranks_columns gen/graph/ops_pointwise.c \
     'step_const_int(body, body->cols * parts)' 'step_const_int(body, body->cols + 0 * parts)' \
     tests/dist/run.sh tensor_lora
 mutant partial_gradients_stay_partial gen/pass/optimizer.c \
-    'if (!s->partial_rows)' 'if (s->partial_rows >= 0)' tests/dist/run.sh tensor_lora
+    'if (!kind->partial)' 'if (kind->partial)' tests/dist/run.sh tensor_lora
 mutant norm_of_one_part gen/pass/optimizer.c \
-    'sum = sum_over(p, graph, sum, s->shard, "grad_norm.sharded.sum", pos);' '' \
+    'return first->shard ? sum_over(p, graph, sum, first->shard, "grad_norm.sharded.sum", pos) : sum;' \
+    'return sum;' \
     tests/dist/run.sh tensor_lora
-mutant first_part_on_all_ranks runtime/param_shard.c \
+mutant first_part_on_all_ranks runtime/params/param_shard.c \
     'runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank)' '0' build/unit/test_params
 mutant labels_of_all_words gen/graph/ops_loss.c \
     'return step_binary(body, STEP_SUB, labels, first);' 'return first < 0 ? first : labels;' \
@@ -226,7 +238,7 @@ mutant norm_sees_its_rows_alone gen/pass/sequence_parallel.c \
     'program_param(r->program, op->in[1])->partial = GROUP_TENSOR;' '(void)r;' \
     tests/dist/run.sh tensor_rows_pretrain
 mutant gathered_into_a_border gen/pass/border.c \
-    'if (is_exchanged(graph->ops[i], v->storage))' \
-    'if (is_exchanged(graph->ops[i], v->storage) && v->id < 0)' tests/dist/run.sh tensor_rows
+    'if (is_exchanged(uses, view))' \
+    'if (is_exchanged(uses, view) && v->id < 0)' tests/dist/run.sh tensor_rows
 
 exit $missed

@@ -2,13 +2,19 @@
  * many arenas stay small, and a program's needs few. */
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/format.h"
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { FIRST_BLOCK = 64 * 1024, LARGEST_BLOCK = 4 * 1024 * 1024, ALIGNMENT = 16 };
+enum {
+    FIRST_BLOCK = 64 * 1024,
+    LARGEST_BLOCK = 4 * 1024 * 1024,
+    HUGE_PAGE = 2 * 1024 * 1024,
+    ALIGNMENT = 16
+};
 
 struct ArenaBlock {
     ArenaBlock *older;
@@ -16,16 +22,27 @@ struct ArenaBlock {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
+/* Large ones in huge pages where the machine has them: a page fault for each 4 KiB takes a fifth of
+ * the time that the compiler needs for a large model. */
+static void *memory(size_t size) {
+    if (size < HUGE_PAGE)
+        return malloc(size);
+    void *at = aligned_alloc(HUGE_PAGE, (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+    if (at)
+        madvise(at, size, MADV_HUGEPAGE);
+    return at;
+}
+
 static ArenaBlock *new_block(ArenaBlock *older, size_t least) {
-    size_t size = older ? 2 * older->size : FIRST_BLOCK;
+    size_t size = older ? 2 * (sizeof *older + older->size) : FIRST_BLOCK;
     if (size > LARGEST_BLOCK)
         size = LARGEST_BLOCK;
-    if (size < least)
-        size = least;
-    ArenaBlock *block = malloc(sizeof *block + size);
+    if (size < sizeof(ArenaBlock) + least)
+        size = sizeof(ArenaBlock) + least;
+    ArenaBlock *block = memory(size);
     if (!block)
         user_error((Pos){0}, "free some memory on this machine", "out of memory (%zu bytes)", size);
-    *block = (ArenaBlock){older, 0, size};
+    *block = (ArenaBlock){older, 0, size - sizeof *block};
     return block;
 }
 
@@ -80,13 +97,12 @@ char *arena_printf(Arena *arena, const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int length = vsnprintf(text, sizeof text, format, args);
-    ENSURE(length >= 0, "cannot format %s", format);
-    char *copy = take(arena, (size_t)length + 1);
-    if ((size_t)length < sizeof text)
-        memcpy(copy, text, (size_t)length + 1);
+    size_t length = format_text(text, sizeof text, format, args);
+    char *copy = take(arena, length + 1);
+    if (length < sizeof text)
+        memcpy(copy, text, length + 1);
     else
-        vsnprintf(copy, (size_t)length + 1, format, again);
+        format_text(copy, length + 1, format, again);
     va_end(again);
     va_end(args);
     return copy;

@@ -1,6 +1,7 @@
 /* Growable strings. */
 #include "base/strbuf.h"
 #include "base/diag.h"
+#include "base/format.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,14 +35,13 @@ void sb_vprintf(StrBuf *sb, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     size_t room = sb->capacity - sb->length;
-    int length = vsnprintf(room ? sb->text + sb->length : NULL, room, format, args);
-    ENSURE(length >= 0, "cannot format %s", format);
-    if ((size_t)length >= room) {
-        reserve(sb, (size_t)length);
-        vsnprintf(sb->text + sb->length, (size_t)length + 1, format, again);
+    size_t length = format_text(room ? sb->text + sb->length : NULL, room, format, args);
+    if (length >= room) {
+        reserve(sb, length);
+        format_text(sb->text + sb->length, length + 1, format, again);
     }
     va_end(again);
-    sb->length += (size_t)length;
+    sb->length += length;
 }
 
 void sb_printf(StrBuf *sb, const char *format, ...) {
@@ -49,6 +49,12 @@ void sb_printf(StrBuf *sb, const char *format, ...) {
     va_start(args, format);
     sb_vprintf(sb, format, args);
     va_end(args);
+}
+
+void sb_put_int(StrBuf *sb, long long value, char behind) {
+    char text[INT_TEXT_SIZE + 1], *end = text + INT_TEXT_SIZE, *begin = format_int(value, end);
+    *end = behind;
+    sb_append(sb, begin, (size_t)(end - begin) + 1);
 }
 
 enum { REAL_TEXT_SIZE = 40 };
@@ -66,6 +72,10 @@ void sb_put_real(StrBuf *sb, double value) {
     char text[REAL_TEXT_SIZE];
     if (!isfinite(value)) {
         sb_printf(sb, "%g", value);
+        return;
+    }
+    if (value == rint(value) && fabs(value) < 1e15 && !signbit(value)) {
+        sb_printf(sb, "%lld.0", (long long)value);
         return;
     }
     int digits = shortest_digits(value, text);

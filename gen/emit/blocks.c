@@ -270,13 +270,15 @@ static const char *subject(const Cut *c, const Group *g) {
 
 static bool is_recomputed(const Op *op) { return op->recompute; }
 
-/* Forward or backward where the entry has both. */
+/* Forward or backward where the entry has both; that of a stage of a pipeline is backward alone. */
 static const char *course(const Cut *c, const Group *g) {
+    bool backward = c->entry == &c->plan->entry[ENTRY_BACKWARD];
     if (c->first_gradient == c->entry->launch_count)
         return c->entry->name;
     if (mostly(c, g, is_recomputed))
         return "recompute";
-    return mostly(c, g, is_gradient) ? "backward" : "forward";
+    bool behind = c->run.first + g->first > c->first_gradient;
+    return backward || behind || mostly(c, g, is_gradient) ? "backward" : "forward";
 }
 
 static bool is_taken(const Cut *c, const char *function) {
@@ -301,8 +303,10 @@ static char *identifier(Arena *arena, const char *text) {
 static const char *function_name(const Cut *c, const Group *g) {
     const char *what = subject(c, g);
     const char *letter = isdigit((unsigned char)*what) ? "module_" : "";
-    const char *name =
-        identifier(c->arena, arena_printf(c->arena, "%s%s_%s", letter, what, course(c, g)));
+    bool early = c->entry == &c->plan->entry[ENTRY_EARLY_MICRO_STEP]; /* has what micro_step has */
+    const char *name = identifier(
+        c->arena,
+        arena_printf(c->arena, "%s%s_%s%s", letter, what, early ? "early_" : "", course(c, g)));
     const char *unique = name;
     for (int n = 2; is_taken(c, unique); n++)
         unique = arena_printf(c->arena, "%s_%d", name, n);

@@ -76,7 +76,7 @@ static void declare(const Stretch *s, Pointer *pointer) {
     pointer->declared = true;
     const Value *v = pointer->values[0];
     ArenaKind kind = plan_place(s->e->plan, v).arena;
-    const char *shape = shape_text(s->e->arena, v);
+    const char *shape = view_text(s->e->arena, v);
     const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], where(s, pointer));
     int width = 4 + 6 + (int)(strlen(pointer->name) + 3 + strlen(call) + 4 + strlen(shape) + 3);
     if (width <= PAGE)
@@ -166,6 +166,19 @@ static void put_peer_copy(const Stretch *s, const Launch *launch, const char *to
     put_call(s->e->out, head, (const char *[]){to, from, arena_printf(arena, "%lld", bytes)}, 3);
 }
 
+static void put_export(const Stretch *s, const Launch *launch, const char *from,
+                       const char *param) {
+    const Value *v = launch->arg[0];
+    Arena *arena = s->e->arena;
+    const char *items[] = {param,
+                           arena_printf(arena, "\"%s\"", part_name((TensorPart)launch->index)),
+                           from,
+                           rt_dtype(v->dtype),
+                           arena_printf(arena, "%lld", (long long)value_rows(v)),
+                           arena_printf(arena, "%lld", (long long)value_cols(v))};
+    put_call(s->e->out, "    rt_export(rt, ", items, 6);
+}
+
 static void put_call_of(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const Value *v = launch->arg[0];
@@ -194,6 +207,9 @@ static void put_call_of(const Stretch *s, int index) {
         break;
     case LAUNCH_PEER_COPY:
         put_peer_copy(s, launch, arg[0], arg[1]);
+        break;
+    case LAUNCH_EXPORT:
+        put_export(s, launch, arg[0], arg[1]);
         break;
     case LAUNCH_FETCH:
         sb_printf(s->e->out, "    rt_fetch(rt, %s, %s);\n", arg[0], arg[1]);
@@ -287,10 +303,10 @@ static void put_row(const Stretch *s, int time) {
     put_list(s->e->out, "    {", items, count, 5, "},\n");
 }
 
-/* What follows no line from one time to the next. */
 static void put_table(const Stretch *s) {
     const Pointers *p = &s->pointers;
     StrBuf *out = s->e->out;
+    sb_puts(out, "/* Of the function below: what lies at no even distances, time after time. */\n");
     sb_printf(out, "static const struct %s {\n", s->function);
     for (int i = 0; i < p->column_count; i++)
         sb_printf(out, "    size_t %s; /* %s */\n", p->columns[i].name,
@@ -338,13 +354,13 @@ static void put_function(const Stretch *s) {
         flops += launch_at(s, i)->cost.flops;
         bytes += launch_at(s, i)->cost.dram_bytes;
     }
+    if (p->has_table)
+        put_table(s);
     sb_printf(out, "/* %d launch%s, ", p->run.length, p->run.length == 1 ? "" : "es");
     put_cost(out, flops, bytes);
     if (p->run.times > 1)
         sb_printf(out, ", %d times over; * in a name counts them", p->run.times);
     sb_puts(out, ". */\n");
-    if (p->has_table)
-        put_table(s);
     sb_printf(out, "static void %s(Rt *rt%s) {\n", s->function, takes_index(p) ? ", size_t i" : "");
     if (p->has_table) {
         bool fits = 2 * strlen(s->function) + 31 <= PAGE;
@@ -359,19 +375,9 @@ static void put_function(const Stretch *s) {
 
 static const char *purpose(const Emit *e) {
     bool stage = e->plan->program->stage.count > 1;
-    static const char *const texts[ENTRY_COUNT] = {
-        [ENTRY_LOAD] = "Once, after the weights have arrived: what follows from them alone.",
-        [ENTRY_REPLICATE] = "Before each micro-step, on all cards but the first: its weights.",
-        [ENTRY_COLLECT] =
-            "After each micro-step, on the first card: what the others made of theirs.",
-        [ENTRY_MICRO_STEP] = "Forward, loss and backward of one micro-batch.",
-        [ENTRY_BACKWARD] = "Backward of one micro-batch, and what is computed along with it.",
-        [ENTRY_UPDATE] =
-            "Once a step, after its micro-steps: the weights move along their gradients.",
-        [ENTRY_EVALUATE] = "The loss of one held-out micro-batch, and what else is counted of it.",
-    };
     Entry entry = (Entry)(e->entry - e->plan->entry);
-    return stage && entry == ENTRY_MICRO_STEP ? "Forward of one micro-batch." : texts[entry];
+    return stage && entry == ENTRY_MICRO_STEP ? "Forward of one micro-batch."
+                                              : entry_info(entry)->purpose;
 }
 
 static void put_head(const Emit *e) {

@@ -85,6 +85,17 @@ static void put_program(const char *folder, const JobPoint *points, int count, S
     sb_printf(out, "program=%s/$name\n", folder);
 }
 
+static void put_base(const Spec *spec, StrBuf *out) {
+    sb_printf(out,
+              "# Its weights are what %s trains: that comes first.\n"
+              "[ -e %s/config.json ] || {\n"
+              "    echo \"error: %s is not there: first train %s (make run or make slurm, "
+              "SPEC=%s)\" >&2\n"
+              "    exit 1\n"
+              "}\n",
+              spec->base_spec, spec->init_dir, spec->init_dir, spec->base_spec, spec->base_spec);
+}
+
 /* Of a study's points, those with fewer cards may need fewer nodes. */
 static void put_srun(const Request *r, const char *indent, StrBuf *out) {
     sb_printf(out, "%ssrun ", indent);
@@ -131,7 +142,7 @@ void emit_job(const char *folder, const JobPoint *points, int count, StrBuf *out
     put_head(folder, points, count, &request, out);
     put_program(folder, points, count, out);
     if (spec->base_spec[0])
-        sb_printf(out, "# Its weights are what %s trains: that comes first.\n", spec->base_spec);
+        put_base(spec, out);
     put_run(&request, spec->benchmark.repeats, out);
     sb_puts(out,
             "\n# For a job that is put back into the queue after its time limit, without the #:\n"

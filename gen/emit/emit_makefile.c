@@ -22,7 +22,7 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
                  "#     make run ARGS='--steps 10' runs it; ./run --help lists the options\n#\n"
                  "# DEVICE=auto|cuda|sim, JIT=1 (kernels are compiled at start, by NVRTC), "
                  "ARCH=sm_80,sm_90a.\n"
-                 "# It needs make, a C compiler, jansson and the CUDA toolkit; the simulated "
+                 "# It needs make, a C compiler, jansson, zlib and the CUDA toolkit; the simulated "
                  "device needs g++\n"
                  "# and OpenBLAS besides.\n\n");
     put_base(plan, out);

@@ -179,6 +179,8 @@ static void put_training(const Emit *e) {
     put_int(e, "seq_len", program->tokens / s->training.per_device_train_batch_size);
     put_int(e, "micro_steps", s->training.gradient_accumulation_steps);
     put_int(e, "steps", s->training.steps);
+    if (program->early_steps > 0)
+        put_int(e, "early_steps", program->early_steps);
     put_int(e, "log_every", s->training.log_every);
     put_int(e, "seed", s->training.seed);
     put_real(e, "lr", s->optimizer.lr);
@@ -237,6 +239,12 @@ static void put_setting(const Emit *e, const LoaderSetting *setting) {
         break;
     case SETTING_REALS:
         put_reals(e, setting->reals, setting->count);
+        break;
+    case SETTING_TEXT:
+        put_c_string(e->out, setting->text);
+        break;
+    case SETTING_PLACE:
+        sb_puts(e->out, offset_text(e->arena, e->symbols, setting->place));
         break;
     }
     sb_puts(e->out, ",\n");
@@ -297,6 +305,8 @@ static void put_checkpoint(const Emit *e) {
     put_int(e, "interval", s->checkpoint.interval);
     put_int(e, "keep_latest_k", s->checkpoint.keep_latest_k);
     put_bool(e, "export_model", s->checkpoint.export);
+    if (s->checkpoint.export_base)
+        put_bool(e, "export_base", true);
     put_string(e, "init_dir", s->init_dir);
     sb_puts(e->out, "        .config_json = config_json,\n");
     sb_printf(e->out, "        .adapter_json = %s,\n    },\n",
@@ -316,6 +326,8 @@ static void put_predicted(const Emit *e) {
     put_real(e, "iteration_ms", round(1e6 * plan->step.ms) / 1e6);
     put_int(e, "arena_bytes", plan_total_bytes(plan));
     put_int(e, "process_bytes", plan->process_bytes);
+    if (plan->program->keeps_decoded)
+        put_int(e, "decoded_bytes", plan_decoded(plan).kept_bytes);
     put_real(e, "flops", plan->step.model_flops);
     put_real(e, "peak_flops", plan->device->peak_flops[plan_rate(plan)]);
     put_real(e, "h2d_bytes", batches * (double)plan->arena_bytes[ARENA_INPUT]);
@@ -462,6 +474,11 @@ static void put_identity(const Emit *e) {
         sb_puts(e->out, "    .constants = constants,\n    .constant_count = CONSTANTS,\n");
     if (has_inputs(plan))
         put_table(e, "input", "inputs");
+    if (plan->program->unmerged) {
+        sb_puts(e->out, "    .unmerged = ");
+        put_c_string(e->out, plan->program->unmerged);
+        sb_puts(e->out, ",\n");
+    }
 }
 
 static void put_profiling(const Emit *e) {

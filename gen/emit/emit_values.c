@@ -10,6 +10,7 @@ typedef struct {
     const Plan *plan;
     StrBuf *out;
     Arena *arena;
+    const Value **values; /* by storage */
 } Emit;
 
 static const char *where_text(const Emit *e, const Value *value) {
@@ -36,6 +37,10 @@ static void put_places(const Emit *e, const Param *p) {
               where_text(e, p->gradient));
     sb_printf(e->out, "     .exp_avg = %s, .exp_avg_sq = %s,\n", where_text(e, p->exp_avg),
               where_text(e, p->exp_avg_sq));
+    if (p->exp_avg_absmax)
+        sb_printf(e->out,
+                  "     .coded_moments = true, .exp_avg_absmax = %s, .exp_avg_sq_absmax = %s,\n",
+                  where_text(e, p->exp_avg_absmax), where_text(e, p->exp_avg_sq_absmax));
 }
 
 /* The dimensions of the file's tensor: split with its last axes merged into the last of them; with the
@@ -62,11 +67,33 @@ static void put_order(const Emit *e, const Param *p) {
     sb_printf(e->out, ", .cols = %lld", (long long)value_cols(p->weight));
 }
 
+/* Which of the table of constants it is. */
+static int constant_index(const Emit *e, const Value *constant) {
+    int index = 0, at = next_constant(e->plan, e->values, 0);
+    for (; at >= 0 && at != constant->storage->id; index++)
+        at = next_constant(e->plan, e->values, at + 1);
+    ENSURE(at >= 0, "%s is no constant of the program", constant->name);
+    return index;
+}
+
+static void put_packed(const Emit *e, const PackedForm *f) {
+    sb_printf(e->out, ",\n     .packed = &(const RtPacked){\"%s\", %lld, %lld, %s, %s, %s,\n", f->type,
+              (long long)f->block, (long long)f->nested_block, where_text(e, f->absmax),
+              where_text(e, f->offset), where_text(e, f->nested_absmax));
+    sb_printf(e->out, "         &constants[%d]", constant_index(e, f->map));
+    if (f->nested_map)
+        sb_printf(e->out, ", &constants[%d]", constant_index(e, f->nested_map));
+    else
+        sb_puts(e->out, ", NULL");
+    sb_printf(e->out, ", %s}", f->in_file ? "true" : "false");
+}
+
 static void put_param(const Emit *e, const Param *p) {
     static const char *const inits[] = {[INIT_ZEROS] = "RT_INIT_ZEROS",
                                         [INIT_ONES] = "RT_INIT_ONES",
                                         [INIT_NORMAL] = "RT_INIT_NORMAL",
-                                        [INIT_UNIFORM] = "RT_INIT_UNIFORM"};
+                                        [INIT_UNIFORM] = "RT_INIT_UNIFORM",
+                                        [INIT_LOAD] = "RT_INIT_LOAD"};
     const Value *w = p->weight, *master = p->master ? p->master : w;
     int64_t dim[MAX_RANK];
     int rank = file_shape(p, mesh_ranks(&e->plan->program->mesh, p->shard), dim);
@@ -82,10 +109,16 @@ static void put_param(const Emit *e, const Param *p) {
               value_trains(w) ? "true" : "false", w->role == ROLE_ADAPTER ? "true" : "false",
               inits[p->init]);
     sb_put_real(e->out, p->init_scale);
+    if (p->base_name) {
+        sb_puts(e->out, ", .base_name = ");
+        put_c_string(e->out, p->base_name);
+    }
     if (w->role == ROLE_BUFFER)
         sb_puts(e->out, ", .buffer = true");
     if (p->kept && !p->gathered)
         sb_puts(e->out, ", .fetched = true");
+    if (p->packed)
+        put_packed(e, p->packed);
     put_order(e, p);
     if (p->shard)
         sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d", group_text(e->arena, p->shard),
@@ -131,7 +164,7 @@ static void put_constant(const Emit *e, const Value *v) {
 }
 
 static void put_constants(const Emit *e) {
-    const Value **values = storage_values(e->arena, e->plan->program);
+    const Value **values = e->values;
     int first = next_constant(e->plan, values, 0);
     if (first < 0)
         return;
@@ -164,7 +197,7 @@ static void put_outputs(const Emit *e, const PlanEntry *entry) {
 void emit_values(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
-    Emit e = {places, plan, out, &arena};
+    Emit e = {places, plan, out, &arena, storage_values(&arena, plan->program)};
     sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n",
               plan->spec->name);
     put_params(&e);

@@ -38,6 +38,13 @@ static int *first_entries(Arena *arena, const Plan *plan) {
     return first;
 }
 
+/* Scratch of an entry that is no part of a step is called after the entry, lest its names be taken for
+ * training's. */
+static bool is_aside(const Storage *s, int entry) {
+    return s->role == ROLE_ACTIVATION && entry != ENTRY_LOAD &&
+           entry_info((Entry)entry)->runs == RUNS_ASIDE;
+}
+
 /* Entries have values of the same names: those of another entry than the first one's are told by
  * it; the second of a name in an entry gets __2. */
 const char **storage_symbols(Arena *arena, const Plan *plan) {
@@ -56,7 +63,7 @@ const char **storage_symbols(Arena *arena, const Plan *plan) {
         int own = entry[named[i].id], same = 1;
         for (int k = first; k < i; k++)
             same += entry[named[k].id] == own;
-        if (own != entry[named[first].id])
+        if (own != entry[named[first].id] || is_aside(program->storages[named[i].id], own))
             symbol = arena_printf(arena, "%s_%s", upper_text(arena, plan->entry[own].name), symbol);
         symbols[named[i].id] = same == 1 ? symbol : arena_printf(arena, "%s__%d", symbol, same);
     }
@@ -225,19 +232,26 @@ const char **local_names(Arena *arena, const char *const *dotted, int count) {
     return names;
 }
 
+static bool is_number(const char *text, size_t length) {
+    return length > 0 && strspn(text, "0123456789") == length;
+}
+
 const char *starred_name(Arena *arena, const char *a, const char *b) {
-    const char *text = "";
+    char *out = arena_strdup(arena, b), *end = out; /* a star is no longer than its number */
     while (*b) {
         size_t m = strcspn(a, "."), n = strcspn(b, ".");
-        bool numbers =
-            m > 0 && n > 0 && strspn(a, "0123456789") == m && strspn(b, "0123456789") == n;
-        bool star = numbers && (m != n || memcmp(a, b, m) != 0);
-        text = arena_printf(arena, "%s%s%.*s", text, text[0] ? "." : "", star ? 1 : (int)n,
-                            star ? "*" : b);
+        bool differ = m != n || memcmp(a, b, m) != 0;
+        bool star = differ && is_number(a, m) && is_number(b, n);
         a += m + (a[m] == '.');
-        b += n + (b[n] == '.');
+        n += b[n] == '.';
+        memcpy(end, b, n);
+        if (star)
+            memcpy(end, "*.", 2);
+        end += star ? 1 + (b[n - 1] == '.') : n;
+        b += n;
     }
-    return text;
+    *end = '\0';
+    return out;
 }
 
 const char *counted_name(Arena *arena, const char *a, const char *b, int *number_a, int *number_b) {
@@ -265,7 +279,7 @@ const char *offset_text(Arena *arena, const char *const *symbols, const Value *v
 
 const char *rt_dtype(DType dtype) {
     static const char *const names[DT_COUNT] = {"RT_F64", "RT_F32", "RT_F16", "RT_BF16",
-                                                "RT_I64", "RT_I32", "RT_U8"};
+                                                "RT_I64", "RT_I32", "RT_U8", "RT_I8"};
     return names[dtype];
 }
 
@@ -287,18 +301,40 @@ const char *rt_arena(ArenaKind kind) {
     return names[kind];
 }
 
+static const char *dims_text(Arena *arena, const Value *v) {
+    const char *text = arena_printf(arena, "%s [", dtype_name(v->dtype));
+    for (int i = 0; i < v->rank; i++)
+        text = arena_printf(arena, "%s%s%lld", text, i ? ", " : "", (long long)v->dim[i]);
+    return arena_printf(arena, "%s]", text);
+}
+
 const char *shape_text(Arena *arena, const Value *v) {
     if (v->plane)
         return arena_printf(arena, "%s [%lld, %lld, %lld]", dtype_name(v->dtype),
                             (long long)(value_rows(v) / v->plane), (long long)value_cols(v),
                             (long long)v->plane);
-    const char *text = arena_printf(arena, "%s [", dtype_name(v->dtype));
-    for (int i = 0; i < v->rank; i++)
-        text = arena_printf(arena, "%s%s%lld", text, i ? ", " : "", (long long)v->dim[i]);
-    text = arena_printf(arena, "%s]", text);
+    const char *text = dims_text(arena, v);
     if (!value_dense(v))
         text = arena_printf(arena, "%s of rows of %lld", text, (long long)v->row_stride);
     return text;
+}
+
+/* "q_k_v_proj.x_u" of "model.layers.0.self_attn.q_k_v_proj.x_u" */
+static const char *last_two_parts(const char *dotted) {
+    const char *last = name_last_part(dotted);
+    const char *at = last > dotted ? last - 1 : dotted;
+    while (at > dotted && at[-1] != '.')
+        at--;
+    return at;
+}
+
+const char *view_text(Arena *arena, const Value *v) {
+    if (v->plane || value_dense(v))
+        return shape_text(arena, v);
+    int64_t first = v->offset % v->row_stride;
+    return arena_printf(arena, "%s, columns %lld to %lld of %s", dims_text(arena, v),
+                        (long long)first, (long long)(first + value_cols(v) - 1),
+                        last_two_parts(v->storage->name));
 }
 
 void put_c_string(StrBuf *out, const char *text) {

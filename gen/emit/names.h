@@ -35,6 +35,8 @@ const char *group_text(Arena *, RankGroup); /* "RT_REPLICATE | RT_SHARD" */
 const char *rt_arena(ArenaKind);
 /* "f32 [1024, 128]". */
 const char *shape_text(Arena *, const Value *);
+/* The same; of columns of another value "f32 [1024, 128], columns 0 to 127 of q_k_v_proj.x_u". */
+const char *view_text(Arena *, const Value *);
 /* The text in capitals, with _ for what cannot stand in an identifier. */
 const char *upper_text(Arena *, const char *text);
 /* A C string literal, quotes included. */

@@ -18,9 +18,21 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/strbuf.h"
+#include "graph/entries.h"
 #include "graph/mesh.h"
 
-typedef enum { DT_F64, DT_F32, DT_F16, DT_BF16, DT_I64, DT_I32, DT_U8, DT_COUNT } DType;
+typedef enum {
+    DT_F64,
+    DT_F32,
+    DT_F16,
+    DT_BF16,
+    DT_I64,
+    DT_I32,
+    DT_U8,
+    DT_I8,
+    DT_F8_E4M3, /* torch's float8_e4m3fn; no value has it so far, but some are rounded to it */
+    DT_COUNT
+} DType;
 
 int dtype_bytes(DType);
 const char *dtype_name(DType); /* "f64", "bf16", ... as in safetensors, in lower case */
@@ -63,7 +75,7 @@ typedef struct {
     Value *views; /* all values that lie in it, newest first */
 } Storage;
 
-enum { MAX_RANK = 4, MAX_OPERANDS = 12, MAX_RESULTS = 6 };
+enum { MAX_RANK = 4, MAX_OPERANDS = 16, MAX_RESULTS = 6 };
 enum { BOX_NUMBERS = 5 }; /* of image_input: top, left, height, width, mirrored */
 
 struct Value {
@@ -134,6 +146,11 @@ typedef enum { FOR_BROADCAST, FOR_GATHER, FOR_REDUCE, PURPOSE_COUNT } Purpose;
 
 const char *purpose_name(Purpose); /* "broadcast" */
 
+/* What a tensor is of the linear that it is exported for. */
+typedef enum { PART_WEIGHT, PART_SCALES, PART_ZEROS, PART_COUNT } TensorPart;
+
+const char *part_name(TensorPart); /* "scales" */
+
 /* Numbers and flags that complete an op's meaning; each family file says which it reads. */
 typedef struct {
     double alpha; /* scale, matmul: the factor (1 where unused) */
@@ -149,6 +166,7 @@ typedef struct {
     Window window;                 /* convolutions and pools */
     int64_t rows;                  /* reshape: of the result; others: see there */
     int64_t bits;                  /* fake_quant_*: of a code */
+    int64_t span;                  /* of blocks that ranks share out: see ops_quantize.c */
     int64_t plane;                 /* of the result, where no operand tells it; see there */
     int64_t out_height, out_width; /* image_input: of the result */
     Crop crop;  /* the same: where the result lies in the image made this large */
@@ -160,6 +178,7 @@ typedef struct {
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */
     int64_t card;    /* peer_copy: whose operand it is; */
     Purpose purpose; /* what the copy is a part of */
+    TensorPart part; /* export */
 } Attr;
 
 struct Op {
@@ -177,6 +196,7 @@ struct Op {
     bool with_gradient;  /* of forward, but computed in the visit that makes gradients of it */
     Op *after;           /* control edge: not before this op (may be NULL) */
     const char *observe; /* dump out[0] under this name (rt_observe), or NULL */
+    Value *observed;     /* what is dumped in its place; or NULL */
 };
 
 typedef struct {
@@ -185,27 +205,24 @@ typedef struct {
     int op_count, op_capacity;
 } Graph;
 
-/* Where a process drives several cards, all of them run micro_step, before it all but the first run
- * replicate, after it the first runs collect; the rest is the first card's.
- * BACKWARD: of a stage of a pipeline, whose micro_step is its forward alone. */
-typedef enum {
-    ENTRY_LOAD,
-    ENTRY_REPLICATE,
-    ENTRY_MICRO_STEP,
-    ENTRY_BACKWARD,
-    ENTRY_COLLECT,
-    ENTRY_UPDATE,
-    ENTRY_EVALUATE,
-    ENTRY_COUNT
-} Entry;
+/* Of a weight that is kept in few bits, what belongs to its codes: see Param.kept. */
+typedef struct {
+    const char *type;            /* "nf4", "fp4" */
+    int64_t block, nested_block; /* codes with one absmax; absmax with one nested_absmax */
+    Value *absmax, *map;
+    Value *offset, *nested_absmax, *nested_map; /* NULL: absmax are numbers, no codes */
+    bool in_file; /* the model's files have it in this form, and load makes nothing */
+} PackedForm;
 
 /* A parameter and all that belongs to it. */
 typedef struct {
     Value *weight; /* what the graphs read */
     Value *master; /* fp32 truth of a trained 16-bit weight; else the weight itself */
     Value *gradient, *exp_avg, *exp_avg_sq; /* NULL where frozen */
-    Value *kept; /* NULL: the weight itself; else what STATE has in its place, and OP_fetch brings
+    Value *exp_avg_absmax, *exp_avg_sq_absmax; /* NULL: the moments are numbers, no codes */
+    Value *kept;   /* NULL: the weight itself; else what STATE has in its place, and OP_fetch brings
                   * the weight; or, where it is gathered, a frozen one's piece */
+    const PackedForm *packed; /* of `kept`, where that is codes; or NULL */
     bool gathered; /* the weight itself has no place: what reads it is given a copy */
     /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
      * piece of them: of each section an equal part, of piece_elements, which begins at element
@@ -213,8 +230,11 @@ typedef struct {
     RankGroup pieces;
     int64_t piece_first, piece_elements, piece_at;
     bool gradient_in_pieces; /* so is the gradient */
-    const char *file_name; /* name in the safetensors file */
-    enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM } init;
+    const char *file_name;   /* name in the safetensors file */
+    const char *base_name;   /* where an adapter's files have it, its name in the model's; or NULL */
+    uint32_t name_hash;      /* its stable_hash, which program_add_param sets */
+    enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM, INIT_LOAD } init; /* LOAD: no number,
+                              * in place of which load puts one */
     double init_scale;
     /* Where memory holds the file's elements in another order: the file's tensor seen as split,
      * row-major; in memory those axes come in this order. The file's shape is split with its last
@@ -257,8 +277,11 @@ typedef struct {
 typedef struct {
     const char *name;        /* the module's, "model.layers.0" */
     int64_t first, elements; /* of the runs */
-    Value *gradient; /* what backward makes, until ranks have summed it up; NULL: a part of the run */
-    Value *weight;   /* all of it, where ranks keep pieces alone; NULL: a part of the run */
+    Value
+        *gradient; /* what backward makes, until ranks have summed it up; NULL: a part of the run */
+    Value *weight; /* all of it, where ranks keep pieces alone; NULL: a part of the run */
+    bool is_real;  /* read as `real` beside 16-bit weights */
+    Value *real;   /* then its part of real_weight */
 } Section;
 
 /* Weights of a module, which no rank has all of for longer than they are used. */
@@ -268,15 +291,31 @@ typedef struct {
     Value *piece; /* what the rank keeps of it */
 } Gathered;
 
+/* Moments in 8 bits, of the tensors that come first in the runs: codes [B,256], and the absmax of each
+ * row of them, [B,1]. */
+typedef struct {
+    int64_t rows; /* of the runs; 0: none are */
+    Value *exp_avg, *exp_avg_absmax, *exp_avg_sq, *exp_avg_sq_absmax;
+} CodedMoments;
+
+/* Rows of the runs with parameters of the same `shard` and `partial`. */
+typedef struct {
+    RankGroup shard, partial;
+    int64_t first, rows;
+} TrainKind;
+
+enum { TRAIN_KINDS = 4 };
+
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
- * trains. weight is what the step reads; master is the same value, or its fp32 truth. First come the
- * rows of parameters with `shard`, then of those with `partial`. */
+ * trains. weight is what the step reads; master is the same value, or its fp32 truth. Kinds follow each
+ * other, those with `shard` first. */
 typedef struct {
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
-    int64_t shard_rows, partial_rows;
-    RankGroup shard, partial;
-    /* Where masters are shared out: the trained tensors that are read as `real` beside 16-bit ones, the
-     * first section; NULL: none. */
+    CodedMoments coded; /* then exp_avg and exp_avg_sq are of the rows behind these */
+    TrainKind kinds[TRAIN_KINDS];
+    int kind_count;
+    /* Where masters are shared out: the trained tensors that are read as `real` beside 16-bit ones;
+     * NULL: none. */
     Value *real_weight;
     Section *sections; /* in order, where masters are shared out */
     int section_count, section_capacity;
@@ -286,28 +325,39 @@ typedef struct {
 enum { STAGE_EXCHANGES = 4 };
 
 /* Which part of a model the program is: what it receives of the stage before it and sends to the next.
- * The values, STASH, are NULL at the pipeline's ends; gradients also where nothing before trains. */
+ * The values, STASH, are NULL at the pipeline's ends; gradients also where nothing before trains.
+ * Several activations that cross lie one behind the other; a gradient has the one that depends on what
+ * trains. */
 typedef struct {
     int64_t index, count; /* count 0 or 1: the program is whole */
     union {
         struct {
             Value *received, *sent;
-            Value *received_gradient, *sent_gradient; /* of `sent` and of `received` */
+            Value *received_gradient, *sent_gradient; /* of what is sent and of what is received */
         };
         Value *exchanged[STAGE_EXCHANGES]; /* all of these */
     };
-    bool sends_gradient;                      /* something before it trains */
-    const char *begins;                       /* with which op: "model.layers.4.input_layernorm" */
+    Value *trained;     /* the part of `received` whose gradient is sent; NULL: there is none */
+    const char *begins; /* with which op: "model.layers.4.input_layernorm" */
 } PipelineStage;
 
 /* A field of what the runtime's loader must know of a kind of data. */
 typedef struct {
     const char *field;
-    enum { SETTING_INT, SETTING_BOOL, SETTING_REAL, SETTING_REALS } kind;
+    enum {
+        SETTING_INT,
+        SETTING_BOOL,
+        SETTING_REAL,
+        SETTING_REALS,
+        SETTING_TEXT,
+        SETTING_PLACE
+    } kind;
     int64_t integer;
     double real;
     const double *reals; /* [count] */
     int count;
+    const char *text;
+    const Value *place; /* its offset in STATE */
 } LoaderSetting;
 
 typedef struct {
@@ -328,6 +378,7 @@ typedef struct Program {
     Arena *arena;
     DType real;               /* F64 in an fp64 experiment, else F32: losses, norms, optimizer */
     DType activation;         /* dtype of activations and GEMM operands */
+    bool keeps_decoded;       /* backward may read weights as forward decoded them */
     bool tf32;                /* GEMMs and tensor-core attention round fp32 operands */
     Graph entry[ENTRY_COUNT]; /* op_count 0: the program has no such entry */
     Storage **storages;
@@ -343,8 +394,9 @@ typedef struct Program {
     PipelineStage stage;
     Gathered *gathered;
     int gathered_count, gathered_capacity;
-    Graph ungathered; /* micro_step before the gathering */
-    Value *dataset; /* what the host writes once, before load; NULL: nothing */
+    Graph ungathered, ungathered_backward; /* micro_step and backward before the gathering */
+    struct Recomputation *recomputation; /* of micro_step; NULL: nothing is made again so far */
+    Value *dataset;   /* what the host writes once, before load; NULL: nothing */
     LoaderSettings loader;
     const char *feeding;       /* how a batch reaches the device, and why; NULL: there is one way */
     Value *loss_of_micro_step; /* scalar that the model builder ends in; of a stage before the last
@@ -352,11 +404,12 @@ typedef struct Program {
     Value *loss_gradient;      /* what backward starts from: the constant 1 */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
     Unit unit;                 /* what such a row is */
-    int64_t seq_len, micro_steps, steps;
+    int64_t seq_len, micro_steps, steps, early_steps;
     Mesh mesh;                /* ranks that train together; each has micro_steps of its own */
     int64_t cards;            /* that this one drives, each with micro-steps of its own */
     const char *config_json;  /* config.json of the model, as text; exports carry it */
     const char *adapter_json; /* adapter_config.json of what was added to it; NULL: nothing */
+    const char *unmerged;     /* why there is no entry that merges the two; NULL: there is one */
 } Program;
 
 Program *program_new(Arena *);
@@ -387,8 +440,27 @@ Op *op_add(Program *, Graph *, OpKind, const char *name, Value *const *in, int i
 /* As op_add with results given. */
 Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, int in_count,
                 Value *const *out, int out_count, Attr, Pos);
+/* Those of the entries that hold forward of the model, some of them empty, NULL behind the last: a pass
+ * that rewrites forward does so in each. */
+Graph *program_forward(Program *, int i);
 Op *graph_producer(const Graph *, const Value *); /* NULL: made outside this graph */
 Op *graph_find(const Graph *, OpKind);            /* the first of the kind, or NULL */
+
+/* Who makes and who reads each value, for passes that ask of many. Holds until the graph's ops change;
+ * values that are newer have no use. */
+typedef struct {
+    const Graph *graph;
+    int value_count;
+    Op **maker;  /* by id of the value; NULL: made outside this graph */
+    Op **reader; /* of value i, as the graph orders them: reader[first[i]] to before first[i + 1] */
+    int *first;
+} GraphUses;
+
+GraphUses uses_find(Arena *, const Program *, const Graph *);
+Op *use_maker(const GraphUses *, const Value *);
+/* The readers, and how many. */
+Op *const *use_readers(const GraphUses *, const Value *, int *count);
+
 bool op_reads(const Op *, const Value *);
 /* Makes it read `to` wherever it reads `from`. */
 void op_read_instead(Op *, const Value *from, Value *to);
@@ -399,6 +471,8 @@ void graph_set_ops(Program *, Graph *, Op **ops, int count);
 /* Whether all values of v's storage lie exactly where v does, alone and dense; moving them, with v,
  * to the place of another value of the same shape. What sees v in another shape stays dense. */
 bool value_can_move(const Value *v);
+/* The same of one in which views of its columns lie, which go with it to rows that have a stride. */
+bool value_can_stride(const Value *v);
 void value_move(Value *v, const Value *to);
 /* Moves v, with all of its storage, behind the end of `run`, which fills its own; both, as one. */
 Value *value_join(Program *, Value *run, Value *v, const char *name);

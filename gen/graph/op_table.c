@@ -12,7 +12,10 @@ enum {
     VIEW = TRAIT_VIEW,
     EPILOGUE = TRAIT_EPILOGUE,
     COLLECTIVE = TRAIT_COLLECTIVE,
-    MOVES = TRAIT_MOVES
+    MOVES = TRAIT_MOVES,
+    AGAIN = TRAIT_AGAIN,
+    SINK = TRAIT_SINK,
+    DECODES = TRAIT_DECODES
 };
 
 #define no_gradient NULL
@@ -42,7 +45,8 @@ static Op *op_new(Program *p, OpKind kind, const char *name, Value *const *in, i
                .in_count = in_count,
                .attr = attr,
                .pos = pos};
-    memcpy(op->in, in, (size_t)in_count * sizeof *in);
+    if (in_count)
+        memcpy(op->in, in, (size_t)in_count * sizeof *in);
     return op;
 }
 

@@ -29,7 +29,10 @@ enum {
     TRAIT_VIEW = 16,       /* its result is its operand's bytes, and nothing runs */
     TRAIT_EPILOGUE = 32,   /* its template leaves open what becomes of its result, a matrix */
     TRAIT_COLLECTIVE = 64, /* all ranks do it together */
+    TRAIT_SINK = 256,      /* what it reads leaves the program; it has no result */
     TRAIT_MOVES = 128,     /* its result is what its operand is: what is frozen may be one */
+    TRAIT_AGAIN = 512,     /* backward makes its result again rather than keep it */
+    TRAIT_DECODES = 1024,  /* its result is a weight, made of what STATE has of it */
 };
 
 typedef struct {

@@ -3,7 +3,7 @@
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *
  * traits    the stages that may hold it: S semantic graph, K after lower, SK both; and what
- *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, MOVES
+ *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES
  * shape     checks operands, makes results
  * gradient  appends the ops of the reverse rule    no_gradient  nothing flows back
  * expand    the op as scalar steps                 no_steps     its launch rule serves it
@@ -11,11 +11,12 @@
  * launch    appends its launches to the plan       no_launch    its scalar steps say all
  *
  * A rule is declared by being named here. The rules of a row stand together in the family's
- * file: ops_pointwise.c, ops_linear.c, ops_norm.c, ops_attention.c, ops_embedding.c, ops_rows.c,
- * ops_loss.c, ops_pairs.c, ops_optimizer.c, ops_loss_scale.c, ops_quantize.c, ops_fake_quant.c,
- * ops_collective.c; for images ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c,
- * ops_image.c. Only launch rules, which need the plan, stand in its room: gemms.c, launch_ops.c, and
- * beside each template's filling, *_kernels.c. */
+ * file: ops_pointwise.c, ops_columns.c, ops_linear.c, ops_norm.c, ops_attention.c,
+ * ops_embedding.c, ops_rows.c, ops_loss.c, ops_pairs.c, ops_optimizer.c, ops_loss_scale.c,
+ * ops_quantize.c, ops_weight_norm.c, ops_fake_quant.c, ops_float8.c, ops_collective.c; for images
+ * ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules, which
+ * need the plan, stand in its room: gemms.c, launch_ops.c, and beside each template's filling,
+ * *_kernels.c. */
 
 /* pointwise */
 OP(add, SK, shape_pointwise, grad_add, expand_add, no_flops, no_launch)
@@ -29,12 +30,16 @@ OP(relu, SK, shape_pointwise, grad_relu, expand_relu, no_flops, no_launch)
 OP(relu_grad, SK, shape_pointwise, no_gradient, expand_relu_grad, no_flops, no_launch)
 OP(relu6, SK, shape_pointwise, grad_relu6, expand_relu6, no_flops, no_launch)
 OP(relu6_grad, SK, shape_pointwise, no_gradient, expand_relu6_grad, no_flops, no_launch)
+OP(gelu_tanh, SK, shape_pointwise, grad_gelu_tanh, expand_gelu_tanh, no_flops, no_launch)
+OP(gelu_tanh_grad, SK, shape_pointwise, no_gradient, expand_gelu_tanh_grad, no_flops, no_launch)
 OP(add_bias, SK, shape_add_bias, grad_add_bias, expand_add, no_flops, no_launch)
 OP(column_sum, SK, shape_column_sum, no_gradient, expand_column_sum, no_flops, no_launch)
 OP(dropout, SK, shape_dropout, grad_dropout, expand_dropout, no_flops, no_launch)
 OP(cast, SK, shape_cast, grad_cast, expand_cast, no_flops, no_launch)
 OP(zero, SK, shape_zero, no_gradient, no_steps, no_flops, plan_zero)
 OP(reshape, S | VIEW, shape_reshape, grad_reshape, no_steps, no_flops, no_launch)
+OP(split_columns, S | VIEW, shape_split_columns, grad_split_columns, no_steps, no_flops, no_launch)
+OP(join_columns, S | VIEW, shape_join_columns, no_gradient, no_steps, no_flops, no_launch)
 
 /* matrix products */
 OP(linear, S | ADDS, shape_linear, grad_linear, no_steps, flops_linear, no_launch)
@@ -52,6 +57,11 @@ OP(rms_norm, SK, shape_rms_norm, grad_rms_norm, expand_rms_norm, no_flops, no_la
 OP(rms_norm_grad, SK, shape_rms_norm_grad, no_gradient, expand_rms_norm_grad, no_flops, no_launch)
 OP(rms_norm_weight_grad, SK, shape_rms_norm_weight_grad, no_gradient, expand_rms_norm_weight_grad,
    no_flops, no_launch)
+OP(layer_norm, SK, shape_layer_norm, grad_layer_norm, expand_layer_norm, no_flops, no_launch)
+OP(layer_norm_grad, SK, shape_layer_norm_grad, no_gradient, expand_layer_norm_grad, no_flops,
+   no_launch)
+OP(layer_norm_weight_grad, SK, shape_layer_norm_weight_grad, no_gradient,
+   expand_layer_norm_weight_grad, no_flops, no_launch)
 
 /* attention */
 OP(rope_table, SK, shape_rope_table, no_gradient, expand_rope_table, no_flops, no_launch)
@@ -120,6 +130,10 @@ OP(sequence_sum, SK, shape_sequence_sum, grad_sequence_sum, expand_sequence_sum,
 OP(sequence_sum_grad, SK, shape_sequence_sum_grad, no_gradient, expand_sequence_sum_grad, no_flops,
    no_launch)
 OP(target_count, SK, shape_target_count, no_gradient, expand_target_count, no_flops, no_launch)
+OP(packed_sum, SK, shape_packed_sum, grad_packed_sum, expand_packed_sum, no_flops, no_launch)
+OP(packed_sum_grad, SK, shape_packed_sum_grad, no_gradient, expand_packed_sum_grad, no_flops,
+   no_launch)
+OP(packed_count, SK, shape_packed_count, no_gradient, expand_packed_count, no_flops, no_launch)
 OP(pair_loss, SK, shape_pair_loss, grad_pair_loss, expand_pair_loss, no_flops, no_launch)
 OP(pair_loss_grad, SK, shape_pair_loss_grad, no_gradient, expand_pair_loss_grad, no_flops,
    no_launch)
@@ -129,6 +143,7 @@ OP(pair_metrics, SK, shape_pair_metrics, no_gradient, expand_pair_metrics, no_fl
 OP(sum_squares, SK, shape_sum_squares, no_gradient, expand_sum_squares, no_flops, no_launch)
 OP(clip_factor, SK, shape_clip_factor, no_gradient, expand_clip_factor, no_flops, no_launch)
 OP(adamw, SK, shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
+OP(adamw_int8, SK, shape_adamw_int8, no_gradient, expand_adamw_int8, no_flops, no_launch)
 OP(sgd, SK, shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)
 OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_flops, no_launch)
 OP(record_step, SK, shape_record_step, no_gradient, expand_record_step, no_flops, no_launch)
@@ -138,20 +153,44 @@ OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_fl
 OP(fetch, SK, shape_fetch, no_gradient, no_steps, no_flops, plan_fetch)
 OP(block_absmax, SK, shape_block_absmax, no_gradient, expand_block_absmax, no_flops, no_launch)
 OP(mean, SK, shape_mean, no_gradient, expand_mean, no_flops, no_launch)
-OP(quantize_nf4, SK, shape_quantize_nf4, no_gradient, expand_quantize_nf4, no_flops, no_launch)
+OP(quantize_4bit, SK, shape_quantize_4bit, no_gradient, expand_quantize_4bit, no_flops, no_launch)
 OP(quantize_absmax, SK, shape_quantize_absmax, no_gradient, expand_quantize_absmax, no_flops,
    no_launch)
-OP(decode_nf4, SK, shape_decode_nf4, no_gradient, expand_decode_nf4, no_flops, no_launch)
+OP(decode_4bit, SK | DECODES, shape_decode_4bit, no_gradient, expand_decode_4bit, no_flops,
+   no_launch)
+OP(quantize_rows, SK, shape_quantize_rows, no_gradient, expand_quantize_rows, no_flops, no_launch)
+OP(decode_rows, SK | DECODES, shape_decode_rows, no_gradient, expand_decode_rows, no_flops,
+   no_launch)
+
+/* weights by their rows' norms */
+OP(scale_columns, SK, shape_scale_columns, grad_scale_columns, expand_scale_columns, no_flops,
+   no_launch)
+OP(scale_columns_weight_grad, SK, shape_scale_columns_weight_grad, no_gradient,
+   expand_scale_columns_weight_grad, no_flops, no_launch)
+OP(row_squares, SK, shape_row_squares, no_gradient, expand_row_squares, no_flops, no_launch)
+OP(low_rank_norm, SK, shape_low_rank_norm, no_gradient, expand_low_rank_norm, no_flops, no_launch)
+OP(where_finite, SK, shape_where_finite, no_gradient, expand_where_finite, no_flops, no_launch)
+OP(rows_of_norm, SK, shape_rows_of_norm, no_gradient, expand_rows_of_norm, no_flops, no_launch)
 
 /* values rounded to few bits */
-OP(fake_quant_tokens, SK, shape_fake_quant_tokens, grad_fake_quant_tokens, expand_fake_quant_tokens,
-   no_flops, no_launch)
+OP(token_range, SK, shape_token_range, no_gradient, expand_token_range, no_flops, no_launch)
+OP(fake_quant_tokens, SK | AGAIN, shape_fake_quant_tokens, grad_fake_quant_tokens,
+   expand_fake_quant_tokens, no_flops, no_launch)
 OP(fake_quant_tokens_grad, SK, shape_fake_quant_tokens_grad, no_gradient,
    expand_fake_quant_tokens_grad, no_flops, no_launch)
-OP(fake_quant_weights, SK, shape_fake_quant_weights, grad_fake_quant_weights,
+OP(fake_quant_weights, SK | AGAIN, shape_fake_quant_weights, grad_fake_quant_weights,
    expand_fake_quant_weights, no_flops, no_launch)
+OP(fake_quant_float8, SK | AGAIN, shape_fake_quant_float8, grad_fake_quant_float8,
+   expand_fake_quant_float8, no_flops, no_launch)
+OP(fake_quant_float8_grad, SK, shape_fake_quant_float8_grad, no_gradient,
+   expand_fake_quant_float8_grad, no_flops, no_launch)
 OP(fake_quant_weights_grad, SK, shape_fake_quant_weights_grad, no_gradient,
    expand_fake_quant_weights_grad, no_flops, no_launch)
+
+OP(quantize_groups, SK, shape_quantize_groups, no_gradient, expand_quantize_groups, no_flops,
+   no_launch)
+OP(decode_groups, SK, shape_decode_groups, no_gradient, expand_decode_groups, no_flops, no_launch)
+OP(export, SK | SINK, shape_export, no_gradient, no_steps, no_flops, plan_export)
 
 /* collectives */
 OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops, plan_all_reduce)
@@ -159,5 +198,6 @@ OP(all_gather, SK | COLLECTIVE, shape_all_gather, grad_all_gather, no_steps, no_
 OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, grad_reduce_scatter, no_steps, no_flops,
    plan_reduce_scatter)
 OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops, plan_broadcast)
+OP(own_rows, SK, shape_own_rows, no_gradient, expand_own_rows, no_flops, no_launch)
 OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_peer_copy)
 OP(spread, S | VIEW, shape_spread, grad_spread, no_steps, no_flops, no_launch)

@@ -6,6 +6,7 @@
  * broadcast       (x) -> over x's place, the first rank's x
  * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or in another; a
  *                 part of attr.purpose
+ * own_rows        (x [n R,C], place [1]) -> [R,C], of what all ranks have the rank's own rows
  * spread          (x) -> x, which all ranks have: its gradient is the sum of theirs
  *
  * The gradient of a sum that each rank goes on with is the same on all, and each addend's. Of what is
@@ -58,6 +59,24 @@ void shape_reduce_scatter(Program *p, Op *op) {
     op_expect_operands(op, 1);
     op_expect(op, value_dense(x) && value_rows(x) % ranks == 0, "rows");
     result_2d(p, op, 0, ".part", x->dtype, value_rows(x) / ranks, value_cols(x));
+}
+
+void shape_own_rows(Program *p, Op *op) {
+    const Value *x = op->in[0];
+    int64_t ranks = mesh_ranks(&p->mesh, op->attr.group);
+    op_expect_operands(op, 2);
+    op_expect(op, value_rows(x) % ranks == 0, "rows");
+    result_2d(p, op, 0, ".own", x->dtype, value_rows(x) / ranks, value_cols(x));
+}
+
+void expand_own_rows(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->out[0]);
+    int before =
+        step_binary(body, STEP_MUL, step_load(body, op->in[1]), step_const_int(body, body->rows));
+    int row = step_binary(body, STEP_ADD, before, step_index(body, STEP_ROW));
+    step_store(body, op->out[0], step_load_mapped(body, op->in[0], row, COL_SAME, 0));
 }
 
 void shape_peer_copy(Program *p, Op *op) {

@@ -2,11 +2,17 @@
  * torchao's 8da4w (Int8DynActInt4WeightQATLinear) makes them. Gradients go straight through where a
  * code was not clamped (Bengio, Leonard, Courville, arXiv 1308.3432).
  *
- * fake_quant_tokens       (x[T,C]) -> y[T,C]: asymmetric, each row by its own least and largest
- * fake_quant_tokens_grad  (x, dy) -> dx
+ * token_range             (x[T,C]) -> least[T,1], most[T,1] of each row, in fp32, zero among them
+ * fake_quant_tokens       (x[T,C] [, ranges[2 n T,1]]) -> y[T,C]: asymmetric, each row by its own least
+ *                         and largest; where ranks of attr.group have columns of x each, by all of
+ *                         theirs, token by token and rank by rank
+ * fake_quant_tokens_grad  (x [, ranges], dy) -> dx
  * fake_quant_weights      (w[R,C], absmax[R C/rows,1]) -> y[R,C]: symmetric, in runs of attr.rows
  *                         elements that share the scale of their absmax
  * fake_quant_weights_grad (w, absmax, dy) -> dw, in `real`
+ * quantize_groups         (w[G,size]) -> codes[G,size], scales[G,1]: what fake_quant_weights rounds to
+ * decode_groups           (codes[G,size], scales[G,1]) -> w[R,C]: in its order, what that makes of it
+ * export                  (x, w): x goes out of the program as attr.part of the parameter w
  *
  * A code has attr.bits. Scales are rounded to the operand's dtype, all else is fp32. An fp64 operand
  * counts as its fp32: codes do not depend on what torchao has no types for, and the largest of a
@@ -71,10 +77,13 @@ static int decoded(Body *body, Kind kind, Coded c) {
     return rounded(body, DT_F32, STEP_MUL, code, c.scale);
 }
 
-static int straight_through(Body *body, Kind kind, int code, int dy) {
+/* Ends the body of a gradient: dy, the op's last operand, where the code was not clamped. */
+static void straight_through(Body *body, const Op *op, Kind kind, int code) {
+    int dy = step_load(body, op->in[op->in_count - 1]);
     int above = step_binary(body, STEP_GE, code, step_const(body, kind.least));
     int below = step_binary(body, STEP_GE, step_const(body, kind.most), code);
-    return step_select(body, step_binary(body, STEP_AND, above, below), dy, step_const(body, 0));
+    int passes = step_binary(body, STEP_AND, above, below);
+    step_store(body, op->out[0], step_select(body, passes, dy, step_const(body, 0)));
 }
 
 static void space_of(Body *body, const Value *v) {
@@ -84,19 +93,67 @@ static void space_of(Body *body, const Value *v) {
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
-void shape_fake_quant_tokens(Program *p, Op *op) {
-    op_expect(op, op->in_count == 1 && !op->in[0]->plane, "operands");
-    result_like(p, op, 0, op->in[0]);
-}
+/* What a row lies between; zero is among what it can say. */
+typedef struct {
+    int least, most;
+} Range;
 
-/* Zero is among what a row can say: its range begins or ends there at least. Its code needs clamping
- * where the scale is a subnormal fp16, which may be off by a half. */
-static Coded coded_tokens(Body *body, const Op *op, Kind kind) {
+static Range own_range(Body *body, const Op *op) {
     int x = operand(body, op);
     int most = not_below(body, step_reduce(body, STEP_ROW_MAX, x), 0);
     int negative = step_reduce(body, STEP_ROW_MAX, step_unary(body, STEP_NEG, x));
-    int least =
-        step_hinted(body, step_unary(body, STEP_NEG, not_below(body, negative, 0)), "least");
+    return (Range){step_unary(body, STEP_NEG, not_below(body, negative, 0)), most};
+}
+
+void shape_token_range(Program *p, Op *op) {
+    op_expect_operands(op, 1);
+    for (int i = 0; i < 2; i++)
+        result_2d(p, op, i, i ? ".most" : ".least", DT_F32, value_rows(op->in[0]), 1);
+}
+
+void expand_token_range(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    Range range = own_range(body, op);
+    step_store(body, op->out[0], range.least);
+    step_store(body, op->out[1], range.most);
+}
+
+/* Of all ranks. */
+static Range range_of(const Program *p, Body *body, const Op *op) {
+    int64_t ranks = mesh_ranks(&p->mesh, op->attr.group), tokens = value_rows(op->in[0]);
+    if (!op->attr.group)
+        return own_range(body, op);
+    Range range = {step_const(body, 0), step_const(body, 0)};
+    int first = step_binary(body, STEP_MUL, step_index(body, STEP_ROW), step_const_int(body, 2));
+    for (int64_t i = 0; i < 2 * ranks; i++) {
+        int64_t ahead = i / 2 * 2 * tokens + i % 2;
+        int at = step_binary(body, STEP_ADD, first, step_const_int(body, ahead));
+        int x = step_load_mapped(body, op->in[1], at, COL_SAME, 0);
+        int *end = i % 2 ? &range.most : &range.least;
+        *end = step_binary(body, i % 2 ? STEP_MAX : STEP_MIN, *end, x);
+    }
+    return range;
+}
+
+/* x, perhaps ranges, and `more` operands. */
+static void check_tokens(const Program *p, const Op *op, int more) {
+    int64_t ranks = mesh_ranks(&p->mesh, op->attr.group);
+    int ranges = op->attr.group ? 1 : 0;
+    op_expect(op, op->in_count == 1 + ranges + more && !op->in[0]->plane, "operands");
+    op_expect(op, !ranges || value_rows(op->in[1]) == 2 * ranks * value_rows(op->in[0]), "ranges");
+}
+
+void shape_fake_quant_tokens(Program *p, Op *op) {
+    check_tokens(p, op, 0);
+    result_like(p, op, 0, op->in[0]);
+}
+
+/* Zero's code needs clamping where the scale is a subnormal fp16, which may be off by a half. */
+static Coded coded_tokens(const Program *p, Body *body, const Op *op, Kind kind) {
+    int x = operand(body, op);
+    Range of = range_of(p, body, op);
+    int most = of.most, least = step_hinted(body, of.least, "least");
     int range = rounded(body, kind.dtype, STEP_SUB, most, least);
     int scale =
         rounded(body, kind.dtype, STEP_DIV, range, step_const(body, kind.most - kind.least));
@@ -107,28 +164,27 @@ static Coded coded_tokens(Body *body, const Op *op, Kind kind) {
 }
 
 void expand_fake_quant_tokens(const Program *p, const Op *op, Body *body) {
-    (void)p;
     Kind kind = kind_of(op);
     space_of(body, op->in[0]);
-    step_store(body, op->out[0], decoded(body, kind, coded_tokens(body, op, kind)));
+    step_store(body, op->out[0], decoded(body, kind, coded_tokens(p, body, op, kind)));
 }
 
 void grad_fake_quant_tokens(Backward *b, const Op *op) {
-    Value *in[] = {op->in[0], backward_of(b, op->out[0])};
-    backward_emit(b, op, op->in[0], OP_fake_quant_tokens_grad, in, 2, op->attr);
+    Value *dy = backward_of(b, op->out[0]);
+    bool ranges = op->in_count > 1;
+    Value *in[] = {op->in[0], ranges ? op->in[1] : dy, dy};
+    backward_emit(b, op, op->in[0], OP_fake_quant_tokens_grad, in, ranges ? 3 : 2, op->attr);
 }
 
 void shape_fake_quant_tokens_grad(Program *p, Op *op) {
-    op_expect(op, op->in_count == 2, "operands");
+    check_tokens(p, op, 1);
     result_like(p, op, 0, op->in[0]);
 }
 
 void expand_fake_quant_tokens_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
     Kind kind = kind_of(op);
     space_of(body, op->in[0]);
-    int code = coded_tokens(body, op, kind).code;
-    step_store(body, op->out[0], straight_through(body, kind, code, step_load(body, op->in[1])));
+    straight_through(body, op, kind, coded_tokens(p, body, op, kind).code);
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -138,6 +194,13 @@ static void check_groups(const Op *op, int operands) {
     op_expect(op, op->in_count == operands, "operands");
     op_expect(op, value_elements(w) == value_rows(op->in[1]) * op->attr.rows, "groups");
     op_expect(op, value_cols(w) % op->attr.rows == 0, "a group in two rows");
+}
+
+static int group_scale(Body *body, Kind kind, int absmax) {
+    int scale = rounded(body, kind.dtype, STEP_DIV, absmax,
+                        step_const(body, (kind.most - kind.least) / 2));
+    scale = not_below(body, scale, ldexp(1, kind.dtype == DT_F16 ? -14 : -126)); /* least normal */
+    return step_hinted(body, scale, "scale");
 }
 
 /* The row's groups follow each other. */
@@ -155,10 +218,7 @@ static int absmax_of(Body *body, const Op *op) {
 
 static Coded coded_weights(Body *body, const Op *op, Kind kind) {
     int x = operand(body, op);
-    int scale = rounded(body, kind.dtype, STEP_DIV, absmax_of(body, op),
-                        step_const(body, (kind.most - kind.least) / 2));
-    scale = not_below(body, scale, ldexp(1, kind.dtype == DT_F16 ? -14 : -126)); /* least normal */
-    return coded(body, x, step_hinted(body, scale, "scale"), -1);
+    return coded(body, x, group_scale(body, kind, absmax_of(body, op)), -1);
 }
 
 void shape_fake_quant_weights(Program *p, Op *op) {
@@ -187,6 +247,51 @@ void expand_fake_quant_weights_grad(const Program *p, const Op *op, Body *body) 
     (void)p;
     Kind kind = kind_of(op);
     space_of(body, op->in[0]);
-    int code = coded_weights(body, op, kind).code;
-    step_store(body, op->out[0], straight_through(body, kind, code, step_load(body, op->in[2])));
+    straight_through(body, op, kind, coded_weights(body, op, kind).code);
+}
+
+/* ---- really in few bits ---------------------------------------------------------------------- */
+
+void shape_quantize_groups(Program *p, Op *op) {
+    int64_t groups = value_rows(op->in[0]);
+    op_expect(op, op->in_count == 1, "operands");
+    result_2d(p, op, 0, ".codes", DT_I8, groups, value_cols(op->in[0]));
+    result_2d(p, op, 1, ".scales", DT_F32, groups, 1);
+}
+
+void expand_quantize_groups(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Kind kind = kind_of(op);
+    space_of(body, op->in[0]);
+    int x = operand(body, op);
+    int magnitude = step_binary(body, STEP_MAX, x, step_unary(body, STEP_NEG, x));
+    int absmax = step_reduce(body, STEP_ROW_MAX, magnitude);
+    Coded c = coded(body, x, group_scale(body, kind, absmax), -1);
+    step_store(body, op->out[0], step_cast(body, TYPE_INT, clamped(body, kind, c.code)));
+    step_store(body, op->out[1], c.scale);
+}
+
+void shape_decode_groups(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->in_count == 2 && op->out_count == 1, "operands");
+    op_expect(op, value_rows(op->in[0]) == value_rows(op->in[1]), "codes and scales");
+    op_expect(op, value_elements(op->in[0]) == value_elements(op->out[0]), "result");
+}
+
+void expand_decode_groups(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int code = step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
+    int x = rounded(body, DT_F32, STEP_MUL, code, step_load(body, op->in[1]));
+    step_store_reshaped(body, op->out[0], x);
+}
+
+const char *part_name(TensorPart part) {
+    static const char *const names[] = {"weight", "scales", "zeros"};
+    return names[part];
+}
+
+void shape_export(Program *p, Op *op) {
+    (void)p;
+    op_expect(op, op->in_count == 2 && op->out_count == 0 && value_dense(op->in[0]), "operands");
 }

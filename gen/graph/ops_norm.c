@@ -1,9 +1,16 @@
-/* Root mean square norm (Zhang and Sennrich, arXiv 1910.07467), in `real` inside, rounded once.
+/* Norms of rows, in `real` inside, rounded once: root mean square norm (Zhang and Sennrich, arXiv
+ * 1910.07467), and layer norm (Ba, Kiros and Hinton, arXiv 1607.06450).
  *
  * rms_norm             (x[R,C], w[C]) -> y = x rstd w, rstd[R,1] = 1 / sqrt(mean(x^2) + eps)
  * rms_norm_grad        (x, w, rstd, dy) -> dx = rstd (g - xhat mean(g xhat)), g = dy w,
  *                      xhat = x rstd
- * rms_norm_weight_grad (x, rstd, dy) -> dw[C] = sum over rows of dy xhat */
+ * rms_norm_weight_grad (x, rstd, dy) -> dw[C] = sum over rows of dy xhat
+ *
+ * layer_norm             (x[R,C], w[C], b[C]) -> y = xhat w + b, mean[R,1], rstd[R,1], with
+ *                        xhat = (x - mean) rstd, rstd = 1 / sqrt(mean((x - mean)^2) + eps)
+ * layer_norm_grad        (x, w, mean, rstd, dy) -> dx = rstd (g - mean(g) - xhat mean(g xhat)),
+ *                        g = dy w
+ * layer_norm_weight_grad (x, mean, rstd, dy) -> dw[C] = sum over rows of dy xhat */
 #include "graph/op_table.h"
 
 static void space_of(Body *body, const Value *x) {
@@ -70,5 +77,79 @@ void expand_rms_norm_weight_grad(const Program *p, const Op *op, Body *body) {
     int x = step_load(body, op->in[0]), rstd = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
     int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
+    step_col_sum(body, op->out[0], step_binary(body, STEP_MUL, dy, xhat));
+}
+
+/* ---- layer norm ------------------------------------------------------------------------------ */
+
+void shape_layer_norm(Program *p, Op *op) {
+    const Value *x = op->in[0];
+    op_expect(op,
+              op->in_count == 3 && value_elements(op->in[1]) == value_cols(x) &&
+                  value_elements(op->in[2]) == value_cols(x),
+              "weight or bias of another width");
+    result_2d(p, op, 0, "", p->activation, value_rows(x), value_cols(x));
+    result_2d(p, op, 1, ".mean", p->real, value_rows(x), 1);
+    result_2d(p, op, 2, ".rstd", p->real, value_rows(x), 1);
+}
+
+static int centred(Body *body, int x, int mean) {
+    return step_hinted(body, step_binary(body, STEP_SUB, x, mean), "centred");
+}
+
+void expand_layer_norm(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]),
+        b = step_load(body, op->in[2]);
+    int mean = row_mean(body, x), from_mean = centred(body, x, mean);
+    int variance = row_mean(body, step_binary(body, STEP_MUL, from_mean, from_mean));
+    step_hinted(body, variance, "variance");
+    int rstd = step_unary(body, STEP_RSQRT,
+                          step_binary(body, STEP_ADD, variance, step_const(body, op->attr.eps)));
+    step_store(body, op->out[1], mean);
+    step_store(body, op->out[2], step_hinted(body, rstd, "rstd"));
+    int scaled = step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, from_mean, rstd), w);
+    step_store(body, op->out[0], step_binary(body, STEP_ADD, scaled, b));
+}
+
+void grad_layer_norm(Backward *b, const Op *op) {
+    Value *x = op->in[0], *w = op->in[1], *mean = op->out[1], *rstd = op->out[2];
+    Value *dy = backward_of(b, op->out[0]);
+    backward_emit(b, op, w, OP_layer_norm_weight_grad, (Value *[]){x, mean, rstd, dy}, 4, (Attr){0});
+    backward_emit(b, op, op->in[2], OP_column_sum, &dy, 1, (Attr){0});
+    backward_emit(b, op, x, OP_layer_norm_grad, (Value *[]){x, w, mean, rstd, dy}, 5, (Attr){0});
+}
+
+void shape_layer_norm_grad(Program *p, Op *op) { result_like(p, op, 0, op->in[0]); }
+
+static int layer_norm_xhat(Body *body, int x, int mean, int rstd) {
+    return step_hinted(body, step_binary(body, STEP_MUL, centred(body, x, mean), rstd), "xhat");
+}
+
+void expand_layer_norm_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
+    int mean = step_load(body, op->in[2]), rstd = step_load(body, op->in[3]);
+    int dy = step_load(body, op->in[4]), xhat = layer_norm_xhat(body, x, mean, rstd);
+    int g = step_hinted(body, step_binary(body, STEP_MUL, dy, w), "dxhat");
+    int along = row_mean(body, step_binary(body, STEP_MUL, g, xhat));
+    int off_mean = step_binary(body, STEP_SUB, g, row_mean(body, g));
+    int inner = step_binary(body, STEP_SUB, off_mean, step_binary(body, STEP_MUL, xhat, along));
+    step_store(body, op->out[0],
+               step_binary(body, STEP_MUL, rstd, step_hinted(body, inner, "off_xhat")));
+}
+
+void shape_layer_norm_weight_grad(Program *p, Op *op) {
+    result_1d(p, op, 0, "", p->real, value_cols(op->in[0]));
+}
+
+void expand_layer_norm_weight_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int x = step_load(body, op->in[0]), mean = step_load(body, op->in[1]),
+        rstd = step_load(body, op->in[2]), dy = step_load(body, op->in[3]);
+    int xhat = layer_norm_xhat(body, x, mean, rstd);
     step_col_sum(body, op->out[0], step_binary(body, STEP_MUL, dy, xhat));
 }

@@ -9,12 +9,18 @@
  * adamw        (p, g, m, v, factor, lr[steps,1], bias1[steps,1], bias2[steps,1], step, applied)
  *              -> p, m, v [, copy of p in another dtype]; as torch.optim.AdamW (Loshchilov and
  *              Hutter, arXiv 1711.05101)
+ * adamw_int8   (p[B,256], g, codes of m, codes of v, factor, lr, bias1, bias2, step, applied,
+ *              absmax[B,1] of m, of v, map[256,1] and bounds[255,1] for m, for v)
+ *              -> p, codes of m, of v, absmax of m, of v [, copy of p in another dtype]; the same,
+ *              with moments as bitsandbytes keeps them (Dettmers, Lewis, Shleifer, Zettlemoyer, arXiv
+ *              2110.02861): p is updated by what they are before they become codes again
  * sgd          (p, g, factor, lr[steps,1], step [, momentum buffer])
  *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD, with
  *              attr.momentum: the buffer is there where that is not 0
  * record_step  (sum[1], step, history[steps,1]) -> sum, which is 0 again, history with it
  * advance_step (factor, step, applied, step_loss, loss[steps,1] [, bad_step])
  *              -> the same without factor; bad_step is the first step whose factor was 0 */
+#include "graph/code_steps.h"
 #include "graph/op_table.h"
 
 void shape_sum_squares(Program *p, Op *op) {
@@ -73,14 +79,15 @@ void shape_adamw(Program *p, Op *op) {
                   "a state is not updated in place");
 }
 
-void expand_adamw(const Program *program, const Op *op, Body *body) {
-    (void)program;
+/* What an element becomes, where the update is applied. */
+typedef struct {
+    int p, m, v, apply;
+} AdamwStep;
+
+/* Both ops have the same operands in these places. */
+static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v) {
     const Attr *a = &op->attr;
-    body->rows = value_rows(op->in[0]);
-    body->cols = value_cols(op->in[0]);
-    int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
-    int m = step_load(body, op->in[2]), v = step_load(body, op->in[3]),
-        factor = step_load(body, op->in[4]);
+    int factor = step_load(body, op->in[4]);
     int step = step_load(body, op->in[8]), applied = step_load(body, op->in[9]);
     int lr = step_load_mapped(body, op->in[5], step, COL_SAME, 0);
     int bias1 = step_load_mapped(body, op->in[6], applied, COL_SAME, 0);
@@ -104,12 +111,68 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
     int rate = step_hinted(body, step_binary(body, STEP_DIV, lr, bias1), "rate");
     new_p = step_binary(body, STEP_SUB, new_p, step_binary(body, STEP_MUL, rate, ratio));
     int apply = applies(body, factor);
-    new_p = step_select(body, apply, new_p, p);
-    step_store(body, op->out[0], new_p);
-    step_store(body, op->out[1], step_select(body, apply, new_m, m));
-    step_store(body, op->out[2], step_select(body, apply, new_v, v));
+    return (AdamwStep){step_select(body, apply, new_p, p), new_m, new_v, apply};
+}
+
+void expand_adamw(const Program *program, const Op *op, Body *body) {
+    (void)program;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
+    int m = step_load(body, op->in[2]), v = step_load(body, op->in[3]);
+    AdamwStep next = adamw_step(op, body, p, g, m, v);
+    step_store(body, op->out[0], next.p);
+    step_store(body, op->out[1], step_select(body, next.apply, next.m, m));
+    step_store(body, op->out[2], step_select(body, next.apply, next.v, v));
     if (op->out_count == 4)
-        step_store(body, op->out[3], new_p);
+        step_store(body, op->out[3], next.p);
+}
+
+void shape_adamw_int8(Program *p, Op *op) {
+    (void)p;
+    static const int place[] = {0, 2, 3};
+    op_expect(op, op->in_count == 16 && op->out_count >= 5, "operands");
+    for (int i = 0; i < 3; i++)
+        op_expect(op, value_same_place(op->in[place[i]], op->out[i]),
+                  "a state is not updated in place");
+}
+
+/* A moment in codes, its operands and results by their places. */
+typedef struct {
+    int codes, absmax, map, bounds; /* of in */
+    int to, absmax_to;              /* of out */
+    int code, largest;              /* steps: as they are */
+} Coded;
+
+static int decoded(const Op *op, Body *body, Coded *c) {
+    c->code = step_load(body, op->in[c->codes]);
+    c->largest = step_load(body, op->in[c->absmax]);
+    return fp32_of(body, STEP_MUL, listed(body, op->in[c->map], c->code), c->largest);
+}
+
+static void store_coded(const Op *op, Body *body, const Coded *c, int moment, int apply) {
+    int x = step_round(body, DT_F32, moment);
+    int largest = step_hinted(body, step_reduce(body, STEP_ROW_MAX, magnitude(body, x)), "absmax");
+    int divisor = step_binary(body, STEP_MAX, largest, step_const(body, 1e-38));
+    int code = count_below(body, op->in[c->bounds], fp32_of(body, STEP_DIV, x, divisor));
+    step_store(body, op->out[c->to], step_select(body, apply, code, c->code));
+    step_store(body, op->out[c->absmax_to], step_select(body, apply, largest, c->largest));
+}
+
+void expand_adamw_int8(const Program *program, const Op *op, Body *body) {
+    (void)program;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    Coded first = {.codes = 2, .absmax = 10, .map = 12, .bounds = 13, .to = 1, .absmax_to = 3};
+    Coded second = {.codes = 3, .absmax = 11, .map = 14, .bounds = 15, .to = 2, .absmax_to = 4};
+    int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
+    int m = decoded(op, body, &first), v = decoded(op, body, &second);
+    AdamwStep next = adamw_step(op, body, p, g, m, v);
+    store_coded(op, body, &first, next.m, next.apply);
+    store_coded(op, body, &second, next.v, next.apply);
+    step_store(body, op->out[0], next.p);
+    if (op->out_count == 6)
+        step_store(body, op->out[5], next.p);
 }
 
 void shape_sgd(Program *p, Op *op) {

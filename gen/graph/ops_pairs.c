@@ -4,6 +4,12 @@
  * sequence_sum       (x[N,S]) -> [N,1]
  * sequence_sum_grad  (dsum[N,1]) -> dx[N,S]; attr.seq_len = S
  * target_count       (labels[N,S]) -> [N,1] labels that are not negative (ignored)
+ * packed_sum         (x[N,S], sequence[N,S], sequence[N S,1]) -> [N K,1] where up to K = attr.rows
+ *                    pairs lie in two rows, the first sequences in one, the second ones in the
+ *                    other: over the places that have the number of the result's row; the same
+ *                    numbers twice
+ * packed_sum_grad    (dsum[N K,1], sequence[N S,1]) -> dx[N S,1]
+ * packed_count       (labels[N,S], sequence[N,S]) -> [N K,1]
  * pair_loss          (nll[N,1], reference_nll[N,1], targets[N,1], weight[1]) -> loss[N/2,1], times
  *                    weight, 0 where a pair has no targets (it is padding); attr.pair_loss, beta and
  *                    label_smoothing as TRL's DPOTrainer has them
@@ -71,6 +77,70 @@ void expand_target_count(const Program *p, const Op *op, Body *body) {
 
 static int row_of(Body *body, Value *v, int row) {
     return step_load_mapped(body, v, row, COL_SAME, 0);
+}
+
+void shape_packed_sum(Program *p, Op *op) {
+    op_expect_operands(op, 3);
+    result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[0]) * op->attr.rows, 1);
+}
+
+void shape_packed_count(Program *p, Op *op) {
+    op_expect_operands(op, 2);
+    result_2d(p, op, 0, "", p->real, value_rows(op->in[0]) * op->attr.rows, 1);
+}
+
+/* The row that sequence STEP_ROW lies in, of two for each K pairs; with what belongs to it. */
+static int packed_row(Body *body, const Op *op, int *own) {
+    int number = step_index(body, STEP_ROW), two = step_const_int(body, 2);
+    int entry = step_binary(body, STEP_DIV, number, step_const_int(body, 2 * op->attr.rows));
+    int row = step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, entry, two),
+                          step_binary(body, STEP_MOD, number, two));
+    step_hinted(body, row, "packed_row");
+    *own = step_binary(body, STEP_EQ, step_load_mapped(body, op->in[1], row, COL_SAME, 0), number);
+    return row;
+}
+
+void expand_packed_sum(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->in[0]);
+    int own, row = packed_row(body, op, &own);
+    int x = step_load_mapped(body, op->in[0], row, COL_SAME, 0);
+    x = step_select(body, own, x, step_const(body, 0));
+    step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, x));
+}
+
+void expand_packed_count(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = value_cols(op->in[0]);
+    int own, row = packed_row(body, op, &own);
+    int label = step_load_mapped(body, op->in[0], row, COL_SAME, 0);
+    int has = step_binary(body, STEP_AND, own,
+                          step_binary(body, STEP_GE, label, step_const_int(body, 0)));
+    int one = step_select(body, has, step_const(body, 1), step_const(body, 0));
+    step_store(body, op->out[0], step_reduce(body, STEP_ROW_SUM, one));
+}
+
+void grad_packed_sum(Backward *b, const Op *op) {
+    Value *in[] = {backward_of(b, op->out[0]), op->in[2]};
+    Value *places = backward_op(b, op, OP_packed_sum_grad, in, 2, (Attr){0})->out[0];
+    backward_emit(b, op, op->in[0], OP_reshape, &places, 1, (Attr){.rows = value_rows(op->in[0])});
+}
+
+void shape_packed_sum_grad(Program *p, Op *op) {
+    op_expect_operands(op, 2);
+    result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[1]), 1);
+}
+
+void expand_packed_sum_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->out[0]);
+    body->cols = 1;
+    int number = step_load(body, op->in[1]), zero = step_const_int(body, 0);
+    int exists = step_binary(body, STEP_GE, number, zero);
+    int sum = row_of(body, op->in[0], step_binary(body, STEP_MAX, number, zero));
+    step_store(body, op->out[0], step_select(body, exists, sum, step_const(body, 0)));
 }
 
 static Sequence sequence(Body *body, const Op *op, int row) {

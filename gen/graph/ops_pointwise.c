@@ -120,6 +120,53 @@ void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu_gate));
 }
 
+/* GELU by way of tanh (Hendrycks and Gimpel, arXiv 1606.08415), as GPT-2 has it: x (1 + t) / 2 with
+ * t = tanh(s (x + c x^3)), s = sqrt(2 / pi). */
+static const double GELU_SCALE = 0.79788456080286535588, GELU_CUBE = 0.044715;
+
+/* t */
+static int gelu_tanh(Body *body, int x, int square) {
+    int cube = step_binary(body, STEP_MUL, square, step_const(body, GELU_CUBE));
+    int inner = step_binary(body, STEP_ADD, x, step_binary(body, STEP_MUL, x, cube));
+    int scaled = step_binary(body, STEP_MUL, inner, step_const(body, GELU_SCALE));
+    return step_hinted(body, step_unary(body, STEP_TANH, scaled), "bent");
+}
+
+static int half_of(Body *body, int x) {
+    return step_binary(body, STEP_MUL, x, step_const(body, 0.5));
+}
+
+void expand_gelu_tanh(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int x = step_load(body, op->in[0]);
+    int t = gelu_tanh(body, x, step_binary(body, STEP_MUL, x, x));
+    int above = step_binary(body, STEP_ADD, step_const(body, 1), t);
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, half_of(body, x), above));
+}
+
+void grad_gelu_tanh(Backward *b, const Op *op) {
+    Value *in[] = {op->in[0], backward_of(b, op->out[0])};
+    backward_emit(b, op, op->in[0], OP_gelu_tanh_grad, in, 2, (Attr){0});
+}
+
+/* (x, dy) -> dx = dy ((1 + t) + x (1 - t^2) s (1 + 3 c x^2)) / 2 */
+void expand_gelu_tanh_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->out[0]);
+    int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
+    int one = step_const(body, 1), square = step_binary(body, STEP_MUL, x, x);
+    int t = gelu_tanh(body, x, square);
+    int bend = step_binary(body, STEP_SUB, one, step_binary(body, STEP_MUL, t, t));
+    int cubes = step_binary(body, STEP_MUL, square, step_const(body, 3 * GELU_CUBE));
+    int inner = step_binary(body, STEP_MUL, step_binary(body, STEP_ADD, one, cubes),
+                            step_const(body, GELU_SCALE));
+    int turn = step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, x, bend), inner);
+    int slope = step_binary(body, STEP_ADD, step_binary(body, STEP_ADD, one, t), turn);
+    step_hinted(body, slope, "slope");
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, half_of(body, slope)));
+}
+
 /* y = max(x, 0); what is not a number stays that. */
 static int not_below_zero(Body *body, int x) {
     int zero = step_const(body, 0);

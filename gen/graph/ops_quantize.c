@@ -1,20 +1,29 @@
 /* Weights of few bits in blocks, each with its largest magnitude (absmax), bit for bit as bitsandbytes
- * has them: NF4 and double quantisation of QLoRA (Dettmers, Pagnoni, Holtzman, Zettlemoyer, arXiv
- * 2305.14314). A block is a run of elements in the order of the matrix; B blocks in all.
+ * has them: 4-bit codes and double quantisation of QLoRA (Dettmers, Pagnoni, Holtzman, Zettlemoyer,
+ * arXiv 2305.14314), and rows of 8-bit integers (LLM.int8: Dettmers, Lewis, Belkada, Zettlemoyer,
+ * arXiv 2208.07339). A block is a run of elements in the order of the matrix; B blocks in all.
  *
  * fetch           (kept) -> w, from its file: of the parameter that STATE keeps as `kept`
  * block_absmax    (w[B,size]) -> absmax[B,1]
  *                 (x[B,1], offset[1]) -> the same of x - offset in blocks of attr.rows, the last one
  *                 perhaps shorter
  * mean            (x[1,B]) -> [1]
- * quantize_nf4    (even[N/2,1], odd[N/2,1], absmax[B,1], bounds[15,1]) -> codes[N/2,1]: of two
- *                 neighbours in a byte, the first in its high half
- * quantize_absmax (absmax[B,1], offset[1], absmax2[B/256,1], bounds[255,1]) -> codes[B,1]
- * decode_nf4      (codes[B,size/2], absmax[B,1], map[16,1]
- *                 [, offset[1], absmax2, map[256,1]]) -> w[R,C]; with the last three absmax is codes
+ * quantize_4bit   (even[N/2,1], odd[N/2,1], absmax[B,1], bounds[15,1] [, order[16,1]]) ->
+ *                 codes[N/2,1]: of two neighbours in a byte, the first in its high half
+ * quantize_absmax (absmax[B,1], offset[1], absmax2[B/256,1], bounds[255,1] [, place]) -> codes[B,1]
+ * decode_4bit     (codes[B,size/2], absmax[B,1], map[16,1]
+ *                 [, offset[1], absmax2, map[256,1] [, place]]) -> w[R,C]; with offset, absmax2 and
+ *                 its map absmax is codes
+ * quantize_rows   (w[R,C], absmax[R,1]) -> codes[R,C], absmax being 127
+ * decode_rows     (codes[R,C], absmax[R,1]) -> w[R,C]
  *
- * A code is how many bounds, the middles between neighbours of its map, the number lies above. What is
- * compared and what is decoded is computed in fp32 in every precision: codes must not depend on it. */
+ * With a place the blocks are a rank's own, and absmax2 is that of all: the ranks of attr.group have
+ * attr.span blocks each, one behind the other, and then the next attr.span.
+ *
+ * A code is how many bounds, the middles between neighbours of its map, the number lies above; or what
+ * the order has at that place, where a map is not ascending. What is compared and what is decoded is
+ * computed in fp32 in every precision: codes must not depend on it. */
+#include "graph/code_steps.h"
 #include "graph/op_table.h"
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -22,12 +31,26 @@
 static int rounded(Body *body, int a) { return step_round(body, DT_F32, a); }
 
 /* a combined with b, as fp32 has it. */
-static int fp32_of(Body *body, StepKind kind, int a, int b) {
+int fp32_of(Body *body, StepKind kind, int a, int b) {
     return rounded(body, step_binary(body, kind, a, b));
 }
 
 static int int_of(Body *body, StepKind kind, int a, int64_t b) {
     return step_binary(body, kind, a, step_const_int(body, b));
+}
+
+/* Which absmax2 the block of this row has; `place`: operand, of those that have it. */
+static int group_of(const Program *p, const Op *op, Body *body, int place) {
+    int64_t span = op->attr.span, ranks = mesh_ranks(&p->mesh, op->attr.group);
+    int block = step_index(body, STEP_ROW);
+    if (op->in_count > place) {
+        int spans = int_of(body, STEP_DIV, block, span);
+        int before = step_binary(body, STEP_ADD, int_of(body, STEP_MUL, spans, ranks),
+                                 step_load(body, op->in[place]));
+        block = step_binary(body, STEP_ADD, int_of(body, STEP_MUL, before, span),
+                            int_of(body, STEP_MOD, block, span));
+    }
+    return int_of(body, STEP_DIV, block, op->attr.rows);
 }
 
 /* Which element of its space this is. */
@@ -38,11 +61,11 @@ static int place_of(Body *body) {
 }
 
 /* The row of a list [n,1] that an int says. */
-static int listed(Body *body, Value *list, int index) {
+int listed(Body *body, Value *list, int index) {
     return step_load_mapped(body, list, index, COL_SAME, 0);
 }
 
-static int magnitude(Body *body, int a) {
+int magnitude(Body *body, int a) {
     return step_binary(body, STEP_MAX, a, step_unary(body, STEP_NEG, a));
 }
 
@@ -55,7 +78,7 @@ static int normalized(Body *body, int x, int absmax) {
 }
 
 /* How many of 2^n - 1 ascending bounds x lies above. */
-static int count_below(Body *body, Value *bounds, int x) {
+int count_below(Body *body, Value *bounds, int x) {
     int64_t half = (value_rows(bounds) + 1) / 2;
     int code = step_const_int(body, 0), probe = step_const_int(body, half - 1);
     for (; half > 0; half /= 2) {
@@ -115,13 +138,13 @@ void expand_mean(const Program *p, const Op *op, Body *body) {
                step_binary(body, STEP_DIV, sum, step_const(body, (double)body->cols)));
 }
 
-void shape_quantize_nf4(Program *p, Op *op) {
-    op_expect(op, op->in_count == 4 && value_cols(op->in[0]) == 1, "operands");
+void shape_quantize_4bit(Program *p, Op *op) {
+    op_expect(op, op->in_count >= 4 && value_cols(op->in[0]) == 1, "operands");
     op_expect(op, value_rows(op->in[0]) % value_rows(op->in[2]) == 0, "blocks");
     result_2d(p, op, 0, "", DT_U8, value_rows(op->in[0]), 1);
 }
 
-void expand_quantize_nf4(const Program *p, const Op *op, Body *body) {
+void expand_quantize_4bit(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
@@ -132,57 +155,94 @@ void expand_quantize_nf4(const Program *p, const Op *op, Body *body) {
     for (int i = 0; i < 2; i++) {
         int x = normalized(body, step_load(body, op->in[i]), absmax);
         code[i] = count_below(body, op->in[3], x);
+        if (op->in_count > 4)
+            code[i] = listed(body, op->in[4], code[i]);
     }
     step_store(body, op->out[0],
                step_binary(body, STEP_ADD, int_of(body, STEP_MUL, code[0], 16), code[1]));
 }
 
 void shape_quantize_absmax(Program *p, Op *op) {
-    op_expect(op, op->in_count == 4 && value_cols(op->in[0]) == 1, "operands");
+    op_expect(op, op->in_count >= 4 && value_cols(op->in[0]) == 1, "operands");
     result_2d(p, op, 0, "", DT_U8, value_rows(op->in[0]), 1);
 }
 
 void expand_quantize_absmax(const Program *p, const Op *op, Body *body) {
-    (void)p;
     body->rows = value_rows(op->in[0]);
     body->cols = 1;
-    int block = int_of(body, STEP_DIV, step_index(body, STEP_ROW), op->attr.rows);
+    int group = group_of(p, op, body, 4);
     int x = fp32_of(body, STEP_SUB, step_load(body, op->in[0]), step_load(body, op->in[1]));
-    x = normalized(body, x, listed(body, op->in[2], block));
+    x = normalized(body, x, listed(body, op->in[2], group));
     step_store(body, op->out[0], count_below(body, op->in[3], x));
 }
 
 /* ---- decoding -------------------------------------------------------------------------------- */
 
-void shape_decode_nf4(Program *p, Op *op) {
+void shape_decode_4bit(Program *p, Op *op) {
     (void)p;
-    op_expect(op, op->in_count == 3 || op->in_count == 6, "operands");
+    op_expect(op, op->in_count == 3 || op->in_count >= 6, "operands");
     op_expect(op, value_rows(op->in[0]) == value_rows(op->in[1]), "codes and absmax");
     op_expect(op, op->out_count == 1 && value_elements(op->out[0]) == 2 * value_elements(op->in[0]),
               "result");
 }
 
 /* The block's absmax, decoded where it is a code itself. */
-static int absmax_of(const Op *op, Body *body) {
+static int absmax_of(const Program *p, const Op *op, Body *body) {
     int absmax = step_load(body, op->in[1]);
     if (op->in_count == 3)
         return absmax;
-    int group = int_of(body, STEP_DIV, step_index(body, STEP_ROW), op->attr.rows);
+    int group = group_of(p, op, body, 6);
     int absmax2 = listed(body, op->in[4], group);
     int difference = fp32_of(body, STEP_MUL, listed(body, op->in[5], absmax), absmax2);
     return step_hinted(body, fp32_of(body, STEP_ADD, difference, step_load(body, op->in[3])),
                        "scale");
 }
 
-void expand_decode_nf4(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void expand_decode_4bit(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->in[0]);
     body->cols = 2 * value_cols(op->in[0]);
     int codes = step_load_mapped(body, op->in[0], -1, COL_DIVIDE, 2);
     int second = int_of(body, STEP_EQ, int_of(body, STEP_MOD, step_index(body, STEP_COL), 2), 1);
     int code = step_select(body, second, int_of(body, STEP_MOD, codes, 16),
                            int_of(body, STEP_DIV, codes, 16));
-    int absmax = absmax_of(op, body);
+    int absmax = absmax_of(p, op, body);
     int w = listed(body, op->in[2], step_hinted(body, code, "code"));
     step_store_reshaped(body, op->out[0], fp32_of(body, STEP_MUL, w, absmax));
+}
+
+/* ---- rows of integers ------------------------------------------------------------------------ */
+
+enum { MOST_CODE = 127 };
+
+void shape_quantize_rows(Program *p, Op *op) {
+    op_expect(op, op->in_count == 2 && value_elements(op->in[1]) == value_rows(op->in[0]), "rows");
+    result_2d(p, op, 0, "", DT_I8, value_rows(op->in[0]), value_cols(op->in[0]));
+}
+
+/* The scale is rounded as bitsandbytes' reference in torch does it: many a weight of 16 bits lies
+ * halfway between two codes. A row of zeros has zeros. */
+void expand_quantize_rows(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int absmax = step_binary(body, STEP_MAX, step_load(body, op->in[1]), step_const(body, 1e-35));
+    int inverse = fp32_of(body, STEP_DIV, step_const(body, 1), absmax);
+    int scale = fp32_of(body, STEP_MUL, inverse, step_const(body, MOST_CODE));
+    int code = fp32_of(body, STEP_MUL, step_load(body, op->in[0]), scale);
+    step_store(body, op->out[0], step_cast(body, TYPE_INT, step_unary(body, STEP_RINT, code)));
+}
+
+void shape_decode_rows(Program *p, Op *op) {
+    op_expect(op, op->in_count == 2 && value_elements(op->in[1]) == value_rows(op->in[0]), "rows");
+    result_2d(p, op, 0, "", p->activation, value_rows(op->in[0]), value_cols(op->in[0]));
+}
+
+void expand_decode_rows(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int code = step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
+    int w = fp32_of(body, STEP_MUL, code, step_load(body, op->in[1]));
+    step_store(body, op->out[0],
+               fp32_of(body, STEP_MUL, w, step_const(body, (double)(1.0f / MOST_CODE))));
 }

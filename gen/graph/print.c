@@ -89,6 +89,8 @@ static void print_op(const Op *op, StrBuf *out) {
     print_attr(&op->attr, out);
     if (op->kind == OP_peer_copy)
         sb_printf(out, " card=%lld %s", (long long)op->attr.card, purpose_name(op->attr.purpose));
+    if (op->kind == OP_export)
+        sb_printf(out, " part=%s", part_name(op->attr.part));
     if (op->recompute)
         sb_puts(out, " recompute");
     if (op->ends_step)

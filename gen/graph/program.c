@@ -8,7 +8,8 @@ static const struct {
     int bytes;
 } dtypes[DT_COUNT] = {
     [DT_F64] = {"f64", 8}, [DT_F32] = {"f32", 4}, [DT_F16] = {"f16", 2}, [DT_BF16] = {"bf16", 2},
-    [DT_I64] = {"i64", 8}, [DT_I32] = {"i32", 4}, [DT_U8] = {"u8", 1},
+    [DT_I64] = {"i64", 8}, [DT_I32] = {"i32", 4}, [DT_U8] = {"u8", 1},   [DT_I8] = {"i8", 1},
+    [DT_F8_E4M3] = {"f8_e4m3", 1},
 };
 
 int dtype_bytes(DType dtype) { return dtypes[dtype].bytes; }
@@ -29,15 +30,15 @@ static const struct {
 const char *role_name(Role role) { return roles[role].name; }
 bool role_persistent(Role role) { return roles[role].persistent; }
 
-int64_t value_elements(const Value *v) {
-    int64_t n = 1;
-    for (int i = 0; i < v->rank; i++)
-        n *= v->dim[i];
-    return n;
+int64_t value_cols(const Value *v) { return v->dim[v->rank - 1]; }
+int64_t value_rows(const Value *v) {
+    int64_t rows = 1;
+    for (int i = 0; i < v->rank - 1; i++)
+        rows *= v->dim[i];
+    return rows;
 }
 
-int64_t value_cols(const Value *v) { return v->dim[v->rank - 1]; }
-int64_t value_rows(const Value *v) { return value_elements(v) / value_cols(v); }
+int64_t value_elements(const Value *v) { return value_rows(v) * value_cols(v); }
 int64_t value_bytes(const Value *v) { return value_elements(v) * dtype_bytes(v->dtype); }
 bool value_dense(const Value *v) { return value_rows(v) == 1 || v->row_stride == value_cols(v); }
 bool value_trains(const Value *v) { return v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER; }
@@ -91,13 +92,6 @@ bool value_overlaps(const Value *a, const Value *b) {
 }
 
 Program *program_new(Arena *arena) {
-    static const char *const names[ENTRY_COUNT] = {[ENTRY_LOAD] = "load",
-                                                   [ENTRY_REPLICATE] = "replicate",
-                                                   [ENTRY_MICRO_STEP] = "micro_step",
-                                                   [ENTRY_BACKWARD] = "backward",
-                                                   [ENTRY_COLLECT] = "collect",
-                                                   [ENTRY_UPDATE] = "update",
-                                                   [ENTRY_EVALUATE] = "evaluate"};
     Program *p = arena_alloc(arena, sizeof *p);
     p->arena = arena;
     p->unit = (Unit){"tokens", "tok", "tokens_per_s"};
@@ -105,7 +99,7 @@ Program *program_new(Arena *arena) {
         p->mesh.size[i] = 1;
     p->cards = 1;
     for (int i = 0; i < ENTRY_COUNT; i++)
-        p->entry[i].name = names[i];
+        p->entry[i].name = entry_info((Entry)i)->name;
     return p;
 }
 
@@ -245,14 +239,26 @@ bool value_can_move(const Value *v) {
     return value_dense(v) && v->offset == 0;
 }
 
+bool value_can_stride(const Value *v) {
+    for (const Value *other = v->storage->views; other; other = other->next_view) {
+        bool columns = other->rank == 2 && other->row_stride == v->row_stride &&
+                       value_rows(other) == value_rows(v) &&
+                       other->offset + value_cols(other) <= value_cols(v);
+        if (!value_same_place(other, v) && !columns)
+            return false;
+    }
+    return value_dense(v) && v->offset == 0;
+}
+
 void value_move(Value *v, const Value *to) {
     Value *view = v->storage->views;
+    int64_t v_stride = v->row_stride;
     v->storage->views = NULL;
     while (view) {
         Value *next = view->next_view;
         view->storage = to->storage;
-        view->offset = to->offset;
-        if (value_cols(view) == value_cols(v))
+        view->offset += to->offset;
+        if (view->row_stride == v_stride)
             view->row_stride = to->row_stride;
         view->next_view = to->storage->views;
         to->storage->views = view;
@@ -280,8 +286,16 @@ void program_add_gathered(Program *p, Gathered g) {
     p->gathered[p->gathered_count++] = g;
 }
 
+Graph *program_forward(Program *p, int i) {
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        if (entry_info((Entry)e)->forward && i-- == 0)
+            return &p->entry[e];
+    return NULL;
+}
+
 void program_add_param(Program *p, Param param) {
     p->params = arena_grow(p->arena, p->params, p->param_count, &p->param_capacity, sizeof param);
+    param.name_hash = stable_hash(param.file_name);
     p->params[p->param_count++] = param;
 }
 
@@ -293,8 +307,9 @@ Param *program_param(Program *p, const Value *weight) {
 }
 
 Value *program_weight(const Program *p, const char *file_name) {
+    uint32_t hash = stable_hash(file_name);
     for (int i = 0; i < p->param_count; i++)
-        if (!strcmp(p->params[i].file_name, file_name))
+        if (p->params[i].name_hash == hash && !strcmp(p->params[i].file_name, file_name))
             return p->params[i].weight;
     return NULL;
 }

@@ -63,7 +63,7 @@ static Level level_of(const Body *body, int step) {
 static StepType load_type(DType dtype) {
     if (dtype == DT_I64)
         return TYPE_LONG;
-    return dtype == DT_I32 || dtype == DT_U8 ? TYPE_INT : TYPE_REAL;
+    return dtype == DT_I32 || dtype == DT_U8 || dtype == DT_I8 ? TYPE_INT : TYPE_REAL;
 }
 
 int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t period) {

@@ -115,6 +115,8 @@ static const struct {
     [FAMILY_MLP] = {image_batch, mlp_forward, add_hits},
     [FAMILY_CNN] = {image_batch, cnn_forward, add_hits},
     [FAMILY_MOBILENET_V2] = {image_batch, mobilenet_v2_forward, add_hits},
+    [FAMILY_QWEN2] = {token_batch, llama_forward, NULL},
+    [FAMILY_GPT2] = {token_batch, gpt2_forward, NULL},
     [FAMILY_RESNET] = {image_batch, resnet_forward, add_hits},
 };
 

@@ -32,6 +32,8 @@ static void put_crops(Program *p, const Spec *s) {
         put_reals(p, "crop_scale", s->data.crop_scale, 2);
         put_reals(p, "crop_ratio", s->data.crop_ratio, 2);
     }
+    if (s->data.crop_from == CROP_PICTURE)
+        put_bool(p, "crop_pictures", true);
     if (s->data.random_horizontal_flip > 0)
         put(p, (LoaderSetting){.field = "random_horizontal_flip",
                                .kind = SETTING_REAL,

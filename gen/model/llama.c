@@ -1,6 +1,7 @@
 /* The Llama family (Touvron et al., arXiv 2302.13971; Llama 3: arXiv 2407.21783), with Hugging
- * Face's names: pre-norm decoder layers of rotary grouped-query attention and a gated MLP. */
-#include "model/model.h"
+ * Face's names: pre-norm decoder layers of rotary grouped-query attention and a gated MLP. Qwen2
+ * (arXiv 2407.10671) is the same with biases on queries, keys and values. */
+#include "model/decoder.h"
 
 #include <math.h>
 
@@ -69,23 +70,21 @@ static Value *rope(Builder *b, Value *x, RopeTable t, const char *name) {
     return builder_op(b, OP_rope, name, in, 4, attr, spec_pos(b->spec, KEY_model_rope_theta));
 }
 
+static Value *projection(Builder *b, Value *x, const char *name, int64_t heads, Pos pos) {
+    Value *y = builder_linear(b, x, name, heads * b->spec->model.head_dim, pos);
+    return b->spec->model.family == FAMILY_QWEN2 ? decoder_bias(b, y, name, pos) : y;
+}
+
 static Value *attention(Builder *b, Value *x, RopeTable t) {
     const Spec *spec = b->spec;
     Pos pos = spec_pos(spec, KEY_model_num_attention_heads);
-    int64_t head = spec->model.head_dim, heads = spec->model.num_attention_heads,
-            kv = spec->model.num_key_value_heads;
-    Value *q = builder_linear(b, x, "self_attn.q_proj", heads * head, pos);
-    Value *k = builder_linear(b, x, "self_attn.k_proj", kv * head, pos);
-    Value *v = builder_linear(b, x, "self_attn.v_proj", kv * head, pos);
+    int64_t heads = spec->model.num_attention_heads, kv = spec->model.num_key_value_heads;
+    Value *q = projection(b, x, "self_attn.q_proj", heads, pos);
+    Value *k = projection(b, x, "self_attn.k_proj", kv, pos);
+    Value *v = projection(b, x, "self_attn.v_proj", kv, pos);
     q = rope(b, q, t, "self_attn.q_rope");
     k = rope(b, k, t, "self_attn.k_rope");
-    Attr attr = {.alpha = 1 / sqrt((double)head),
-                 .head_dim = head,
-                 .heads = heads,
-                 .kv_heads = kv,
-                 .seq_len = b->program->seq_len};
-    Value *o = builder_op(b, OP_attention, "self_attn", (Value *[]){q, k, v, b->batch.positions}, 4,
-                          attr, pos);
+    Value *o = decoder_attention(b, "self_attn", q, k, v, pos);
     return builder_linear(b, o, "self_attn.o_proj", spec->model.hidden_size, pos);
 }
 
@@ -98,32 +97,25 @@ static Value *mlp(Builder *b, Value *x) {
     return builder_linear(b, act, "mlp.down_proj", b->spec->model.hidden_size, pos);
 }
 
-static Value *residual(Builder *b, Value *x, Value *y, const char *name) {
-    Pos pos = spec_pos(b->spec, KEY_model_hidden_size);
-    return builder_op(b, OP_add, name, (Value *[]){x, y}, 2, (Attr){0}, pos);
-}
-
 static Value *decoder_layer(Builder *b, Value *x, RopeTable t) {
-    x = residual(b, x, attention(b, norm(b, x, "input_layernorm"), t), "attn_residual");
-    return residual(b, x, mlp(b, norm(b, x, "post_attention_layernorm")), "mlp_residual");
+    Value *y = attention(b, norm(b, x, "input_layernorm"), t);
+    x = decoder_residual(b, x, y, "attn_residual");
+    y = mlp(b, norm(b, x, "post_attention_layernorm"));
+    return decoder_residual(b, x, y, "mlp_residual");
 }
 
 Value *llama_forward(Builder *b) {
     const Spec *spec = b->spec;
     Pos pos = spec_pos(spec, KEY_model_vocab_size);
-    int64_t table[] = {spec->model.vocab_size, spec->model.hidden_size};
     RopeTable rope = rope_table(b);
-    Value *embed = builder_param(b, "model.embed_tokens.weight", 2, table, INIT_NORMAL,
-                                 spec->model.initializer_range, pos);
-    Value *x = builder_op(b, OP_embedding, "model.embed_tokens",
-                          (Value *[]){b->batch.input_ids, embed}, 2, (Attr){0}, pos);
+    Embedded embed = decoder_embedding(b, b->batch.input_ids, "model.embed_tokens",
+                                       spec->model.vocab_size, pos);
+    Value *x = embed.x;
     for (int64_t i = 0; i < spec->model.num_hidden_layers; i++) {
         b->scope = arena_printf(b->program->arena, "model.layers.%lld.", (long long)i);
         x = decoder_layer(b, x, rope);
     }
     b->scope = "";
     x = norm(b, x, "model.norm");
-    if (!spec->model.tie_word_embeddings)
-        return builder_linear(b, x, "lm_head", spec->model.vocab_size, pos);
-    return builder_op(b, OP_linear, "lm_head", (Value *[]){x, embed}, 2, (Attr){.alpha = 1}, pos);
+    return decoder_head(b, x, spec->model.tie_word_embeddings ? embed.table : NULL);
 }

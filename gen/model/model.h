@@ -66,6 +66,7 @@ const char *model_config(Arena *, const Spec *, DType weights);
 
 /* Each writes its graph up to the logits [rows, vocabulary or classes]. */
 Value *llama_forward(Builder *);
+Value *gpt2_forward(Builder *);
 Value *mlp_forward(Builder *);
 Value *cnn_forward(Builder *);
 Value *mobilenet_v2_forward(Builder *);

@@ -29,8 +29,8 @@ static void mark_needed(Backward *b) {
         const Value *weight = b->program->params[i].weight;
         b->needed[weight->id] = value_trains(weight);
     }
-    if (b->program->stage.sends_gradient)
-        b->needed[b->program->stage.received->id] = true;
+    if (b->program->stage.trained)
+        b->needed[b->program->stage.trained->id] = true;
     for (int i = 0; i < b->graph->op_count; i++) {
         const Op *op = b->graph->ops[i];
         bool any = false;
@@ -206,8 +206,9 @@ static Value *first_gradient(Program *p, const Spec *spec) {
         one->data = unit;
         return p->loss_gradient = one;
     }
-    const char *name = arena_printf(p->arena, "%s.grad", stage->sent->name);
-    return stage->received_gradient = value_stash(p, stage->sent, name);
+    const Value *sent = p->loss_of_micro_step;
+    const char *name = arena_printf(p->arena, "%s.grad", sent->name);
+    return stage->received_gradient = value_stash(p, sent, name);
 }
 
 static void walk(Backward *b) {
@@ -221,18 +222,19 @@ static void walk(Backward *b) {
     }
 }
 
-void pass_autodiff(Program *p, const Spec *spec) {
+bool pass_autodiff(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     Backward b = {.program = p, .graph = graph, .value_count = p->value_count};
     b.parts = arena_array(p->arena, (size_t)p->value_count + 1, sizeof *b.parts);
     b.needed = arena_array(p->arena, (size_t)p->value_count + 1, sizeof *b.needed);
     mark_needed(&b);
     if (!b.needed[p->loss_of_micro_step->id])
-        return;
+        return false;
     contribute(&b, p->loss_of_micro_step, first_gradient(p, spec), false);
     walk(&b);
-    if (!p->stage.sends_gradient)
-        return;
-    p->stage.sent_gradient = backward_of(&b, p->stage.received);
+    if (!p->stage.trained)
+        return true;
+    p->stage.sent_gradient = backward_of(&b, p->stage.trained);
     value_set_role(p->stage.sent_gradient, ROLE_STASH);
+    return true;
 }

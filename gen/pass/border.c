@@ -4,37 +4,43 @@
 
 #include <string.h>
 
-static Op *reader_of(const Graph *graph, const Value *v, int operand) {
-    for (int i = 0; i < graph->op_count; i++) {
-        Op *op = graph->ops[i];
-        if (op->kind == OP_linear && op->in_count > operand && op->in[operand] == v)
-            return op;
-    }
+static Op *reader_of(const GraphUses *uses, const Value *v, int operand) {
+    int count;
+    Op *const *reader = use_readers(uses, v, &count);
+    for (int i = 0; i < count; i++)
+        if (reader[i]->kind == OP_linear && reader[i]->in_count > operand &&
+            reader[i]->in[operand] == v)
+            return reader[i];
     return NULL;
 }
 
-static bool is_exchanged(const Op *op, const Storage *storage) {
-    return op_is(op, TRAIT_COLLECTIVE) &&
-           (op->in[0]->storage == storage || op->out[0]->storage == storage);
+static bool is_exchanged(const GraphUses *uses, const Value *v) {
+    int count;
+    const Op *maker = use_maker(uses, v);
+    Op *const *reader = use_readers(uses, v, &count);
+    bool exchanged = maker && op_is(maker, TRAIT_COLLECTIVE) && maker->out[0] == v;
+    for (int i = 0; i < count; i++)
+        exchanged |= op_is(reader[i], TRAIT_COLLECTIVE) && reader[i]->in[0] == v;
+    return exchanged;
 }
 
-bool border_can_stride(const Graph *graph, const Value *v) {
-    for (int i = 0; i < graph->op_count; i++)
-        if (is_exchanged(graph->ops[i], v->storage))
+bool border_can_stride(const GraphUses *uses, const Value *v) {
+    for (const Value *view = v->storage->views; view; view = view->next_view)
+        if (is_exchanged(uses, view))
             return false;
-    return value_can_move(v);
+    return value_can_stride(v);
 }
 
 /* A site ends in a linear that accumulates onto a plain linear of a frozen weight. */
-static bool match_site(const Graph *graph, Op *base, Site *site) {
+static bool match_site(const GraphUses *uses, Op *base, Site *site) {
     if (base->kind != OP_linear || base->attr.accumulate || base->attr.alpha != 1)
         return false;
     if (base->in[1]->role != ROLE_FROZEN)
         return false;
-    Op *up = reader_of(graph, base->out[0], 2);
+    Op *up = reader_of(uses, base->out[0], 2);
     if (!up || !up->attr.accumulate || !value_trains(up->in[1]))
         return false;
-    Op *down = graph_producer(graph, up->in[0]);
+    Op *down = use_maker(uses, up->in[0]);
     if (!down || down->kind != OP_linear || down->attr.accumulate || !value_trains(down->in[1]))
         return false;
     *site = (Site){.base = base, .down = down, .up = up, .out = value_rows(base->in[1])};
@@ -70,11 +76,12 @@ static const char *joined_name(Arena *arena, const Border *b) {
     return arena_printf(arena, "%s%s", joined, ending);
 }
 
-int border_find(Program *p, const Graph *graph, Border *borders, int capacity) {
+int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity) {
+    const Graph *graph = uses->graph;
     int count = 0;
     for (int i = 0; i < graph->op_count; i++) {
         Site site;
-        if (!match_site(graph, graph->ops[i], &site))
+        if (!match_site(uses, graph->ops[i], &site))
             continue;
         Border *b = group_of(borders, &count, capacity, site.base);
         site.row = b->out;

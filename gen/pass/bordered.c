@@ -63,17 +63,19 @@ static const Border *find_like(const Border *borders, int count, const char *nam
 }
 
 /* Everything that the forward products touch must be free to move; the weights already have where
- * another graph shares the border. */
-static bool can_border(const Graph *graph, const Border *b, const Border *like) {
-    if (!border_can_stride(graph, b->x) || b->x->role != ROLE_ACTIVATION)
+ * another graph shares the border. A border of what no rank has whole would be whole on each. */
+static bool can_border(Program *p, const GraphUses *uses, const Border *b, const Border *like) {
+    if (!border_can_stride(uses, b->x) || b->x->role != ROLE_ACTIVATION)
         return false;
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         if (!like && !value_can_move(s->base->in[1]))
             return false;
+        if (program_param(p, s->up->in[1])->gathered)
+            return false;
         if (!value_can_move(s->up->in[0]) || !value_can_move(s->base->out[0]))
             return false;
-        if (b->count > 1 && !border_can_stride(graph, s->base->out[0]))
+        if (b->count > 1 && !border_can_stride(uses, s->base->out[0]))
             return false;
         if (s->base->observe || s->up->observe)
             return false;
@@ -118,32 +120,34 @@ static void copy_gathered(Program *p, Graph *graph) {
     }
 }
 
-void pass_bordered(Program *p, const Spec *spec) {
+bool pass_bordered(Program *p, const Spec *spec) {
     if (!spec->compile.bordered)
-        return;
+        return false;
     Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
     copy_gathered(p, train);
     copy_gathered(p, evaluate);
+    GraphUses uses = uses_find(p->arena, p, train), uses_again = uses_find(p->arena, p, evaluate);
     Border *borders = arena_array(p->arena, (size_t)train->op_count + 1, sizeof *borders);
     Border *again = arena_array(p->arena, (size_t)evaluate->op_count + 1, sizeof *again);
-    int count = border_find(p, train, borders, train->op_count);
-    int count_again = border_find(p, evaluate, again, evaluate->op_count);
+    int count = border_find(p, &uses, borders, train->op_count);
+    int count_again = border_find(p, &uses_again, again, evaluate->op_count);
     for (int i = 0; i < count; i++) {
-        if (!can_border(train, &borders[i], NULL) || !border_in_order(train, &borders[i]))
+        if (!can_border(p, &uses, &borders[i], NULL) || !border_in_order(train, &borders[i]))
             continue;
         border_place(p, &borders[i], NULL);
-        border_place_forward(p, &borders[i]);
-        border_place_backward(p, train, &borders[i]);
+        border_place_forward(p, &uses, &borders[i]);
+        border_place_backward(p, &uses, &borders[i]);
     }
     border_forward(p, train, borders, count);
     border_backward(p, train, borders, count);
     for (int i = 0; i < count_again; i++) {
         const Border *like = find_like(borders, count, again[i].name);
-        if (!like || !can_border(evaluate, &again[i], like) ||
+        if (!like || !can_border(p, &uses_again, &again[i], like) ||
             !border_in_order(evaluate, &again[i]))
             continue;
         border_place(p, &again[i], like);
-        border_place_forward(p, &again[i]);
+        border_place_forward(p, &uses_again, &again[i]);
     }
     border_forward(p, evaluate, again, count_again);
+    return true;
 }

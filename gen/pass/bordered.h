@@ -28,11 +28,12 @@ typedef struct {
     int64_t in, out, side;
     Value *border;             /* [out + side, in + side]; NULL: left as it is */
     Value *x_u, *y;            /* [T, in + side], [T, out] */
+    Value *u;                  /* [T, side], where backward wants it and not x; NULL: in x_u alone */
     struct Backpath *backpath; /* NULL: its backward is left as it is */
 } Border;
 
 /* The sites of a graph, grouped by x, in the order of the graph. */
-int border_find(Program *, const Graph *, Border *, int capacity);
+int border_find(Program *, const GraphUses *, Border *, int capacity);
 /* Shape and places of a group's storage; makes it unless `like` (same group in another graph) has.
  */
 void border_place(Program *, Border *, const Border *like);
@@ -45,13 +46,13 @@ Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t
 
 /* Whether a value may move to where other columns lie between its rows: what ranks exchange is
  * dense. */
-bool border_can_stride(const Graph *, const Value *);
+bool border_can_stride(const GraphUses *, const Value *);
 /* Nothing reads a site's sum before the last site is done. */
 bool border_in_order(const Graph *, const Border *);
 /* Values that a border's products read and write move into one storage each. Backward stays as it
  * is where a site's low-rank path has another input than x, or a value cannot move. */
-void border_place_forward(Program *, Border *);
-void border_place_backward(Program *, const Graph *, Border *);
+void border_place_forward(Program *, const GraphUses *, Border *);
+void border_place_backward(Program *, const GraphUses *, Border *);
 /* Rewrite the ops of all borders that are placed. */
 void border_forward(Program *, Graph *, const Border *, int count);
 void border_backward(Program *, Graph *, const Border *, int count);

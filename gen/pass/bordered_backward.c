@@ -18,23 +18,23 @@ typedef struct Backpath {
 } Backpath;
 
 /* The product whose second operand is `b` and that transposes nothing. */
-static Op *product_with(const Graph *graph, const Value *b) {
-    for (int i = 0; i < graph->op_count; i++) {
-        Op *op = graph->ops[i];
-        if (op->kind == OP_matmul && !op->attr.transpose_a && op->in[1] == b)
-            return op;
-    }
+static Op *product_with(const GraphUses *uses, const Value *b) {
+    int count;
+    Op *const *reader = use_readers(uses, b, &count);
+    for (int i = 0; i < count; i++)
+        if (reader[i]->kind == OP_matmul && !reader[i]->attr.transpose_a && reader[i]->in[1] == b)
+            return reader[i];
     return NULL;
 }
 
-static bool find_returns(const Graph *graph, const Border *b, Backpath *path) {
+static bool find_returns(const GraphUses *uses, const Border *b, Backpath *path) {
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         Return *r = &path->site[i];
         if (s->down->in[0] != b->x)
             return false;
-        *r = (Return){product_with(graph, s->up->in[1]), product_with(graph, s->down->in[1]),
-                      product_with(graph, s->base->in[1])};
+        *r = (Return){product_with(uses, s->up->in[1]), product_with(uses, s->down->in[1]),
+                      product_with(uses, s->base->in[1])};
         if (!r->v || !r->through_a || !r->through_w)
             return false;
         if (r->through_a->in[0] != r->v->out[0] || r->through_w->in[0] != r->v->in[0])
@@ -50,11 +50,23 @@ static bool is_member(const Border *b, const Backpath *path, const Op *op) {
     return false;
 }
 
-static bool find_writers(const Graph *graph, const Border *b, Backpath *path) {
+/* The ops from the first to the last that writes to the storage. */
+static void writers_of(const GraphUses *uses, const Storage *storage, int *first, int *last) {
+    *first = uses->graph->op_count;
+    *last = -1;
+    for (const Value *view = storage->views; view; view = view->next_view) {
+        const Op *maker = use_maker(uses, view);
+        *first = maker && maker->id < *first ? maker->id : *first;
+        *last = maker && maker->id > *last ? maker->id : *last;
+    }
+}
+
+static bool find_writers(const GraphUses *uses, const Border *b, Backpath *path) {
     const Value *dx = path->site[0].through_w->out[0];
-    int members = 0;
-    for (int i = 0; i < graph->op_count; i++) {
-        Op *op = graph->ops[i];
+    int members = 0, first, last;
+    writers_of(uses, dx->storage, &first, &last);
+    for (int i = first; i <= last; i++) {
+        Op *op = uses->graph->ops[i];
         if (op->out[0]->storage != dx->storage)
             continue;
         if (members == 2 * b->count && op->kind == OP_all_reduce)
@@ -71,10 +83,10 @@ static bool find_writers(const Graph *graph, const Border *b, Backpath *path) {
     return true;
 }
 
-static bool values_can_move(const Graph *graph, const Border *b, const Backpath *path) {
+static bool values_can_move(const GraphUses *uses, const Border *b, const Backpath *path) {
     for (int i = 0; i < b->count; i++) {
         const Value *dy = path->site[i].v->in[0], *v = path->site[i].v->out[0];
-        if (!border_can_stride(graph, dy) || !value_can_move(v) || dy->role != ROLE_ACTIVATION)
+        if (!border_can_stride(uses, dy) || !value_can_move(v) || dy->role != ROLE_ACTIVATION)
             return false;
         for (int k = 0; k < i; k++)
             if (path->site[k].v->in[0]->storage == dy->storage)
@@ -92,10 +104,10 @@ static int first_v(const Border *b, const Backpath *path) {
 }
 
 /* All of dy is there when the first v is made. */
-static bool in_order(const Graph *graph, const Border *b, const Backpath *path) {
+static bool in_order(const GraphUses *uses, const Border *b, const Backpath *path) {
     int first = first_v(b, path);
     for (int i = 0; i < b->count; i++) {
-        const Op *producer = graph_producer(graph, path->site[i].v->in[0]);
+        const Op *producer = use_maker(uses, path->site[i].v->in[0]);
         if (!producer || producer->id >= first)
             return false;
     }
@@ -126,11 +138,11 @@ static void add_v(Program *p, Graph *graph, const Border *b) {
                 b->x->pos);
 }
 
-void border_place_backward(Program *p, const Graph *graph, Border *b) {
+void border_place_backward(Program *p, const GraphUses *uses, Border *b) {
     Backpath path = {0};
-    if (!find_returns(graph, b, &path) || !find_writers(graph, b, &path))
+    if (!find_returns(uses, b, &path) || !find_writers(uses, b, &path))
         return;
-    if (!values_can_move(graph, b, &path) || !in_order(graph, b, &path))
+    if (!values_can_move(uses, b, &path) || !in_order(uses, b, &path))
         return;
     path.dy_v = place(p, b, &path);
     b->backpath = arena_alloc(p->arena, sizeof path);

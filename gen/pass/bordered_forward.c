@@ -10,7 +10,7 @@ static bool sums_are_read(const Op *op, const Border *b) {
 }
 
 bool border_in_order(const Graph *graph, const Border *b) {
-    for (int i = 0; i <= b->site[b->count - 1].up->id; i++)
+    for (int i = b->site[0].base->id; i <= b->site[b->count - 1].up->id; i++)
         if (sums_are_read(graph->ops[i], b))
             return false;
     return true;
@@ -35,16 +35,36 @@ static void add_down(Program *p, Graph *graph, const Border *b) {
 /* u of one site whose input differs from x, by dropout for instance. */
 static void add_down_of(Program *p, Graph *graph, const Border *b, const Site *s) {
     Value *a = border_part(p, b, b->out + s->side, s->width, 0, b->in, "A");
-    Value *u = value_columns(p, b->x_u, b->in + s->side, s->width, s->down->name);
+    Value *u = b->u ? value_columns(p, b->u, s->side, s->width, s->down->name)
+                    : value_columns(p, b->x_u, b->in + s->side, s->width, s->down->name);
     op_add_into(p, graph, OP_linear, s->down->name, (Value *[]){s->down->in[0], a}, 2, &u, 1,
                 (Attr){.alpha = 1}, s->down->pos);
 }
 
+static void copy_u(Program *p, Graph *graph, const Border *b) {
+    const char *name = arena_printf(p->arena, "%s.u", b->name);
+    Value *u = b->u, *to = value_columns(p, b->x_u, b->in, b->side, name);
+    op_add_into(p, graph, OP_cast, name, &u, 1, &to, 1, (Attr){0}, b->site[0].down->pos);
+}
+
 static void add_sum(Program *p, Graph *graph, const Border *b) {
+    if (b->u)
+        copy_u(p, graph, b);
     const char *name = arena_printf(p->arena, "%s.y", b->name);
     Value *top = border_part(p, b, 0, b->out, 0, b->in + b->side, "W|sB"), *y = b->y;
     op_add_into(p, graph, OP_linear, name, (Value *[]){b->x_u, top}, 2, &y, 1, (Attr){.alpha = 1},
                 b->site[0].base->pos);
+}
+
+/* Whether x is what frozen linears alone read, and neither adapters nor backward. In one storage with
+ * u, which backward reads, it would be kept for nothing. */
+static bool ends_in_forward(const GraphUses *uses, const Border *b) {
+    int count;
+    Op *const *reader = use_readers(uses, b->x, &count);
+    for (int i = 0; i < count; i++)
+        if (reader[i]->kind != OP_linear || reader[i]->in[1]->role != ROLE_FROZEN)
+            return false;
+    return true;
 }
 
 static Value *place_input(Program *p, const Border *b) {
@@ -54,7 +74,9 @@ static Value *place_input(Program *p, const Border *b) {
     value_move(b->x, value_columns(p, xu, 0, b->in, b->x->name));
     for (int i = 0; i < b->count; i++) {
         Value *u = b->site[i].up->in[0];
-        value_move(u, value_columns(p, xu, b->in + b->site[i].side, b->site[i].rank, u->name));
+        Value *in = b->u ? b->u : xu;
+        int64_t first = b->site[i].side + (b->u ? 0 : b->in);
+        value_move(u, value_columns(p, in, first, b->site[i].rank, u->name));
     }
     return xu;
 }
@@ -70,7 +92,10 @@ static Value *place_output(Program *p, const Border *b) {
     return y;
 }
 
-void border_place_forward(Program *p, Border *b) {
+void border_place_forward(Program *p, const GraphUses *uses, Border *b) {
+    if (ends_in_forward(uses, b))
+        b->u = value_2d(p, arena_printf(p->arena, "%s.u_kept", b->name), ROLE_ACTIVATION,
+                        p->activation, value_rows(b->x), b->side, b->x->pos);
     b->x_u = place_input(p, b);
     b->y = place_output(p, b);
 }

@@ -176,9 +176,10 @@ static void chunk_all(Program *p, Graph *graph, int64_t size) {
             chunk(p, graph, ops[i], size);
 }
 
-void pass_chunk_head(Program *p, const Spec *spec) {
+bool pass_chunk_head(Program *p, const Spec *spec) {
     if (!spec->compile.chunked_head)
-        return;
-    chunk_all(p, &p->entry[ENTRY_MICRO_STEP], spec->compile.head_chunk_tokens);
-    chunk_all(p, &p->entry[ENTRY_EVALUATE], spec->compile.head_chunk_tokens);
+        return false;
+    for (int i = 0; program_forward(p, i); i++)
+        chunk_all(p, program_forward(p, i), spec->compile.head_chunk_tokens);
+    return true;
 }

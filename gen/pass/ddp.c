@@ -7,14 +7,22 @@
  * what one rank with all the batches would. What is drawn at random goes by a row's place in all
  * ranks' batches. */
 #include "pass/pass.h"
+#include "pass/train_state.h"
 
-/* What read an operand that lies in the run reads it from the sums. */
-static void read_sums(Program *p, Graph *graph, Value *sums) {
-    for (int i = 0; i < graph->op_count; i++)
-        for (int k = 0; k < graph->ops[i]->in_count; k++) {
-            Value *v = graph->ops[i]->in[k];
+Value *join_metrics(Program *p, Value *run, const char *name) {
+    for (int i = 0; i < p->counters.metric_count; i++)
+        if (p->counters.metrics[i].step_sum)
+            run = value_join(p, run, p->counters.metrics[i].step_sum, name);
+    return run;
+}
+
+void read_sums(Program *p, Op *const *ops, int count, Value *sums) {
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < ops[i]->in_count; k++) {
+            Value *v = ops[i]->in[k];
             if (value_overlaps(v, sums))
-                graph->ops[i]->in[k] = value_at(p, sums, v->offset, v->rank, v->dim, v->name);
+                ops[i]->in[k] =
+                    value_at(p, sums, v->offset - sums->offset, v->rank, v->dim, v->name);
         }
 }
 
@@ -28,25 +36,24 @@ static void put_first(Program *p, Graph *graph, Op *op) {
     graph_set_ops(p, graph, ops, count);
 }
 
-void pass_ddp(Program *p, const Spec *spec) {
+bool pass_ddp(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     if (spec->parallelism.data_parallel_mode != PARALLEL_DDP)
-        return;
+        return false;
     p->mesh.size[AXIS_REPLICATE] = spec->parallelism.data_parallel_replicate_degree;
     p->mesh.size[AXIS_SHARD] = spec->parallelism.data_parallel_shard_degree;
     if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !p->train.gradient)
-        return;
+        return false;
     if (p->mesh.size[AXIS_SHARD] > 1)
-        return; /* pass_shard sums what is shared out */
+        return false; /* pass_shard sums what is shared out */
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
-    for (int i = 0; i < p->counters.metric_count; i++)
-        if (p->counters.metrics[i].step_sum)
-            run = value_join(p, run, p->counters.metrics[i].step_sum, "gradient_and_loss");
+    run = join_metrics(p, run, "gradient_and_loss");
     Value *sums = value_alias(p, run, "gradient_and_loss");
-    read_sums(p, update, sums);
+    read_sums(p, update->ops, update->op_count, sums);
     Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1,
                          (Attr){.group = GROUP_DATA},
                          spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
     op->observe = "grad";
     put_first(p, update, op);
+    return true;
 }

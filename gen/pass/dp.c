@@ -111,18 +111,26 @@ static Op *reader_of(const Graph *graph, const Value *v) {
     internal_fault(__FILE__, __LINE__, "nothing reads %s", v->name);
 }
 
-/* What became of the samples' losses in micro_step becomes of all cards' in collect. */
-static void collect_losses(Dp *d) {
-    Program *p = d->program;
-    Op *sum = graph_producer(d->step, p->loss_of_micro_step);
-    Op *add = reader_of(d->step, sum->out[0]);
-    ENSURE(sum->kind == OP_sum && add->kind == OP_add, "the loss is no sum over samples");
-    p->loss_of_micro_step = sum->in[0];
+/* What the samples add to a figure of the step; it becomes of all cards' in collect. */
+static Value *collect_figure(Dp *d, Value *total) {
+    Op *add = reader_of(d->step, total);
+    Op *sum = graph_producer(d->step, add->in[1]);
+    ENSURE(add->kind == OP_add && sum->kind == OP_sum, "%s is no sum over samples", total->name);
+    Value *of_samples = sum->in[0];
     take_out(d, sum);
     take_out(d, add);
-    sum->in[0] = gather(d, sum->in[0]);
-    graph_add(p, d->collect, sum);
-    graph_add(p, d->collect, add);
+    sum->in[0] = gather(d, of_samples);
+    graph_add(d->program, d->collect, sum);
+    graph_add(d->program, d->collect, add);
+    return of_samples;
+}
+
+static void collect_figures(Dp *d) {
+    Counters *c = &d->program->counters;
+    d->program->loss_of_micro_step = collect_figure(d, c->step_loss);
+    for (int i = 0; i < c->metric_count; i++)
+        if (c->metrics[i].step_sum)
+            collect_figure(d, c->metrics[i].step_sum);
 }
 
 static void collect_logits(Dp *d) {
@@ -198,16 +206,17 @@ static void collect_gradients(Dp *d) {
         sum = add_to(d, sum, parts[c]);
 }
 
-void pass_dp(Program *p, const Spec *spec) {
+bool pass_dp(Program *p, const Spec *spec) {
     int64_t cards = spec->parallelism.data_parallel_replicate_degree;
     if (spec->parallelism.data_parallel_mode != PARALLEL_DP || cards == 1 || !p->train.gradient)
-        return;
+        return false;
     p->cards = cards;
     Dp d = {p, entry(p, ENTRY_MICRO_STEP), entry(p, ENTRY_COLLECT),
             spec_pos(spec, KEY_parallelism_data_parallel_mode)};
     if (spec->parallelism.gather_outputs)
         collect_logits(&d);
-    collect_losses(&d);
+    collect_figures(&d);
     collect_gradients(&d);
     build_replicate(&d);
+    return true;
 }

@@ -5,8 +5,10 @@
  * Requires forward graphs that end in a cross_entropy, and the adapter in them. The reference is what
  * forward is without all that reads the adapter, once more: the same weights, no second model. It
  * stands behind forward, so that one value at a time lies between forward's layers, as recompute
- * needs it, and holds no more than a layer's activations. A sequence's log-probability is a sum over
- * rows of the loss, whose gradient is then one number a sequence. */
+ * needs it, and holds no more than a layer's activations. Or it is an entry of its own, which runs
+ * before training, and a batch brings what that made: then there need be no adapter, for the weights
+ * are still those that training begins with. A sequence's log-probability is a sum over rows of the
+ * loss, whose gradient is then one number a sequence. */
 #include "pass/pass.h"
 
 static const struct {
@@ -25,6 +27,9 @@ typedef struct {
     const Spec *spec;
     Pos pos;
     Value *one;
+    int64_t packed;  /* pairs in two rows; */
+    Value *sequence; /* where they may be several: of each place the sequence that it belongs to */
+    Value *given;    /* of the reference, by the batch; NULL: it is computed beside forward */
     bool training;
 } Dpo;
 
@@ -42,11 +47,17 @@ static bool reads_adapter(const Op *op) {
     return false;
 }
 
-/* The operands that count without the adapter: of what adds a low-rank path, the sum so far. */
+/* What stands for the result of an op that reads the adapter where there is none: of what adds a
+ * low-rank path, the sum so far; of what scales that, what it scales. */
+static Value *const *unadapted(const Op *op) {
+    return &op->in[op->attr.accumulate ? op->in_count - 1 : 0];
+}
+
+/* The operands that count without the adapter. */
 static Value *const *own_operands(const Op *op, int *count) {
-    bool adapted = reads_adapter(op);
-    *count = !adapted ? op->in_count : op->attr.accumulate ? 1 : 0;
-    return adapted && *count ? &op->in[op->in_count - 1] : op->in;
+    bool adapted = reads_adapter(op), changes = op->attr.accumulate || op->kind == OP_scale_columns;
+    *count = !adapted ? op->in_count : changes ? 1 : 0;
+    return adapted && changes ? unadapted(op) : op->in;
 }
 
 /* By value id: what the loss depends on without the adapter. */
@@ -82,7 +93,7 @@ static Value *add_reference(const Dpo *d, Op *const *ops, int count) {
         if (!needed[op->out[0]->id])
             continue;
         if (reads_adapter(op))
-            now[op->out[0]->id] = now[op->in[op->in_count - 1]->id];
+            now[op->out[0]->id] = now[(*unadapted(op))->id];
         else
             copy_op(d, op, now);
     }
@@ -96,10 +107,33 @@ static Attr as_sequences(const Dpo *d) {
     return (Attr){.rows = d->program->tokens / d->program->seq_len};
 }
 
-static Value *sum_sequences(const Dpo *d, Value *rows, const char *name) {
-    Value *wide = add(d, OP_reshape, arena_printf(d->program->arena, "%s.rows", name), &rows, 1,
-                      as_sequences(d));
-    return add(d, OP_sequence_sum, name, &wide, 1, (Attr){0});
+static Value *sequences_of(const Dpo *d, Value *rows, const char *name) {
+    return add(d, OP_reshape, arena_printf(d->program->arena, "%s.rows", name), &rows, 1,
+               as_sequences(d));
+}
+
+/* Into `to`, where it is not NULL. */
+static Value *sum_sequences(const Dpo *d, Value *rows, const char *name, Value *to) {
+    Value *wide = sequences_of(d, rows, name), *in[] = {wide, NULL, d->sequence};
+    if (d->sequence)
+        in[1] = value_reshaped(d->program, d->sequence, value_rows(wide), value_cols(wide));
+    Attr attr = {.rows = d->sequence ? d->packed : 0};
+    OpKind kind = d->sequence ? OP_packed_sum : OP_sequence_sum;
+    int count = d->sequence ? 3 : 1;
+    if (!to)
+        return add(d, kind, name, in, count, attr);
+    op_add_into(d->program, d->graph, kind, name, in, count, &to, 1, attr, d->pos);
+    return to;
+}
+
+static Value *count_targets(const Dpo *d, Value *labels) {
+    Program *p = d->program;
+    int64_t rows = p->tokens / p->seq_len;
+    Value *in[] = {value_reshaped(p, labels, rows, p->seq_len), NULL};
+    if (!d->sequence)
+        return add(d, OP_target_count, "targets", in, 1, (Attr){0});
+    in[1] = value_reshaped(p, d->sequence, rows, p->seq_len);
+    return add(d, OP_packed_count, "targets", in, 2, (Attr){.rows = d->packed});
 }
 
 static void add_figure(const Dpo *d, Value *rows, const char *name, Value *total) {
@@ -123,16 +157,14 @@ static Value *add_pair_loss(const Dpo *d, const Op *loss, Value *weight, Op *con
                                      [DPO_IPO] = PAIR_IPO,
                                      [DPO_HINGE] = PAIR_HINGE,
                                      [DPO_ROBUST] = PAIR_ROBUST};
-    Program *p = d->program;
     bool smooths = d->spec->dpo.loss_type == DPO_SIGMOID || d->spec->dpo.loss_type == DPO_ROBUST;
     Attr attr = {.pair_loss = kinds[d->spec->dpo.loss_type],
                  .beta = d->spec->dpo.beta,
                  .label_smoothing = smooths ? d->spec->dpo.label_smoothing : 0};
-    int64_t sequences = p->tokens / p->seq_len;
-    Value *labels = value_reshaped(p, loss->in[1], sequences, p->seq_len);
-    Value *targets = add(d, OP_target_count, "targets", &labels, 1, (Attr){0});
-    Value *policy = sum_sequences(d, loss->out[0], "nll");
-    Value *reference = sum_sequences(d, add_reference(d, ops, count), "reference.nll");
+    Value *targets = count_targets(d, loss->in[1]);
+    Value *policy = sum_sequences(d, loss->out[0], "nll", NULL);
+    Value *reference =
+        d->given ? d->given : sum_sequences(d, add_reference(d, ops, count), "reference.nll", NULL);
     Value *in[] = {policy, reference, targets, weight};
     add_figures(d, in, attr);
     return add(d, OP_pair_loss, "pair_loss", in, 4, attr);
@@ -154,6 +186,24 @@ static void rewrite(const Dpo *d) {
         if (ops[i] == loss)
             pair_loss = add_pair_loss(d, loss, weight, ops, i + 1);
     }
+}
+
+/* A number a sequence. */
+static Value *new_of_sequences(const Dpo *d, const char *name, Role role) {
+    Program *p = d->program;
+    return value_2d(p, name, role, p->real, p->tokens / p->seq_len * d->packed, 1, d->pos);
+}
+
+/* The reference as an entry, made of evaluate's forward, which draws nothing; gives what it makes. */
+static Value *make_entry(Dpo *d) {
+    Program *p = d->program;
+    const Graph *evaluate = &p->entry[ENTRY_EVALUATE];
+    Value *made = new_of_sequences(d, "sequence_nll", ROLE_COUNTER);
+    int count = 0;
+    while (evaluate->ops[count++]->kind != OP_cross_entropy)
+        continue;
+    d->graph = &p->entry[ENTRY_REFERENCE];
+    return sum_sequences(d, add_reference(d, evaluate->ops, count), "reference.nll", made);
 }
 
 /* What evaluate adds up, and what micro_step does, update keeping that of each step. */
@@ -185,22 +235,46 @@ static void record_figures(const Dpo *d) {
     }
 }
 
-static void tell_loader(Program *p, const Spec *spec) {
-    LoaderSetting *items = arena_array(p->arena, 2, sizeof *items);
+static const char *forward_facts(Arena *arena, const Spec *spec) {
+    StrBuf text = {0};
+    spec_print_forward(spec, &text);
+    const char *facts = arena_printf(arena, "%s", text.text);
+    sb_free(&text);
+    return facts;
+}
+
+/* `made`: by the entry; NULL: there is none. */
+static void tell_loader(Program *p, const Spec *spec, const Value *made) {
+    LoaderSetting *items = arena_array(p->arena, 5, sizeof *items);
+    int count = 2;
     items[0] = (LoaderSetting){.field = "seq_len", .kind = SETTING_INT, .integer = p->seq_len};
     items[1] = (LoaderSetting){.field = "drop_overlong",
                                .kind = SETTING_BOOL,
                                .integer = spec->data.overlong == OVERLONG_DROP};
-    p->loader = (LoaderSettings){.field = "pairs", .type = "RtPairs", .items = items, .count = 2};
+    if (spec->data.packing)
+        items[count++] = (LoaderSetting){
+            .field = "packed", .kind = SETTING_INT, .integer = spec->dpo.max_packed_pairs};
+    if (made) {
+        items[count++] = (LoaderSetting){.field = "made", .kind = SETTING_PLACE, .place = made};
+        items[count++] = (LoaderSetting){
+            .field = "facts", .kind = SETTING_TEXT, .text = forward_facts(p->arena, spec)};
+    }
+    p->loader =
+        (LoaderSettings){.field = "pairs", .type = "RtPairs", .items = items, .count = count};
 }
 
-void pass_dpo(Program *p, const Spec *spec) {
+bool pass_dpo(Program *p, const Spec *spec) {
     static const double unit[] = {1};
     if (spec->training.task != TASK_DPO)
-        return;
+        return false;
     Dpo d = {.program = p, .spec = spec, .pos = spec_pos(spec, KEY_training_task)};
     d.one = value_1d(p, "one", ROLE_CONSTANT, p->real, 1, d.pos);
     d.one->data = unit;
+    d.packed = spec->data.packing ? spec->dpo.max_packed_pairs : 1;
+    if (spec->data.packing)
+        d.sequence = value_2d(p, "sequence", ROLE_INPUT, DT_I32, p->tokens, 1, d.pos);
+    if (spec->dpo.precompute_ref_log_probs)
+        d.given = new_of_sequences(&d, "reference_nll", ROLE_INPUT);
     make_counters(&d);
     d.graph = &p->entry[ENTRY_MICRO_STEP];
     d.training = true;
@@ -209,5 +283,6 @@ void pass_dpo(Program *p, const Spec *spec) {
     d.training = false;
     rewrite(&d);
     record_figures(&d);
-    tell_loader(p, spec);
+    tell_loader(p, spec, d.given ? make_entry(&d) : NULL);
+    return true;
 }

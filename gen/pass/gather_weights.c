@@ -1,6 +1,7 @@
 /* Weights that no rank keeps whole are gathered for as long as they are read (stage 3 of ZeRO).
  *
- * Requires all other ops in their places, recomputation included. The readers of one module's weights
+ * Requires all other ops in their places, recomputation included, and a pipeline's stage cut in its
+ * entries, each of which gathers for itself. The readers of one module's weights
  * that no other module's stand between are a visit; for each visit an all_gather fills a buffer, which
  * these read in the weights' place. It stands behind the first op of the visit before it and is held
  * back until then, so that it may run beside the rest, which does not wait for it, and no more than two
@@ -76,8 +77,8 @@ static void gather(Gathering *g, const Visit *visit, Op *after) {
 static Op *reading_copies(const Gathering *g, const Op *op) {
     Op *made = arena_alloc(g->p->arena, sizeof *made);
     *made = *op;
-    if (op->after)
-        made->after = g->made[op->after->id];
+    if (op->after && op->after->id < g->count && g->ops[op->after->id] == op->after)
+        made->after = g->made[op->after->id]; /* else it is in an entry before this one */
     for (int k = 0; k < op->in_count; k++) {
         int index = gathered_index(g->p, op->in[k]);
         if (index >= 0)
@@ -110,15 +111,20 @@ static void gather_in(Program *p, Graph *graph, Pos pos) {
         rewrite(&g);
 }
 
-void pass_gather_weights(Program *p, const Spec *spec) {
+bool pass_gather_weights(Program *p, const Spec *spec) {
     if (!p->gathered_count)
-        return;
+        return false;
     p->ungathered = p->entry[ENTRY_MICRO_STEP];
+    p->ungathered_backward = p->entry[ENTRY_BACKWARD];
     for (int e = 0; e < ENTRY_COUNT; e++)
         gather_in(p, &p->entry[e], spec_pos(spec, KEY_parallelism_shard_stage));
+    return true;
 }
 
 void ungather_weights(Program *p) {
-    if (p->gathered_count)
-        graph_set_ops(p, &p->entry[ENTRY_MICRO_STEP], p->ungathered.ops, p->ungathered.op_count);
+    const Graph *backward = &p->ungathered_backward;
+    if (!p->gathered_count)
+        return;
+    graph_set_ops(p, &p->entry[ENTRY_MICRO_STEP], p->ungathered.ops, p->ungathered.op_count);
+    graph_set_ops(p, &p->entry[ENTRY_BACKWARD], backward->ops, backward->op_count);
 }

@@ -121,12 +121,13 @@ static void rewrite(Program *p, Graph *graph, const Spec *spec) {
     }
 }
 
-void pass_lora(Program *p, const Spec *spec) {
+bool pass_lora(Program *p, const Spec *spec) {
     if (spec->adapter.type != ADAPTER_LORA)
-        return;
+        return false;
     check_targets(p, spec);
     freeze_base(p);
-    rewrite(p, &p->entry[ENTRY_MICRO_STEP], spec);
-    rewrite(p, &p->entry[ENTRY_EVALUATE], spec);
+    for (int i = 0; program_forward(p, i); i++)
+        rewrite(p, program_forward(p, i), spec);
     p->adapter_json = peft_config(p, spec);
+    return true;
 }

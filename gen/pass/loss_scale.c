@@ -27,11 +27,11 @@ static void go_on_after_skips(Op *advance, const Value *bad_step) {
     advance->out_count--;
 }
 
-void pass_loss_scale(Program *p, const Spec *spec) {
+bool pass_loss_scale(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     Op *clip = graph_find(update, OP_clip_factor);
     if (spec->precision.dtype != PRECISION_FP16 || !clip)
-        return;
+        return false;
     Pos pos = spec_pos(spec, KEY_precision_dtype);
     make_counters(p, pos);
     scale_loss(p);
@@ -45,4 +45,5 @@ void pass_loss_scale(Program *p, const Spec *spec) {
                  .backoff = spec->precision.backoff_factor,
                  .interval = spec->precision.growth_interval};
     op_add_into(p, update, OP_update_scale, "update_scale", in, 4, out, 3, attr, pos);
+    return true;
 }

@@ -40,8 +40,9 @@ static void lower(Program *p, Graph *graph) {
     }
 }
 
-void pass_lower(Program *p, const Spec *spec) {
+bool pass_lower(Program *p, const Spec *spec) {
     (void)spec;
     for (int e = 0; e < ENTRY_COUNT; e++)
         lower(p, &p->entry[e]);
+    return true;
 }

@@ -1,7 +1,11 @@
 /* Builds the update graph: sums of gradients that ranks have parts of, gradient norm, clipping
- * factor, AdamW or SGD, counters, and zeroed gradients where the next step's micro-steps add to
- * them. Requires the train state. */
+ * factor, AdamW, perhaps with moments of 8 bits, or SGD, counters, and zeroed gradients where the next
+ * step's micro-steps add to them. Requires the train state. */
 #include "pass/pass.h"
+#include "pass/quantize_maps.h"
+#include "pass/train_state.h"
+
+#include <float.h>
 
 static Value *sum_over(Program *p, Graph *graph, Value *v, RankGroup group, const char *name,
                        Pos pos) {
@@ -19,31 +23,51 @@ static Value *squares(Program *p, Graph *graph, Value *gradient, const char *nam
         ->out[0];
 }
 
+/* The squares of kinds that follow each other and that ranks share out alike, summed over these. */
+static Value *squares_of(Program *p, Graph *graph, const TrainKind *first, int count, Pos pos) {
+    const char *name = first->shard ? "grad_norm.sharded" : "grad_norm.shared";
+    int64_t rows = first[count - 1].first + first[count - 1].rows - first->first;
+    if (rows == value_rows(p->train.gradient) && !first->shard)
+        return squares(p, graph, p->train.gradient, "grad_norm", pos);
+    Value *own = value_row_range(p, p->train.gradient, first->first, rows,
+                                 first->shard ? "gradient.sharded" : "gradient.shared");
+    Value *sum = squares(p, graph, own, name, pos);
+    return first->shard ? sum_over(p, graph, sum, first->shard, "grad_norm.sharded.sum", pos) : sum;
+}
+
 /* The square of the norm of all gradients, each rank's own ones and, once, those that all have. */
 static Value *norm_squared(Program *p, Graph *graph, Pos pos) {
     const TrainState *s = &p->train;
-    int64_t rows = value_rows(s->gradient);
-    if (!s->shard_rows)
-        return squares(p, graph, s->gradient, "grad_norm", pos);
-    Value *own = value_row_range(p, s->gradient, 0, s->shard_rows, "gradient.sharded");
-    Value *sum = squares(p, graph, own, "grad_norm.sharded", pos);
-    sum = sum_over(p, graph, sum, s->shard, "grad_norm.sharded.sum", pos);
-    if (s->shard_rows == rows)
-        return sum;
-    Value *shared =
-        value_row_range(p, s->gradient, s->shard_rows, rows - s->shard_rows, "gradient.shared");
-    Value *in[] = {sum, squares(p, graph, shared, "grad_norm.shared", pos)};
-    return op_add(p, graph, OP_add, "grad_norm.squared", in, 2, (Attr){0}, pos)->out[0];
+    Value *all = NULL;
+    for (int i = 0, count; i < s->kind_count; i += count) {
+        for (count = 1; i + count < s->kind_count; count++)
+            if (s->kinds[i + count].shard != s->kinds[i].shard)
+                break;
+        Value *in[] = {all, squares_of(p, graph, &s->kinds[i], count, pos)};
+        all = all ? op_add(p, graph, OP_add, "grad_norm.squared", in, 2, (Attr){0}, pos)->out[0]
+                  : in[1];
+    }
+    return all;
 }
 
 /* Gradients of which each rank has a part. */
 static void add_up_partial(Program *p, Graph *graph, Pos pos) {
-    const TrainState *s = &p->train;
-    if (!s->partial_rows)
-        return;
-    Value *part =
-        value_row_range(p, s->gradient, s->shard_rows, s->partial_rows, "gradient.partial");
-    sum_over(p, graph, part, s->partial, "gradient.partial", pos);
+    for (int i = 0; i < p->train.kind_count; i++) {
+        const TrainKind *kind = &p->train.kinds[i];
+        if (!kind->partial)
+            continue;
+        Value *part =
+            value_row_range(p, p->train.gradient, kind->first, kind->rows, "gradient.partial");
+        sum_over(p, graph, part, kind->partial, "gradient.partial", pos);
+    }
+}
+
+/* Whether gradients are not what they will be before ranks have summed some up. */
+static bool are_parts(const TrainState *s) {
+    bool found = false;
+    for (int i = 0; i < s->kind_count; i++)
+        found |= (s->kinds[i].shard | s->kinds[i].partial) != 0;
+    return found;
 }
 
 static Value *clip(Program *p, Graph *graph, const Spec *spec) {
@@ -55,28 +79,105 @@ static Value *clip(Program *p, Graph *graph, const Spec *spec) {
                     value_alias(p, c->grad_norm, "grad_norm")};
     Attr attr = {.max_norm = spec->training.max_grad_norm};
     Op *op = op_add_into(p, graph, OP_clip_factor, "clip_factor", in, 4, out, 2, attr, pos);
-    if (p->train.shard | p->train.partial)
+    if (are_parts(&p->train))
         op->observe = "grad"; /* all of them are what they will be */
     return out[0];
+}
+
+static Attr adamw_attr(const Spec *spec) {
+    return (Attr){.beta1 = spec->optimizer.beta1,
+                  .beta2 = spec->optimizer.beta2,
+                  .eps = spec->optimizer.eps,
+                  .weight_decay = spec->optimizer.weight_decay};
+}
+
+/* What lies behind the rows whose moments are codes. */
+static Value *behind(Program *p, Value *run) {
+    int64_t first = p->train.coded.rows, rows = value_rows(run);
+    return first ? value_row_range(p, run, first, rows - first, run->name) : run;
 }
 
 static void adamw(Program *p, Graph *graph, const Spec *spec, Value *factor) {
     Counters *c = &p->counters;
     TrainState *s = &p->train;
-    Attr attr = {.beta1 = spec->optimizer.beta1,
-                 .beta2 = spec->optimizer.beta2,
-                 .eps = spec->optimizer.eps,
-                 .weight_decay = spec->optimizer.weight_decay};
-    Value *in[] = {s->master, s->gradient,         s->exp_avg,          s->exp_avg_sq, factor,
-                   c->lr,     c->bias_correction1, c->bias_correction2, c->step,       c->applied};
-    Value *out[] = {value_alias(p, s->master, "new.master"),
+    Value *master = behind(p, s->master), *gradient = behind(p, s->gradient);
+    Value *in[] = {master, gradient,         s->exp_avg,          s->exp_avg_sq, factor,
+                   c->lr,  c->bias_correction1, c->bias_correction2, c->step,       c->applied};
+    Value *out[] = {value_alias(p, master, "new.master"),
                     value_alias(p, s->exp_avg, "new.exp_avg"),
                     value_alias(p, s->exp_avg_sq, "new.exp_avg_sq"), NULL};
     int out_count = 3;
     if (s->master != s->weight)
-        out[out_count++] = value_alias(p, s->weight, "new.weight");
-    op_add_into(p, graph, OP_adamw, "adamw", in, 10, out, out_count, attr,
+        out[out_count++] = value_alias(p, behind(p, s->weight), "new.weight");
+    op_add_into(p, graph, OP_adamw, "adamw", in, 10, out, out_count, adamw_attr(spec),
                 spec_pos(spec, KEY_optimizer_name));
+}
+
+/* The rows whose moments are codes, a block a row. */
+static Value *in_blocks(Program *p, Value *run) {
+    Value *rows = value_row_range(p, run, 0, p->train.coded.rows, run->name);
+    return value_reshaped(p, rows, value_elements(rows) / STATE_BLOCK, STATE_BLOCK);
+}
+
+static Value *table(Program *p, const char *name, const double *data, int count) {
+    Value *v = value_2d(p, name, ROLE_CONSTANT, DT_F32, count, 1, (Pos){0});
+    v->data = data;
+    return v;
+}
+
+/* What is below zero stays so, as in bitsandbytes' kernel: no code of it stands for zero. */
+static double *signed_bounds(Arena *arena, const double *map) {
+    double *bounds = map_bounds(arena, map, DYNAMIC_CODES);
+    for (int i = 0; i + 1 < DYNAMIC_CODES; i++)
+        if (map[i + 1] == 0)
+            bounds[i] = -(double)FLT_TRUE_MIN;
+    return bounds;
+}
+
+/* What lies in scratch takes the place of what is kept, which all of a row's threads read before. */
+static void replace(Program *p, Graph *graph, Value *kept, Value *by, Pos pos) {
+    Value *to = value_alias(p, kept, kept->name);
+    op_add_into(p, graph, OP_cast, to->name, &by, 1, &to, 1, (Attr){0}, pos);
+}
+
+static void adamw_int8(Program *p, Graph *graph, const Spec *spec, Value *factor) {
+    Counters *c = &p->counters;
+    TrainState *s = &p->train;
+    const CodedMoments *m = &s->coded;
+    Pos pos = spec_pos(spec, KEY_optimizer_state);
+    const double *map = dynamic_map(p->arena, true), *positive = dynamic_map(p->arena, false);
+    Value *master = in_blocks(p, s->master);
+    Value *in[] = {master,
+                   in_blocks(p, s->gradient),
+                   m->exp_avg,
+                   m->exp_avg_sq,
+                   factor,
+                   c->lr,
+                   c->bias_correction1,
+                   c->bias_correction2,
+                   c->step,
+                   c->applied,
+                   m->exp_avg_absmax,
+                   m->exp_avg_sq_absmax,
+                   table(p, "exp_avg_map", map, DYNAMIC_CODES),
+                   table(p, "exp_avg_bounds", signed_bounds(p->arena, map), DYNAMIC_CODES - 1),
+                   table(p, "exp_avg_sq_map", positive, DYNAMIC_CODES),
+                   table(p, "exp_avg_sq_bounds", map_bounds(p->arena, positive, DYNAMIC_CODES),
+                         DYNAMIC_CODES - 1)};
+    Value *out[6] = {value_alias(p, master, "new.master"),
+                     value_alias(p, m->exp_avg, "new.exp_avg"),
+                     value_alias(p, m->exp_avg_sq, "new.exp_avg_sq"),
+                     value_2d(p, "new.exp_avg_absmax", ROLE_ACTIVATION, DT_F32,
+                              value_rows(master), 1, pos),
+                     value_2d(p, "new.exp_avg_sq_absmax", ROLE_ACTIVATION, DT_F32,
+                              value_rows(master), 1, pos)};
+    int out_count = 5;
+    if (s->master != s->weight)
+        out[out_count++] = value_alias(p, in_blocks(p, s->weight), "new.weight");
+    op_add_into(p, graph, OP_adamw_int8, "adamw_int8", in, 16, out, out_count, adamw_attr(spec),
+                pos);
+    replace(p, graph, m->exp_avg_absmax, out[3], pos);
+    replace(p, graph, m->exp_avg_sq_absmax, out[4], pos);
 }
 
 static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor) {
@@ -106,20 +207,23 @@ static void advance(Program *p, Graph *graph, Value *factor, Pos pos) {
     op_add_into(p, graph, OP_advance_step, "advance_step", in, 6, out, 5, (Attr){0}, pos);
 }
 
-void pass_optimizer(Program *p, const Spec *spec) {
+bool pass_optimizer(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_UPDATE];
     if (!p->train.gradient)
-        return;
+        return false;
     add_up_partial(p, graph, spec_pos(spec, KEY_training_max_grad_norm));
     Value *factor = clip(p, graph, spec);
-    if (spec->optimizer.name == OPTIMIZER_ADAMW)
-        adamw(p, graph, spec, factor);
-    else
+    if (spec->optimizer.name == OPTIMIZER_SGD)
         sgd(p, graph, spec, factor);
+    if (p->train.coded.rows)
+        adamw_int8(p, graph, spec, factor);
+    if (p->train.exp_avg_sq)
+        adamw(p, graph, spec, factor);
     Pos pos = spec_pos(spec, KEY_training_gradient_accumulation_steps);
     advance(p, graph, factor, pos);
     if (p->micro_steps == 1)
-        return;
+        return true;
     Value *gradient = p->train.gradient, *zero = value_alias(p, gradient, "gradient");
     op_add_into(p, graph, OP_zero, "zero_grad", &gradient, 1, &zero, 1, (Attr){0}, pos);
+    return true;
 }

@@ -43,17 +43,18 @@ static void add_piece(Program *p, const Op *whole, int64_t from, int64_t to) {
     op->ends_step = p->micro_steps > 1;
 }
 
-void pass_overlap_reduce(Program *p, const Spec *spec) {
+bool pass_overlap_reduce(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     const Op *whole = update->op_count ? update->ops[0] : NULL;
     if (!spec->parallelism.overlap_grad_reduce || !whole || whole->kind != OP_all_reduce ||
         p->stage.count > 1)
-        return;
+        return false;
     if (!(whole->attr.group & GROUP_DATA))
-        return; /* of ranks that exchange all through micro_step: their order is that stream's */
+        return false; /* of ranks that exchange all through micro_step: their order is that stream's */
     for (int64_t from = 0, to; from < value_elements(whole->in[0]); from = to) {
         to = module_end(p, whole->in[0], from);
         add_piece(p, whole, from, to);
     }
     graph_set_ops(p, update, update->ops + 1, update->op_count - 1);
+    return true;
 }

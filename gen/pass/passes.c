@@ -6,12 +6,15 @@
 const Pass pass_list[] = {
     /* Techniques rewrite the forward graphs, before there are gradients. */
     {"lora", pass_lora, STAGE_SEMANTIC},
-    {"qat", pass_qat, STAGE_SEMANTIC},
+    {"dora", pass_dora, STAGE_SEMANTIC},
+    {"modules_to_save", pass_modules_to_save, STAGE_SEMANTIC},
     {"pool_first", pass_pool_first, STAGE_SEMANTIC},
     /* What the adapter adds is there now, and can be left out. */
     {"dpo", pass_dpo, STAGE_SEMANTIC},
     /* Before anything goes by the size of what trains. */
     {"tensor", pass_tensor, STAGE_SEMANTIC},
+    /* By then it is known which columns of a row a rank has. */
+    {"qat", pass_qat, STAGE_SEMANTIC},
     /* The loss alone decides which rows of the head are of use. */
     {"skip_rows", pass_skip_rows, STAGE_SEMANTIC},
     {"vocab_parallel", pass_vocab_parallel, STAGE_SEMANTIC},
@@ -20,8 +23,10 @@ const Pass pass_list[] = {
     {"pipeline", pass_pipeline, STAGE_SEMANTIC},
     /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
     {"train_state", pass_train_state, STAGE_SEMANTIC},
+    {"merge", pass_merge, STAGE_SEMANTIC},
     {"autodiff", pass_autodiff, STAGE_SEMANTIC},
     {"optimizer", pass_optimizer, STAGE_SEMANTIC},
+    {"dora_norms", pass_dora_norms, STAGE_SEMANTIC},
     {"loss_scale", pass_loss_scale, STAGE_SEMANTIC},
     {"ddp", pass_ddp, STAGE_SEMANTIC},
     {"shard", pass_shard, STAGE_SEMANTIC},
@@ -37,13 +42,17 @@ const Pass pass_list[] = {
     {"scatter_gradients", pass_scatter_gradients, STAGE_KERNEL},
     /* Weights have their places: those of few bits are decoded where a product reads them. */
     {"quantize", pass_quantize, STAGE_KERNEL},
+    {"shard_codes", pass_shard_codes, STAGE_KERNEL},
     /* All that is copied from card to card is known now: borders, and what they are refreshed from. */
     {"dp", pass_dp, STAGE_KERNEL},
     /* Behind those, which look for forward and backward as they were written; where the mode is auto
      * main.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},
-    {"gather_weights", pass_gather_weights, STAGE_KERNEL},
     {"split_entries", pass_split_entries, STAGE_KERNEL},
+    {"gather_weights", pass_gather_weights, STAGE_KERNEL},
+    /* The weights have their last places, and evaluate is all that it will be. */
+    {"qat_delay", pass_qat_delay, STAGE_KERNEL},
+    {"qat_export", pass_qat_export, STAGE_KERNEL},
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;
 
@@ -67,8 +76,8 @@ void passes_run(Program *p, const Spec *spec, const char *dump, StrBuf *text) {
     if (dump && !strcmp(dump, "model"))
         program_print(p, text);
     for (int i = 0; i < pass_count; i++) {
-        pass_list[i].run(p, spec);
-        program_verify(p, pass_list[i].leaves, pass_list[i].name);
+        if (pass_list[i].run(p, spec))
+            program_verify(p, pass_list[i].leaves, pass_list[i].name);
         if (dump && !strcmp(dump, pass_list[i].name))
             program_print(p, text);
     }

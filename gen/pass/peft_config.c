@@ -40,15 +40,27 @@ static json_t *sorted_keys(json_t *object) {
     return list;
 }
 
+static json_t *texts(const Strings *strings) {
+    json_t *list = json_array();
+    for (int i = 0; i < strings->count; i++)
+        json_array_append_new(list, json_string(strings->items[i]));
+    return list;
+}
+
 const char *peft_config(const Program *p, const Spec *spec) {
     json_t *modules = adapted_modules(p);
     json_t *config =
-        json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:b, s:o, s:n, s:b}", "peft_type", "LORA",
+        json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:b, s:b, s:o, s:n, s:b}", "peft_type", "LORA",
                   "task_type", "CAUSAL_LM", "r", (json_int_t)spec->adapter.r, "lora_alpha",
                   spec->adapter.lora_alpha, "lora_dropout", spec->adapter.lora_dropout, "bias",
-                  "none", "use_rslora", (int)spec->adapter.use_rslora, "target_modules",
+                  "none", "use_rslora", (int)spec->adapter.use_rslora, "use_dora",
+                  (int)spec->adapter.use_dora, "target_modules",
                   sorted_keys(modules), "base_model_name_or_path", "inference_mode", 0);
     ENSURE(config, "adapter_config.json could not be made");
+    if (spec->adapter.modules_to_save.count)
+        json_object_set_new(config, "modules_to_save", texts(&spec->adapter.modules_to_save));
+    if (spec->model.family == FAMILY_GPT2) /* whose weights lie in files as [in, out] */
+        json_object_set_new(config, "fan_in_fan_out", json_true());
     char *text = json_dumps(config, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
     const char *copy = arena_strdup(p->arena, text);
     free(text);

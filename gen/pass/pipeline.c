@@ -3,18 +3,29 @@
  *
  * Requires the forward graphs, whole. Leaves one stage of them, with its parameters, so that what
  * comes later sees a small program: it receives an activation instead of making it, ends in one that
- * it sends instead of a loss, and autodiff takes gradients the other way. pass_pipeline_sums, behind
- * the update, makes norm and loss of a step those of all stages. */
+ * it sends instead of a loss, and autodiff takes gradients the other way. (They may be several where
+ * weights are read several times.) pass_pipeline_sums, behind the update, makes norm, loss and other
+ * figures of a step those of all stages. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/stage_cuts.h"
+#include "pass/train_state.h"
 
 #include <string.h>
 
 /* ---- what belongs to the stage --------------------------------------------------------------- */
 
-static void keep_range(Program *p, Graph *graph, int first, int end) {
-    graph_set_ops(p, graph, graph->ops + first, end - first);
+/* Those between two cuts, in the graph's own order. */
+static void keep_range(Program *p, Graph *graph, const Graph *order, int first, int end) {
+    Op **ops = graph->ops;
+    int count = graph->op_count;
+    bool *kept = arena_array(p->arena, (size_t)count + 1, sizeof *kept);
+    for (int i = first; i < end; i++)
+        kept[order->ops[i]->id] = true;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++)
+        if (kept[i])
+            graph_add(p, graph, ops[i]);
 }
 
 static void replace(Graph *graph, const Value *from, Value *to) {
@@ -86,17 +97,19 @@ static bool range_uses(const Graph *graph, int first, int end, const Value *v) {
 
 /* A weight that trains, or that forward writes, is in one stage. */
 static void check_params(const Program *p, const Spec *spec, const StageCuts *cuts) {
-    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < p->param_count; i++) {
         const Param *param = &p->params[i];
         int stages[2] = {-1, -1}, found = 0;
         for (int s = 0; s < p->stage.count && found < 2; s++)
-            if (range_uses(graph, cuts->train[s].at, cuts->train[s + 1].at, param->weight))
+            if (range_uses(&cuts->train_order, cuts->train[s].at, cuts->train[s + 1].at,
+                           param->weight))
                 stages[found++] = s;
         if (found == 2 && param->weight->role != ROLE_FROZEN)
             user_error(spec_pos(spec, KEY_parallelism_pipeline_parallel_degree),
-                       "set model.tie_word_embeddings = false, or train adapters, which leave it "
-                       "as it is",
+                       spec->model.family == FAMILY_GPT2
+                           ? "train an adapter, which leaves it as it is"
+                           : "set model.tie_word_embeddings = false, or train an adapter, which "
+                             "leaves it as it is",
                        "stages %d and %d would both train %s", stages[0], stages[1],
                        param->file_name);
     }
@@ -110,7 +123,7 @@ static bool trains(const Program *p, const Graph *graph, int first, int end) {
 }
 
 static void check_trains(const Program *p, const Spec *spec, const StageCuts *cuts) {
-    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    const Graph *graph = &cuts->train_order;
     for (int s = 0; s < p->stage.count; s++)
         if (!trains(p, graph, cuts->train[s].at, cuts->train[s + 1].at))
             user_error(spec_pos(spec, KEY_parallelism_pipeline_parallel_degree),
@@ -122,38 +135,73 @@ static void check_trains(const Program *p, const Spec *spec, const StageCuts *cu
 
 /* ---- the stage ------------------------------------------------------------------------------- */
 
+/* Where what crosses lies, and its parts. */
+typedef struct {
+    Value *all, *part[MAX_CROSSING];
+} Crossing;
+
+/* One behind the other, so that they are one message. */
+static Crossing crossing_of(Program *p, const Cut *cut) {
+    const Value *first = cut->value[0];
+    Crossing c = {0};
+    if (cut->count == 1) {
+        c.all = c.part[0] = value_stash(p, first, first->name);
+        return c;
+    }
+    int64_t elements = 0, offset = 0;
+    for (int i = 0; i < cut->count; i++)
+        elements += value_elements(cut->value[i]);
+    c.all = value_1d(p, arena_printf(p->arena, "%s.and_more", first->name), ROLE_STASH,
+                     first->dtype, elements, first->pos);
+    for (int i = 0; i < cut->count; i++) {
+        const Value *v = cut->value[i];
+        ENSURE(v->dtype == first->dtype, "%s crosses beside %s", v->name, first->name);
+        c.part[i] = value_at(p, c.all, offset, v->rank, v->dim, v->name);
+        c.part[i]->plane = v->plane;
+        offset += value_elements(v);
+    }
+    return c;
+}
+
 /* Both graphs receive into one place and send from one. */
 static void receive(Program *p, const Cut *train, const Cut *evaluate) {
-    PipelineStage *stage = &p->stage;
-    stage->received = value_stash(p, train->value, train->value->name);
-    replace(&p->entry[ENTRY_MICRO_STEP], train->value, stage->received);
-    replace(&p->entry[ENTRY_EVALUATE], evaluate->value, stage->received);
-    stage->sends_gradient = true;
+    Crossing c = crossing_of(p, train);
+    p->stage.received = c.all;
+    p->stage.trained = c.part[train->trained];
+    for (int i = 0; i < train->count; i++) {
+        replace(&p->entry[ENTRY_MICRO_STEP], train->value[i], c.part[i]);
+        replace(&p->entry[ENTRY_EVALUATE], evaluate->value[i], c.part[i]);
+    }
 }
 
 static void send(Program *p, const Cut *train, const Cut *evaluate) {
-    ENSURE(value_can_move(evaluate->value) &&
-               value_bytes(evaluate->value) == value_bytes(train->value),
-           "%s is not sent alike in training and evaluation", train->value->name);
-    value_move(evaluate->value, train->value);
-    value_set_role(train->value, ROLE_STASH);
-    p->stage.sent = p->loss_of_micro_step = train->value;
+    Crossing c = crossing_of(p, train);
+    for (int i = 0; i < train->count; i++) {
+        Value *v = train->value[i], *held_out = evaluate->value[i];
+        ENSURE(value_can_move(held_out) && value_bytes(held_out) == value_bytes(v),
+               "%s is not sent alike in training and evaluation", v->name);
+        value_move(v, c.part[i]);
+        value_move(held_out, c.part[i]);
+    }
+    value_set_role(c.all, ROLE_STASH);
+    p->stage.sent = c.all;
+    p->loss_of_micro_step = train->value[train->trained];
 }
 
-void pass_pipeline(Program *p, const Spec *spec) {
+bool pass_pipeline(Program *p, const Spec *spec) {
     PipelineStage *stage = &p->stage;
     int64_t s = stage->index;
     Arena arena = {0};
     if (stage->count <= 1)
-        return;
+        return false;
     p->mesh.size[AXIS_PIPELINE] = stage->count;
     StageCuts cuts = stage_cuts(p, spec, &arena);
     Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
     check_params(p, spec, &cuts);
     check_trains(p, spec, &cuts);
-    stage->begins = train->ops[cuts.train[s].at]->name;
-    keep_range(p, train, cuts.train[s].at, cuts.train[s + 1].at);
-    keep_range(p, evaluate, cuts.evaluate[s].at, cuts.evaluate[s + 1].at);
+    stage->begins = cuts.train_order.ops[cuts.train[s].at]->name;
+    keep_range(p, train, &cuts.train_order, cuts.train[s].at, cuts.train[s + 1].at);
+    keep_range(p, evaluate, &cuts.evaluate_order, cuts.evaluate[s].at, cuts.evaluate[s + 1].at);
     if (s > 0)
         receive(p, &cuts.train[s], &cuts.evaluate[s]);
     if (s + 1 < stage->count)
@@ -162,33 +210,66 @@ void pass_pipeline(Program *p, const Spec *spec) {
     keep_params(p);
     keep_places(p);
     arena_free(&arena);
+    return true;
 }
 
 /* ---- the step's norm and loss ---------------------------------------------------------------- */
 
-/* What op k reads as operand `which` becomes the sum of all stages', ahead of it. */
-static void sum_operand(Program *p, Graph *graph, Op *op, int which, const char *name, Pos pos) {
-    Value *mine = op->in[which], *sum = value_alias(p, mine, name);
-    Op **ops = graph->ops;
-    int count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        if (ops[i] == op)
-            op_add_into(p, graph, OP_all_reduce, arena_printf(p->arena, "%s.all_reduce", name),
-                        &mine, 1, &sum, 1, (Attr){.group = GROUP_PIPELINE}, pos);
-        graph_add(p, graph, ops[i]);
-    }
-    op->in[which] = sum;
+static void add_sum(Program *p, Graph *graph, Value *mine, Value *sum, Pos pos) {
+    op_add_into(p, graph, OP_all_reduce, arena_printf(p->arena, "%s.all_reduce", sum->name), &mine,
+                1, &sum, 1, (Attr){.group = GROUP_PIPELINE}, pos);
 }
 
-void pass_pipeline_sums(Program *p, const Spec *spec) {
-    enum { SQUARES = 0, LOSS = 3 }; /* operands of clip_factor and of advance_step */
+/* What lies there, by the name that the last op gave it that has summed it in its place. */
+static Value *as_summed(const Graph *graph, Value *v) {
+    for (int i = graph->op_count - 1; i >= 0; i--)
+        for (int k = 0; k < graph->ops[i]->out_count; k++)
+            if (value_same_place(graph->ops[i]->out[k], v))
+                return graph->ops[i]->out[k];
+    return v;
+}
+
+/* Ahead of the first op, but for what sums replicas', that reads what lies there. */
+static void sum_first(Program *p, Graph *graph, Value *mine, const char *name, Pos pos) {
+    Value *sum = value_alias(p, mine, name);
+    Op **ops = graph->ops;
+    int count = graph->op_count;
+    bool found = false;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < ops[i]->in_count && !found; k++)
+            if (!op_is(ops[i], TRAIT_COLLECTIVE) && value_overlaps(ops[i]->in[k], mine)) {
+                add_sum(p, graph, as_summed(graph, mine), sum, pos);
+                read_sums(p, ops + i, count - i, sum);
+                found = true;
+            }
+        graph_add(p, graph, ops[i]);
+    }
+    ENSURE(found, "nothing reads %s", name);
+}
+
+/* The loss, and behind it what else each step has. */
+static Value *step_figures(Program *p) {
+    Value *loss = p->counters.step_loss, *last = loss;
+    for (int i = 0; i < p->counters.metric_count; i++)
+        if (p->counters.metrics[i].step_sum)
+            last = p->counters.metrics[i].step_sum;
+    if (last == loss)
+        return loss;
+    if (last->storage != loss->storage)
+        join_metrics(p, loss, "step_figures");
+    return value_at(p, value_whole(p, loss->storage), loss->offset, 1,
+                    (int64_t[]){last->offset + 1 - loss->offset}, "step_figures");
+}
+
+bool pass_pipeline_sums(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     Pos pos = spec_pos(spec, KEY_parallelism_pipeline_parallel_degree);
-    Op *clip = graph_find(update, OP_clip_factor), *advance = graph_find(update, OP_advance_step);
+    Op *clip = graph_find(update, OP_clip_factor);
     if (p->stage.count <= 1 || !clip)
-        return;
-    ENSURE(value_overlaps(advance->in[LOSS], p->counters.step_loss), "where is the step's loss?");
-    sum_operand(p, update, clip, SQUARES, "grad_norm.squared", pos);
-    sum_operand(p, update, advance, LOSS, "step_loss", pos);
+        return false;
+    Value *figures = step_figures(p);
+    sum_first(p, update, clip->in[0], "grad_norm.squared", pos);
+    sum_first(p, update, figures, figures->name, pos);
+    return true;
 }

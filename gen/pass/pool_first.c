@@ -55,9 +55,10 @@ static void rewrite(Program *p, Graph *graph) {
     }
 }
 
-void pass_pool_first(Program *p, const Spec *spec) {
+bool pass_pool_first(Program *p, const Spec *spec) {
     if (!spec->compile.pool_first)
-        return;
-    rewrite(p, &p->entry[ENTRY_MICRO_STEP]);
-    rewrite(p, &p->entry[ENTRY_EVALUATE]);
+        return false;
+    for (int i = 0; program_forward(p, i); i++)
+        rewrite(p, program_forward(p, i));
+    return true;
 }

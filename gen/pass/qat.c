@@ -3,8 +3,10 @@
  * linear but the head; where a linear has an adapter, as in torchtune, its base and what
  * the base reads, and not the adapter, which reads what it would without.
  *
- * Requires forward graphs, adapters included. Linears that read the same x share its rounded values. A
- * weight that trains is rounded anew in each micro-step; one that is frozen once, by load, in place. */
+ * Requires forward graphs, adapters and parts of ranks included: a row of which a rank has some
+ * columns is rounded by what all ranks have of it. Linears that read the same x share its rounded
+ * values. A weight that trains is rounded anew in each micro-step; one that is frozen once, by load, in
+ * place. */
 #include "pass/pass.h"
 
 #include <string.h>
@@ -21,15 +23,43 @@ static bool is_chosen(const Op *op) {
            strcmp(name_last_part(op->name), "lm_head") != 0;
 }
 
-static Value *rounded_tokens(const Rounding *r, Value *x) {
+/* The ranks that have columns each of the rows that w is multiplied with; 0: a rank has all. */
+static RankGroup sharers(const Rounding *r, const Value *w) {
+    const Param *param = program_param(r->program, w);
+    return param && param->shard_axis == 1 ? param->shard : 0;
+}
+
+/* ---- activations ----------------------------------------------------------------------------- */
+
+static Value *ranges_of(const Rounding *r, Value *x, RankGroup group) {
+    Program *p = r->program;
+    Pos pos = spec_pos(r->spec, KEY_qat_activation_dtype);
+    const char *name = arena_printf(p->arena, "%s.range", x->name);
+    Value *range = value_2d(p, name, ROLE_ACTIVATION, DT_F32, value_rows(x), 2, pos);
+    Value *ends[] = {value_columns(p, range, 0, 1, arena_printf(p->arena, "%s.least", name)),
+                     value_columns(p, range, 1, 1, arena_printf(p->arena, "%s.most", name))};
+    op_add_into(p, r->graph, OP_token_range, name, &x, 1, ends, 2, (Attr){0}, pos);
+    name = arena_printf(p->arena, "%s.all_gather", name);
+    Attr attr = {.group = group};
+    Value *all = op_add(p, r->graph, OP_all_gather, name, &range, 1, attr, pos)->out[0];
+    return value_reshaped(p, all, value_elements(all), 1);
+}
+
+static Value *round_tokens(const Rounding *r, Value *x, RankGroup group) {
+    bool floats = r->spec->qat.activation_dtype == QAT_ACTIVATION_FLOAT8;
+    const char *name = arena_printf(r->program->arena, "%s.fake_quant", x->name);
+    Value *in[] = {x, group ? ranges_of(r, x, group) : NULL};
+    Attr attr = {.bits = floats ? 0 : 8, .group = group};
+    return op_add(r->program, r->graph, floats ? OP_fake_quant_float8 : OP_fake_quant_tokens, name,
+                  in, group ? 2 : 1, attr, spec_pos(r->spec, KEY_qat_activation_dtype))
+        ->out[0];
+}
+
+static Value *rounded_tokens(const Rounding *r, Value *x, RankGroup group) {
     if (r->spec->qat.activation_dtype == QAT_ACTIVATION_NONE)
         return x;
-    if (!r->rounded[x->id]) {
-        const char *name = arena_printf(r->program->arena, "%s.fake_quant", x->name);
-        r->rounded[x->id] = op_add(r->program, r->graph, OP_fake_quant_tokens, name, &x, 1,
-                                   (Attr){.bits = 8}, spec_pos(r->spec, KEY_qat_activation_dtype))
-                                ->out[0];
-    }
+    if (!r->rounded[x->id])
+        r->rounded[x->id] = round_tokens(r, x, group);
     return r->rounded[x->id];
 }
 
@@ -49,11 +79,32 @@ static Value *add(const Rounding *r, Graph *graph, OpKind kind, const Value *w, 
         ->out[0];
 }
 
+/* Of whole rows, of which ranks have columns: each row's largest of theirs. */
+static Value *absmax_of_ranks(const Rounding *r, Graph *graph, Value *w, Value *absmax,
+                              RankGroup group) {
+    Program *p = r->program;
+    int64_t rows = value_rows(absmax), ranks = mesh_ranks(&p->mesh, group);
+    Attr attr = {.group = group};
+    Value *all = add(r, graph, OP_all_gather, w, "absmax_gathered", &absmax, 1, attr, NULL);
+    const char *name = arena_printf(p->arena, "%s.absmax_of_ranks", w->name);
+    Value *beside = value_2d(p, name, ROLE_ACTIVATION, DT_F32, rows, ranks, w->pos);
+    for (int64_t i = 0; i < ranks; i++) {
+        Value *from = value_row_range(p, all, i * rows, rows, name);
+        add(r, graph, OP_cast, w, "absmax_of_rank", &from, 1, (Attr){0},
+            value_columns(p, beside, i, 1, name));
+    }
+    return add(r, graph, OP_block_absmax, w, "absmax_of_rows", &beside, 1, (Attr){0}, NULL);
+}
+
 /* Of w, whose elements `dense` has one behind the other; into `out`, or NULL: a new value. */
 static Value *round_weight(const Rounding *r, Graph *graph, Value *w, Value *dense, Value *out) {
+    if (r->spec->qat.weight_dtype == QAT_WEIGHT_FLOAT8)
+        return add(r, graph, OP_fake_quant_float8, w, "fake_quant", &dense, 1, (Attr){0}, out);
     Attr attr = weight_attr(r, w), in_groups = {.rows = value_elements(w) / attr.rows};
     Value *groups = add(r, graph, OP_reshape, w, "groups", &dense, 1, in_groups, NULL);
     Value *absmax = add(r, graph, OP_block_absmax, w, "absmax", &groups, 1, (Attr){0}, NULL);
+    if (sharers(r, w) && !r->spec->qat.group_size)
+        absmax = absmax_of_ranks(r, graph, w, absmax, sharers(r, w));
     Value *in[] = {w, absmax};
     return add(r, graph, OP_fake_quant_weights, w, "fake_quant", in, 2, attr, out);
 }
@@ -93,17 +144,18 @@ static void rewrite(Program *p, const Spec *spec, Graph *graph) {
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
         if (is_chosen(ops[i])) {
-            ops[i]->in[0] = rounded_tokens(&r, ops[i]->in[0]);
+            ops[i]->in[0] = rounded_tokens(&r, ops[i]->in[0], sharers(&r, ops[i]->in[1]));
             ops[i]->in[1] = rounded_weight(&r, ops[i]->in[1]);
         }
         graph_add(p, graph, ops[i]);
     }
 }
 
-void pass_qat(Program *p, const Spec *spec) {
+bool pass_qat(Program *p, const Spec *spec) {
     if (spec->qat.activation_dtype == QAT_ACTIVATION_NONE &&
         spec->qat.weight_dtype == QAT_WEIGHT_NONE)
-        return;
-    rewrite(p, spec, &p->entry[ENTRY_MICRO_STEP]);
-    rewrite(p, spec, &p->entry[ENTRY_EVALUATE]);
+        return false;
+    for (int i = 0; program_forward(p, i); i++)
+        rewrite(p, spec, program_forward(p, i));
+    return true;
 }

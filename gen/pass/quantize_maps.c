@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 const double *nf4_map(void) {
-    static const double map[NF4_CODES] = {
+    static const double map[CODES_4BIT] = {
         -1.0,
         -0.6961928009986877,
         -0.5250730514526367,
@@ -26,7 +26,38 @@ const double *nf4_map(void) {
     return map;
 }
 
-const double *map_bounds(Arena *arena, const double *map, int count) {
+enum { MAGNITUDES = CODES_4BIT / 2 };
+
+const double *fp4_map(Arena *arena) {
+    static const float magnitude[MAGNITUDES] = {0, 0.0625f, 8, 12, 4, 6, 2, 3};
+    double *map = arena_array(arena, CODES_4BIT, sizeof *map);
+    for (int i = 1; i < MAGNITUDES; i++) {
+        map[i] = magnitude[i] / 12;
+        map[MAGNITUDES + i] = -map[i];
+    }
+    return map;
+}
+
+const double *fp4_order(void) {
+    static const double order[CODES_4BIT] = {11, 10, 13, 12, 15, 14, 9, 8, 0, 1, 6, 7, 4, 5, 2, 3};
+    return order;
+}
+
+/* Those between magnitudes are that kernel's own digits. A bound counts where a number lies above it;
+ * so below zero, where a tie goes up, it is the number next to it. */
+const double *fp4_bounds(Arena *arena) {
+    static const float above[MAGNITUDES - 1] = {0.00260417f, 0.0859375f, 0.20833333f, 0.29166667f,
+                                                0.4166667f,  0.583333f,  0.8333333f};
+    double *bounds = arena_array(arena, CODES_4BIT, sizeof *bounds);
+    bounds[MAGNITUDES - 1] = nextafterf(0, -1);
+    for (int i = 0; i < MAGNITUDES - 1; i++) {
+        bounds[MAGNITUDES + i] = above[i];
+        bounds[MAGNITUDES - 2 - i] = nextafterf(-above[i], -1);
+    }
+    return bounds;
+}
+
+double *map_bounds(Arena *arena, const double *map, int count) {
     double *bounds = arena_array(arena, (size_t)count, sizeof *bounds);
     for (int i = 0; i + 1 < count; i++)
         bounds[i] = ((float)map[i] + (float)map[i + 1]) / 2.0f;
@@ -45,19 +76,20 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A sign, an exponent of ten from -6 to 0 that takes one bit more for each step down, and in the bits
- * that are left the middles of as many equal parts of [0.1, 1]. */
-const double *dynamic_map(Arena *arena) {
+/* Perhaps a sign, an exponent of ten from -6 to 0 that takes one bit more for each step down, and in
+ * the bits that are left the middles of as many equal parts of [0.1, 1]. */
+const double *dynamic_map(Arena *arena, bool is_signed) {
     enum { EXPONENTS = 7 };
     double *map = arena_array(arena, DYNAMIC_CODES, sizeof *map);
     int count = 0;
     for (int i = 0; i < EXPONENTS; i++) {
-        int parts = 1 << i;
+        int parts = is_signed ? 1 << i : 2 << i;
         float power = (float)pow(10, i + 1 - EXPONENTS);
         for (int k = 0; k < parts; k++) {
             float middle = (between(k, parts + 1) + between(k + 1, parts + 1)) / 2.0f;
             map[count++] = power * middle;
-            map[count++] = -power * middle;
+            if (is_signed)
+                map[count++] = -power * middle;
         }
     }
     map[count++] = 0;

@@ -7,10 +7,12 @@
  * by the graph alone. A *narrow place* is where all that follows in forward hangs on one value, as
  * the sum between two layers. `full` keeps every n-th of them, n being the one with the least peak,
  * and what can stay at the end of forward without raising it; `auto` lets main.c say how much of
- * the rest is dropped, cheapest first. Clones compute the same bits: ops are deterministic, and
- * random masks are functions of seed, step and place. */
+ * the rest is dropped, cheapest first. Both drop what costs next to nothing to make again
+ * (TRAIT_AGAIN). Clones compute the same bits: ops are deterministic, and random masks are functions
+ * of seed, step and place. */
 #include "pass/recompute.h"
 
+#include "graph/op_table.h"
 #include "pass/pass.h"
 
 #include <stdlib.h>
@@ -86,7 +88,7 @@ static Shape shape_of(const Recomputation *r, Arena *arena) {
 /* Every n-th narrow place, and all that comes after number `last` of them. */
 static void keep_narrow(const Recomputation *r, const Shape *shape, int n, int last) {
     for (int id = 0; id < r->storage_count; id++)
-        r->keep[id] = shape->first[id] > shape->first[shape->narrow[last]];
+        r->keep[id] = r->stays[id] || shape->first[id] > shape->first[shape->narrow[last]];
     for (int i = 0; i < shape->narrow_count; i += n)
         r->keep[shape->narrow[i]] = true;
 }
@@ -120,9 +122,20 @@ static void find_least(Recomputation *r, const Shape *shape) {
     memcpy(r->keep_least, r->keep, (size_t)r->storage_count * sizeof *r->keep);
 }
 
+bool recompute_may(const Spec *spec) {
+    return spec->activation_checkpoint.mode == RECOMPUTE_AUTO ||
+           spec->quantization.keep_decoded == KEEP_AUTO;
+}
+
+static void find_staying(Recomputation *r, const Spec *spec) {
+    for (int id = 0; id < r->storage_count; id++)
+        r->stays[id] = r->decoded[id] ? spec->quantization.keep_decoded == KEEP_TRUE
+                                      : spec->activation_checkpoint.mode == RECOMPUTE_NONE;
+}
+
 static void find_candidates(Recomputation *r) {
     for (int id = 0; id < r->storage_count; id++)
-        if (r->repeatable[id] && r->read_after[id] && !r->keep_least[id])
+        if (r->repeatable[id] && r->read_after[id] && !r->keep_least[id] && !r->again[id])
             r->candidates[r->candidate_count++] = id;
 }
 
@@ -130,7 +143,7 @@ static void *by_storage(const Recomputation *r, size_t size) {
     return arena_array(r->program->arena, (size_t)r->storage_count + 1, size);
 }
 
-Recomputation *recompute_new(Program *p) {
+Recomputation *recompute_new(Program *p, const Spec *spec) {
     Arena arena = {0};
     Recomputation *r = arena_alloc(p->arena, sizeof *r);
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
@@ -141,10 +154,14 @@ Recomputation *recompute_new(Program *p) {
     r->writers = by_storage(r, sizeof *r->writers);
     r->repeatable = by_storage(r, sizeof(bool));
     r->read_after = by_storage(r, sizeof(bool));
+    r->again = by_storage(r, sizeof(bool));
     r->keep = by_storage(r, sizeof(bool));
     r->keep_least = by_storage(r, sizeof(bool));
+    r->decoded = by_storage(r, sizeof(bool));
+    r->stays = by_storage(r, sizeof(bool));
     r->candidates = by_storage(r, sizeof(int));
     recompute_analyse(r);
+    find_staying(r, spec);
     Shape shape = shape_of(r, &arena);
     find_least(r, &shape);
     find_candidates(r);
@@ -201,9 +218,20 @@ void recompute_drop(Recomputation *r, int count) {
     program_verify(r->program, STAGE_KERNEL, "recompute");
 }
 
-void pass_recompute(Program *p, const Spec *spec) {
-    if (spec->activation_checkpoint.mode != RECOMPUTE_FULL || !p->train.gradient)
-        return;
-    Recomputation *r = recompute_new(p);
-    recompute_drop(r, recompute_choices(r));
+static bool makes_again(const Graph *graph) {
+    bool found = false;
+    for (int i = 0; i < graph->op_count; i++)
+        found |= op_is(graph->ops[i], TRAIT_AGAIN);
+    return found;
+}
+
+bool pass_recompute(Program *p, const Spec *spec) {
+    bool full = spec->activation_checkpoint.mode == RECOMPUTE_FULL;
+    if (spec->activation_checkpoint.mode == RECOMPUTE_NONE || !p->train.gradient)
+        return false;
+    if (!full && !makes_again(&p->entry[ENTRY_MICRO_STEP]))
+        return false;
+    p->recomputation = recompute_new(p, spec);
+    recompute_drop(p->recomputation, full ? recompute_choices(p->recomputation) : 0);
+    return true;
 }

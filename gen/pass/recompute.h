@@ -7,6 +7,7 @@
 
 #include "devices/device.h"
 #include "graph/graph.h"
+#include "spec/spec.h"
 
 /* An op's turn: its own, or a second one that does it again for backward. */
 typedef struct {
@@ -29,7 +30,7 @@ typedef struct {
 
 /* A training graph as it was before anything was done again, and what is known of it. Arrays are
  * by storage id, except `forward` (by op). */
-typedef struct {
+typedef struct Recomputation {
     Program *program;
     Graph *graph;
     Op **ops;
@@ -38,20 +39,25 @@ typedef struct {
     Writers *writers;
     bool *repeatable; /* doing its writers again gives the same bits at any later time */
     bool *read_after; /* by an op that is not forward */
+    bool *again;      /* made again whatever is chosen: TRAIT_AGAIN */
     bool *keep;       /* the choice at hand: stays until backward has read it */
     bool *keep_least; /* what stays when as little as possible is kept */
+    bool *decoded;    /* from codes in STATE: dropped or kept by a key of its own */
+    bool *stays;      /* in any case, as the spec says */
     int *candidates;  /* what may be dropped beside that, in the order of the graph or of rank */
     int candidate_count;
 } Recomputation;
 
+/* Whether the spec leaves it to the plan what is kept. */
+bool recompute_may(const Spec *);
 /* Looks through micro_step; changes nothing. Requires a lowered program. All of it lives in the
  * program's arena. */
-Recomputation *recompute_new(Program *);
+Recomputation *recompute_new(Program *, const Spec *);
 /* Orders what may be dropped by bytes freed per time that it costs to compute again. */
 void recompute_rank(Recomputation *, const Device *);
 /* How many activations may be dropped. */
 int recompute_choices(const Recomputation *);
-/* Makes the graph anew, without the first `count` of them. */
+/* Makes the graph anew, without the first `count` of them and what is always made again. */
 void recompute_drop(Recomputation *, int count);
 
 /* ---- within the pass ------------------------------------------------------------------------- */

@@ -1,5 +1,8 @@
 /* Which ops can be done again, and the order of all turns once it is settled what is kept. */
+#include "graph/op_table.h"
 #include "pass/recompute.h"
+
+#include "graph/op_table.h"
 
 #include <string.h>
 
@@ -56,10 +59,20 @@ static bool is_repeatable(const Recomputation *r, const Op *op) {
     return true;
 }
 
+static bool is_always_again(const Recomputation *r, int storage) {
+    const Writers *w = &r->writers[storage];
+    bool again = r->repeatable[storage] && r->read_after[storage];
+    for (int i = 0; i < w->count; i++)
+        again &= op_is(w->ops[i], TRAIT_AGAIN);
+    return again;
+}
+
 void recompute_analyse(Recomputation *r) {
     for (int i = 0; i < r->op_count; i++)
-        for (int k = 0; k < r->ops[i]->out_count; k++)
+        for (int k = 0; k < r->ops[i]->out_count; k++) {
             add_writer(r, r->ops[i]->out[k]->storage->id, r->ops[i]);
+            r->decoded[r->ops[i]->out[k]->storage->id] |= op_is(r->ops[i], TRAIT_DECODES);
+        }
     find_forward(r);
     for (int i = 0; i < r->op_count; i++)
         for (int k = 0; k < r->ops[i]->in_count; k++)
@@ -69,13 +82,14 @@ void recompute_analyse(Recomputation *r) {
         r->repeatable[id] = w->count > 0 && r->program->storages[id]->role == ROLE_ACTIVATION;
         for (int i = 0; i < w->count; i++)
             r->repeatable[id] &= is_repeatable(r, w->ops[i]);
+        r->again[id] = is_always_again(r, id);
     }
 }
 
 /* ---- turns ---------------------------------------------------------------------------------- */
 
 bool recompute_is_dropped(const Recomputation *r, const Storage *s) {
-    return r->repeatable[s->id] && !r->keep[s->id];
+    return r->repeatable[s->id] && (!r->keep[s->id] || r->again[s->id]);
 }
 
 bool turn_uses_twin(const Recomputation *r, const Turn *turn, const Value *v, bool is_result) {
@@ -96,14 +110,16 @@ static void add_turn(Turns *s, Arena *arena, Turn turn) {
 
 static void turn_again(const Recomputation *, Turns *, Arena *, Op *);
 
-/* What an op reads must be there, by those who wrote it before the op's own turn. Going by ops, not
- * by storages, keeps the order where two storages are made in alternation. */
+/* What an op reads must be there, by those who wrote it before the op's own turn; what was decoded as a
+ * whole, for what lies beside a weight reaches between its rows. Going by ops, not by storages, keeps
+ * the order where two storages are made in alternation. */
 static void require_operands(const Recomputation *r, Turns *s, Arena *arena, const Op *op) {
     for (int i = 0; i < op->in_count; i++) {
         const Value *v = op->in[i];
         const Writers *w = &r->writers[v->storage->id];
         for (int k = 0; recompute_is_dropped(r, v->storage) && k < w->count; k++)
-            if (w->ops[k]->id < op->id && overlaps_result(w->ops[k], v))
+            if (w->ops[k]->id < op->id &&
+                (r->decoded[v->storage->id] || overlaps_result(w->ops[k], v)))
                 turn_again(r, s, arena, w->ops[k]);
     }
 }

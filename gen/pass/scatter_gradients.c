@@ -85,10 +85,10 @@ static const Op *last_writer(const Graph *graph, const Section *section) {
     internal_fault(__FILE__, __LINE__, "%s is never made", section->gradient->name);
 }
 
-void pass_scatter_gradients(Program *p, const Spec *spec) {
+bool pass_scatter_gradients(Program *p, const Spec *spec) {
     const TrainState *t = &p->train;
     if (spec->parallelism.shard_stage < 2 || t->section_count == 0)
-        return;
+        return false;
     Scatter s = {.p = p,
                  .graph = &p->entry[ENTRY_MICRO_STEP],
                  .pos = spec_pos(spec, KEY_parallelism_shard_stage)};
@@ -106,4 +106,5 @@ void pass_scatter_gradients(Program *p, const Spec *spec) {
                 scatter(&s, &t->sections[k]);
     }
     hold_back(&s);
+    return true;
 }

@@ -113,9 +113,10 @@ static void split_graph(Program *p, Graph *graph, const Spec *spec) {
         split_op(&r, ops[i]);
 }
 
-void pass_sequence_parallel(Program *p, const Spec *spec) {
+bool pass_sequence_parallel(Program *p, const Spec *spec) {
     if (mesh_ranks(&p->mesh, GROUP_TENSOR) == 1 || !spec->parallelism.sequence_parallel)
-        return;
-    split_graph(p, &p->entry[ENTRY_MICRO_STEP], spec);
-    split_graph(p, &p->entry[ENTRY_EVALUATE], spec);
+        return false;
+    for (int i = 0; program_forward(p, i); i++)
+        split_graph(p, program_forward(p, i), spec);
+    return true;
 }

@@ -33,6 +33,15 @@ static Value *summed(const Shard *s, Value *v, RankGroup group, const char *name
     return sum;
 }
 
+/* What the ranks' batches came to, in one run; `ops`, the update's, read the sums. */
+static void sum_figures(const Shard *s, Op *const *ops, int count) {
+    Value *run = join_metrics(s->p, s->p->counters.step_loss, "step_figures");
+    Value *sums = value_alias(s->p, run, run->name);
+    read_sums(s->p, ops, count, sums);
+    op_add_into(s->p, s->update, OP_all_reduce, "step_loss.sum", &run, 1, &sums, 1,
+                (Attr){.group = GROUP_DATA}, s->pos);
+}
+
 /* A rank's part of a section, in its piece. */
 static Value *part_of(const Shard *s, Value *piece, const Section *section, const char *name) {
     int64_t elements = s->ranks * TRAIN_COLS;
@@ -40,26 +49,19 @@ static Value *part_of(const Shard *s, Value *piece, const Section *section, cons
                            name);
 }
 
-static bool is_real(const Shard *s, const Section *section) {
-    return s->p->train.real_weight && section->first == 0;
-}
-
 static Value *section_of(const Shard *s, Value *run, const Section *section, const char *name) {
     return value_row_range(s->p, run, section->first / TRAIN_COLS, section->elements / TRAIN_COLS,
                            name);
 }
 
-/* The first section, where the piece begins, comes last: then all of the piece is there. */
 static void scatter_gradient(const Shard *s) {
     const TrainState *t = &s->p->train;
     for (int i = t->section_count - 1; i >= 0; i--) {
         const Section *section = &t->sections[i];
         Value *whole = section_of(s, t->gradient, section, "gradient");
         Value *part = part_of(s, s->gradient, section, "gradient.piece");
-        Op *op = op_add_into(s->p, s->update, OP_reduce_scatter, "gradient.piece", &whole, 1, &part,
-                             1, (Attr){.group = GROUP_SHARD}, s->pos);
-        if (i == 0 && s->p->mesh.size[AXIS_REPLICATE] == 1)
-            op->observe = "grad";
+        op_add_into(s->p, s->update, OP_reduce_scatter, "gradient.piece", &whole, 1, &part, 1,
+                    (Attr){.group = GROUP_SHARD}, s->pos);
     }
 }
 
@@ -69,34 +71,50 @@ static void sum_gradient(Shard *s) {
     if (s->stage == 1)
         scatter_gradient(s);
     s->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");
-    Op *sum = graph_producer(s->update, s->gradient);
-    if (sum)
-        sum->observe = "grad";
 }
 
+/* What the rank has of it where that is a run of all that trains, or whole sections of one. */
 static Value *in_piece(const Shard *s, Value *v) {
     const TrainState *t = &s->p->train;
-    if (value_same_place(v, t->gradient))
-        return s->gradient;
-    if (value_same_place(v, t->master))
-        return s->master;
-    if (t->exp_avg && value_same_place(v, t->exp_avg))
-        return s->exp_avg;
-    return t->exp_avg_sq && value_same_place(v, t->exp_avg_sq) ? s->exp_avg_sq : v;
+    Value *const runs[][2] = {{t->gradient, s->gradient},
+                              {t->master, s->master},
+                              {t->exp_avg, s->exp_avg},
+                              {t->exp_avg_sq, s->exp_avg_sq}};
+    for (int i = 0; i < 4; i++) {
+        Value *run = runs[i][0];
+        if (!run || run->storage != v->storage || !value_overlaps(run, v))
+            continue;
+        if (value_same_place(v, run))
+            return runs[i][1];
+        int64_t first = (v->offset - run->offset) / TRAIN_COLS;
+        return value_row_range(s->p, runs[i][1], first / s->ranks, value_rows(v) / s->ranks,
+                               v->name);
+    }
+    return v;
 }
 
 /* Gives all ranks all of a section's weights. Those that are read as masters are, beside 16-bit ones,
  * lie by themselves. */
 static void gather(const Shard *s, const Section *section, Value *updated) {
     const TrainState *t = &s->p->train;
-    bool real = is_real(s, section);
+    bool real = section->is_real;
     if (section->weight)
         return; /* for each of its readers */
     Value *from = part_of(s, real ? s->master : updated, section, "trained.piece");
-    Value *to = section_of(s, real ? t->real_weight : t->weight, section,
-                           real ? "trained_real" : "trained");
+    Value *to = real ? section->real : section_of(s, t->weight, section, "trained");
     op_add_into(s->p, s->update, OP_all_gather, to->name, &from, 1, &to, 1,
                 (Attr){.group = GROUP_SHARD}, s->pos);
+}
+
+/* Makes it work on the pieces. */
+static void work_in_piece(const Shard *s, Op *op) {
+    for (int i = 0; i < op->in_count; i++)
+        op->in[i] = in_piece(s, op->in[i]);
+    for (int i = 0; i < op->out_count; i++) {
+        Value *piece = in_piece(s, op->out[i]);
+        if (piece != op->out[i])
+            op->out[i] = value_alias(s->p, piece, op->out[i]->name);
+    }
 }
 
 /* The update of a piece, and of all weights from all pieces. */
@@ -104,23 +122,13 @@ static void update_piece(const Shard *s, Op *op) {
     Program *p = s->p;
     Value *weight = p->train.weight, *updated = s->master;
     bool apart = p->train.master != weight;
-    for (int i = 0; i < op->out_count; i++) {
-        Value *old = op->out[i];
-        if (apart && value_same_place(old, weight))
+    for (int i = 0; i < op->out_count; i++)
+        if (apart && value_same_place(op->out[i], weight))
             op->out[i] = updated = value_alias(p, s->weight, "trained.piece");
-        else
-            op->out[i] = value_alias(p, in_piece(s, old), old->name);
-    }
-    for (int i = 0; i < op->in_count; i++)
-        op->in[i] = in_piece(s, op->in[i]);
+    work_in_piece(s, op);
     graph_add(p, s->update, op);
     for (int i = 0; i < p->train.section_count; i++)
         gather(s, &p->train.sections[i], updated);
-}
-
-static void zero_piece(const Shard *s, Op *op) {
-    op->in[0] = s->gradient;
-    op->out[0] = value_alias(s->p, s->gradient, op->out[0]->name);
 }
 
 static void make_weight(Shard *s) {
@@ -152,12 +160,13 @@ static void rewrite(const Shard *s, Op *op) {
         update_piece(s, op);
         return;
     }
-    if (op->kind == OP_sum_squares)
-        op->in[0] = s->gradient;
-    if (op->kind == OP_clip_factor)
+    if (op->kind == OP_clip_factor) {
         op->in[0] = summed(s, op->in[0], GROUP_SHARD, "grad_norm.squared.sum");
-    if (op->kind == OP_zero && s->stage > 1)
-        zero_piece(s, op);
+        op->observe = "grad"; /* the pieces are what they will be */
+        op->observed = s->gradient;
+    }
+    if (op->kind != OP_zero || s->stage > 1)
+        work_in_piece(s, op);
     graph_add(s->p, s->update, op);
 }
 
@@ -189,11 +198,11 @@ static void keep_pieces(const Shard *s) {
     t->piece = value_elements(s->master);
 }
 
-void pass_shard(Program *p, const Spec *spec) {
+bool pass_shard(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     TrainState *t = &p->train;
     if (p->mesh.size[AXIS_SHARD] == 1 || !t->gradient)
-        return;
+        return false;
     Shard s = {.p = p,
                .update = update,
                .stage = spec->parallelism.shard_stage,
@@ -208,11 +217,10 @@ void pass_shard(Program *p, const Spec *spec) {
     int count = update->op_count;
     graph_set_ops(p, update, NULL, 0);
     sum_gradient(&s);
-    Value *loss = summed(&s, p->counters.step_loss, GROUP_DATA, "step_loss.sum");
-    for (int i = 0; i < count; i++) {
-        op_read_instead(ops[i], p->counters.step_loss, loss);
+    sum_figures(&s, ops, count);
+    for (int i = 0; i < count; i++)
         rewrite(&s, ops[i]);
-    }
     keep_pieces(&s);
     keep_weights(&s);
+    return true;
 }

@@ -2,21 +2,24 @@
  *
  * Requires forward and backward; before anything that would lay weights out anew, which finds that
  * these cannot move. Those of a module and of the dtype of products are one run, of which a rank has
- * an equal part; gather_weights gives its readers a copy of all of it. */
+ * an equal part; gather_weights gives its readers a copy of all of it. Those that are to be of few bits
+ * are left to shard_codes. */
 #include "pass/module.h"
 #include "pass/pass.h"
+#include "pass/quantize.h"
 #include "pass/train_state.h"
 
-static bool is_chosen(const Program *p, const Param *param) {
+static bool is_chosen(const Program *p, const Spec *spec, const Param *param) {
     const Value *w = param->weight;
-    return w->role == ROLE_FROZEN && w->dtype == p->activation && value_can_move(w);
+    return w->role == ROLE_FROZEN && w->dtype == p->activation && value_can_move(w) &&
+           !quantize_takes(p, spec, param);
 }
 
 static int64_t padded(const Param *param) {
     return (value_elements(param->weight) + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS;
 }
 
-/* Of the module of the parameter `first`, those that are chosen: how many elements; they go into
+/* Of the module of the parameter `first`, those that are not done: how many elements; they go into
  * `whole`, if that is there already. */
 static int64_t lay_out(Program *p, int first, Value *whole, Value *piece, bool *done) {
     const char *name = p->params[first].weight->name;
@@ -24,7 +27,7 @@ static int64_t lay_out(Program *p, int first, Value *whole, Value *piece, bool *
     for (int i = first; i < p->param_count; i++) {
         Param *param = &p->params[i];
         Value *w = param->weight;
-        if (done[i] || !is_chosen(p, param) || !same_module(w->name, name))
+        if (done[i] || !same_module(w->name, name))
             continue;
         int64_t size = padded(param);
         if (whole) {
@@ -53,11 +56,14 @@ static void share_out(Program *p, int first, bool *done) {
     program_add_gathered(p, (Gathered){module, whole, piece});
 }
 
-void pass_shard_frozen(Program *p, const Spec *spec) {
+bool pass_shard_frozen(Program *p, const Spec *spec) {
     if (spec->parallelism.shard_stage < 3 || p->mesh.size[AXIS_SHARD] == 1)
-        return;
+        return false;
     bool *done = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *done);
     for (int i = 0; i < p->param_count; i++)
-        if (!done[i] && is_chosen(p, &p->params[i]))
+        done[i] = !is_chosen(p, spec, &p->params[i]);
+    for (int i = 0; i < p->param_count; i++)
+        if (!done[i])
             share_out(p, i, done);
+    return true;
 }

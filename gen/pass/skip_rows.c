@@ -77,13 +77,14 @@ static void skip_all(Program *p, Graph *graph, Choice c, Pos pos) {
             skip(p, graph, ops[i], c, pos);
 }
 
-void pass_skip_rows(Program *p, const Spec *spec) {
+bool pass_skip_rows(Program *p, const Spec *spec) {
     int64_t targets = spec->data.max_target_tokens;
     if (!spec->compile.skip_ignored_rows || targets == 0 || targets >= p->tokens)
-        return;
+        return false;
     Pos pos = spec_pos(spec, KEY_data_max_target_tokens);
     Choice c = {value_2d(p, "target_rows", ROLE_INPUT, DT_I32, targets, 1, pos),
                 value_2d(p, "target_places", ROLE_INPUT, DT_I32, p->tokens, 1, pos)};
-    skip_all(p, &p->entry[ENTRY_MICRO_STEP], c, pos);
-    skip_all(p, &p->entry[ENTRY_EVALUATE], c, pos);
+    for (int i = 0; program_forward(p, i); i++)
+        skip_all(p, program_forward(p, i), c, pos);
+    return true;
 }

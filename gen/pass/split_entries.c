@@ -1,9 +1,10 @@
 /* Cuts micro_step of a pipeline's stage in two entries, forward and backward, for other micro-batches
  * pass between them.
  *
- * Requires a lowered program, and is the last pass. Backward is what depends on gradients, or is
- * computed along with them. What forward leaves for it becomes STASH, of which each micro-batch in
- * flight has its own. */
+ * Requires a lowered program. Backward is what depends on gradients, or is
+ * computed along with them, and what it alone reads that is made of weights, so that no micro-batch
+ * has one of its own. What forward leaves for it becomes STASH, of which each micro-batch in flight
+ * has its own. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
@@ -30,21 +31,61 @@ static void mark(bool *storages, Value *const *values, int count) {
         storages[values[i]->storage->id] = true;
 }
 
-static void split(Program *p, Split *b) {
+/* As it is, for a step. */
+static bool stays(const Program *p, const Value *v) {
+    bool found = value_trains(v) || v->role == ROLE_FROZEN || v->role == ROLE_CONSTANT;
+    for (int i = 0; i < p->place_count; i++)
+        found |= p->places[i].value == v;
+    return found;
+}
+
+/* Whether the op makes scratch, which no op of forward reads, of what stays, or of nothing. */
+static bool can_wait(const Program *p, const Op *op, const bool *needed) {
+    bool found = true;
+    for (int i = 0; i < op->in_count; i++)
+        found &= stays(p, op->in[i]);
+    for (int i = 0; i < op->out_count; i++)
+        found &= op->out[i]->role == ROLE_ACTIVATION && !needed[op->out[i]->storage->id];
+    return found;
+}
+
+/* Forward's ops that backward alone has a use for become its own. */
+static void leave_to_backward(const Program *p, bool *later, Arena *arena) {
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    bool *needed = arena_array(arena, (size_t)p->storage_count + 1, sizeof *needed);
+    for (int i = graph->op_count - 1; i >= 0; i--) {
+        if (later[i])
+            continue;
+        later[i] = can_wait(p, graph->ops[i], needed);
+        if (!later[i])
+            mark(needed, graph->ops[i]->in, graph->ops[i]->in_count);
+    }
+}
+
+static bool *backward_ops(Split *b, Arena *arena) {
+    const Graph *graph = &b->program->entry[ENTRY_MICRO_STEP];
+    bool *later = arena_array(arena, (size_t)graph->op_count + 1, sizeof *later);
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        later[i] = is_backward(b, op);
+        if (!later[i])
+            continue;
+        mark(b->read, op->in, op->in_count);
+        mark(b->written, op->out, op->out_count);
+    }
+    leave_to_backward(b->program, later, arena);
+    return later;
+}
+
+static void split(Program *p, Split *b, Arena *arena) {
     Graph *forward = &p->entry[ENTRY_MICRO_STEP], *backward = &p->entry[ENTRY_BACKWARD];
+    const bool *later = backward_ops(b, arena);
     Op **ops = forward->ops;
     int count = forward->op_count;
     graph_set_ops(p, forward, NULL, 0);
     graph_set_ops(p, backward, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        if (!is_backward(b, ops[i])) {
-            graph_add(p, forward, ops[i]);
-            continue;
-        }
-        mark(b->read, ops[i]->in, ops[i]->in_count);
-        mark(b->written, ops[i]->out, ops[i]->out_count);
-        graph_add(p, backward, ops[i]);
-    }
+    for (int i = 0; i < count; i++)
+        graph_add(p, later[i] ? backward : forward, ops[i]);
 }
 
 static bool *used_storages(const Program *p, const Graph *graph, Arena *arena) {
@@ -75,17 +116,18 @@ static void keep_shared(Program *p, Arena *arena) {
     set_roles(p);
 }
 
-void pass_split_entries(Program *p, const Spec *spec) {
+bool pass_split_entries(Program *p, const Spec *spec) {
     (void)spec;
     if (p->stage.count <= 1)
-        return;
+        return false;
     Arena arena = {0};
     Split b = {p, arena_array(&arena, (size_t)p->storage_count + 1, sizeof(bool)),
                arena_array(&arena, (size_t)p->storage_count + 1, sizeof(bool))};
-    split(p, &b);
+    split(p, &b, &arena);
     keep_shared(p, &arena);
     p->entry[ENTRY_MICRO_STEP].name = "forward";
     arena_free(&arena);
+    return true;
 }
 
 static bool is_exchanged(const PipelineStage *stage, const Storage *s) {

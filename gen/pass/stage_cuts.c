@@ -8,6 +8,18 @@
 
 /* ---- what crosses ---------------------------------------------------------------------------- */
 
+typedef struct {
+    Cut *items;
+    int count;
+} Cuts;
+
+static bool reads_trained(const Op *op) {
+    for (int k = 0; k < op->in_count; k++)
+        if (value_trains(op->in[k]))
+            return true;
+    return false;
+}
+
 /* By storage id: the op that writes it first and the one that reads it last; -1: none. */
 typedef struct {
     int *first, *last;
@@ -44,35 +56,76 @@ static Value *read_from(const Graph *graph, int at, int storage) {
     return found && value_can_move(found) ? found : NULL;
 }
 
-Cuts cuts_of(const Graph *graph, int storages, Arena *arena) {
+/* By storage id: whether what trains has a part in it. */
+static bool *trained_storages(const Graph *graph, int storages, Arena *arena) {
+    bool *trained = arena_array(arena, (size_t)storages + 1, sizeof *trained);
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        bool any = reads_trained(op);
+        for (int k = 0; k < op->in_count; k++)
+            any |= trained[op->in[k]->storage->id];
+        for (int k = 0; k < op->out_count; k++)
+            trained[op->out[k]->storage->id] |= any;
+    }
+    return trained;
+}
+
+static bool crosses(const Spans *spans, int storage, int at) {
+    return spans->first[storage] >= 0 && spans->first[storage] < at && spans->last[storage] >= at;
+}
+
+/* In the order in which the graph itself makes them; false where there is no cut. */
+static bool find_crossing(const Graph *graph, const Spans *spans, const bool *trained, int storages,
+                          Cut *cut) {
+    int gradients = 0;
+    for (int id = 0; id < storages; id++) {
+        if (!crosses(spans, id, cut->at))
+            continue;
+        Value *v = read_from(graph, cut->at, id);
+        if (!v || !graph_producer(graph, v))
+            return false;
+        int place = cut->count++;
+        for (; place > 0 && graph_producer(graph, cut->value[place - 1])->id >
+                                graph_producer(graph, v)->id;
+             place--)
+            cut->value[place] = cut->value[place - 1];
+        cut->value[place] = v;
+    }
+    for (int i = 0; i < cut->count; i++)
+        if (trained[cut->value[i]->storage->id]) {
+            cut->trained = i;
+            gradients++;
+        }
+    return gradients == 1;
+}
+
+static Cuts cuts_of(const Graph *graph, int storages, Arena *arena) {
     Spans spans = spans_of(graph, storages, arena);
-    int *count = arena_array(arena, (size_t)graph->op_count + 2, sizeof *count);
-    int *sum = arena_array(arena, (size_t)graph->op_count + 2, sizeof *sum);
+    const bool *trained = trained_storages(graph, storages, arena);
+    int *change = arena_array(arena, (size_t)graph->op_count + 2, sizeof *change), count = 0;
     Cuts cuts = {arena_array(arena, (size_t)graph->op_count + 1, sizeof(Cut)), 0};
     for (int id = 0; id < storages; id++) {
         if (spans.first[id] < 0 || spans.last[id] <= spans.first[id])
             continue;
-        count[spans.first[id] + 1]++;
-        sum[spans.first[id] + 1] += id;
-        count[spans.last[id] + 1]--;
-        sum[spans.last[id] + 1] -= id;
+        change[spans.first[id] + 1]++;
+        change[spans.last[id] + 1]--;
     }
     for (int i = 1; i < graph->op_count; i++) {
-        count[i] += count[i - 1];
-        sum[i] += sum[i - 1];
-        Value *value = count[i] == 1 ? read_from(graph, i, sum[i]) : NULL;
-        if (value && graph_producer(graph, value))
-            cuts.items[cuts.count++] = (Cut){i, value};
+        Cut cut = {.at = i};
+        count += change[i];
+        if (count >= 1 && count <= MAX_CROSSING &&
+            find_crossing(graph, &spans, trained, storages, &cut))
+            cuts.items[cuts.count++] = cut;
     }
     return cuts;
 }
 
-/* The cut at which the result of the op of that name crosses. */
-static const Cut *same_cut(const Graph *graph, const Cuts *cuts, const char *producer) {
-    for (int i = 0; i < cuts->count; i++)
-        if (!strcmp(graph_producer(graph, cuts->items[i].value)->name, producer))
-            return &cuts->items[i];
-    return NULL;
+static bool is_same(const Graph *a, const Cut *in_a, const Graph *b, const Cut *in_b) {
+    bool same = in_a->count == in_b->count && in_a->trained == in_b->trained;
+    for (int i = 0; same && i < in_a->count; i++)
+        same = !strcmp(graph_producer(a, in_a->value[i])->name,
+                       graph_producer(b, in_b->value[i])->name);
+    return same;
 }
 
 /* Those of both graphs, in order; the ends of the graphs are the first and the last. */
@@ -82,60 +135,77 @@ typedef struct {
     int count;
 } Choice;
 
-static bool reads_trained(const Op *op) {
-    for (int k = 0; k < op->in_count; k++)
-        if (value_trains(op->in[k]))
-            return true;
-    return false;
-}
-
-static int *count_training(const Program *p, Arena *arena) {
-    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+static int *count_training(const Graph *graph, Arena *arena) {
     int *training = arena_array(arena, (size_t)graph->op_count + 1, sizeof *training);
     for (int i = 0; i < graph->op_count; i++)
         training[i + 1] = training[i] + reads_trained(graph->ops[i]);
     return training;
 }
 
+static void choose(Choice *c, Cut train, Cut evaluate, int training) {
+    c->training[c->count] = training;
+    c->cuts.train[c->count] = train;
+    c->cuts.evaluate[c->count++] = evaluate;
+}
+
+/* Where as few activations cross as anywhere. */
+static void keep_narrowest(Choice *c) {
+    int least = MAX_CROSSING, count = c->count;
+    for (int i = 1; i < count; i++)
+        least = c->cuts.train[i].count < least ? c->cuts.train[i].count : least;
+    c->count = 1;
+    for (int i = 1; i < count; i++)
+        if (c->cuts.train[i].count == least)
+            choose(c, c->cuts.train[i], c->cuts.evaluate[i], c->training[i]);
+}
+
 /* A stage trains something, so a cut is of use where something trains on both sides. */
-static Choice choice_of(const Program *p, Arena *arena) {
-    const Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
+static void choose_common(const Program *p, Choice *c, const int *training, Arena *arena) {
+    const Graph *train = &c->cuts.train_order, *evaluate = &c->cuts.evaluate_order;
     Cuts a = cuts_of(train, p->storage_count, arena),
          b = cuts_of(evaluate, p->storage_count, arena);
-    size_t room = (size_t)a.count + 2;
-    Choice c = {{arena_array(arena, room, sizeof(Cut)), arena_array(arena, room, sizeof(Cut))},
-                arena_array(arena, room, sizeof(int)),
-                1};
-    const int *training = count_training(p, arena);
-    for (int i = 0; i < a.count; i++) {
-        int before = training[a.items[i].at];
-        const Cut *other = same_cut(evaluate, &b, graph_producer(train, a.items[i].value)->name);
-        if (!other || other->at <= c.cuts.evaluate[c.count - 1].at || before == 0 ||
-            before == training[train->op_count])
+    for (int i = 0, other = 0; i < a.count; i++) {
+        int before = training[a.items[i].at], at = other;
+        if (before == 0 || before == training[train->op_count])
             continue;
-        c.training[c.count] = before;
-        c.cuts.train[c.count] = a.items[i];
-        c.cuts.evaluate[c.count++] = *other;
+        while (at < b.count && !is_same(train, &a.items[i], evaluate, &b.items[at]))
+            at++;
+        if (at == b.count)
+            continue;
+        choose(c, a.items[i], b.items[at], before);
+        other = at + 1;
     }
-    c.training[c.count] = training[train->op_count];
-    c.cuts.train[c.count] = (Cut){train->op_count, NULL};
-    c.cuts.evaluate[c.count++] = (Cut){evaluate->op_count, NULL};
+    keep_narrowest(c);
+}
+
+static Choice choice_of(const Program *p, Arena *arena) {
+    const Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
+    size_t room = (size_t)train->op_count + 2;
+    Choice c = {.cuts = {stage_order(p, train, arena), stage_order(p, evaluate, arena),
+                         arena_array(arena, room, sizeof(Cut)),
+                         arena_array(arena, room, sizeof(Cut))},
+                .training = arena_array(arena, room, sizeof(int)),
+                .count = 1};
+    const int *training = count_training(&c.cuts.train_order, arena);
+    choose_common(p, &c, training, arena);
+    Cut train_end = {.at = train->op_count}, evaluate_end = {.at = evaluate->op_count};
+    choose(&c, train_end, evaluate_end, training[train->op_count]);
     return c;
 }
 
 /* ---- which of them --------------------------------------------------------------------------- */
 
-static const char *begins(const Program *p, const Choice *c, int i) {
-    return p->entry[ENTRY_MICRO_STEP].ops[c->cuts.train[i].at]->name;
+static const char *begins(const Choice *c, int i) {
+    return c->cuts.train_order.ops[c->cuts.train[i].at]->name;
 }
 
 /* A few places where a stage can begin, for people. */
-static const char *places_text(const Program *p, const Choice *c, Arena *arena) {
+static const char *places_text(const Choice *c, Arena *arena) {
     enum { SHOWN = 6 };
     const char *text = "";
     int inner = c->count - 2, step = inner > SHOWN ? inner / SHOWN : 1;
     for (int i = 1; i <= inner; i += step)
-        text = arena_printf(arena, "%s%s%s", text, i > 1 ? ", " : "", begins(p, c, i));
+        text = arena_printf(arena, "%s%s%s", text, i > 1 ? ", " : "", begins(c, i));
     return text;
 }
 
@@ -145,21 +215,21 @@ static bool is_module(const char *op, const char *module) {
 }
 
 /* The cut in front of the first op of a module. */
-static int named_cut(const Program *p, const Choice *c, const char *module, Pos pos, Arena *arena) {
+static int named_cut(const Choice *c, const char *module, Pos pos, Arena *arena) {
     for (int i = 1; i + 1 < c->count; i++)
-        if (is_module(begins(p, c, i), module) && !is_module(begins(p, c, i - 1), module))
+        if (is_module(begins(c, i), module) && !is_module(begins(c, i - 1), module))
             return i;
     user_error(
         pos,
-        arena_printf(arena, "a stage can begin with, among others: %s", places_text(p, c, arena)),
+        arena_printf(arena, "a stage can begin with, among others: %s", places_text(c, arena)),
         "no stage can begin with \"%s\"", module);
 }
 
-static void take_named(const Program *p, const Spec *spec, const Choice *c, int *chosen,
+static void take_named(const Spec *spec, const Choice *c, int *chosen,
                        Arena *arena) {
     const Strings *names = &spec->parallelism.pipeline_split_points;
     for (int i = 0; i < names->count; i++) {
-        chosen[i + 1] = named_cut(p, c, names->items[i], names->at[i], arena);
+        chosen[i + 1] = named_cut(c, names->items[i], names->at[i], arena);
         if (chosen[i + 1] <= chosen[i])
             user_error(names->at[i], "name them in the order of the model",
                        "\"%s\" does not come after what the stage before it begins with",
@@ -170,7 +240,7 @@ static void take_named(const Program *p, const Spec *spec, const Choice *c, int 
 /* Time of the ops in front of each cut, forward. */
 static double *times_before(const Program *p, const Spec *spec, const Choice *c, Arena *arena) {
     const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
-    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    const Graph *graph = &c->cuts.train_order;
     double *before = arena_array(arena, (size_t)c->count, sizeof *before), ms = 0;
     for (int i = 0, cut = 1; i < graph->op_count; i++) {
         ms += device_op_ms(device, p, graph->ops[i]);
@@ -228,12 +298,13 @@ StageCuts stage_cuts(Program *p, const Spec *spec, Arena *arena) {
             stages);
     int *chosen = arena_array(arena, (size_t)stages + 1, sizeof *chosen);
     if (spec->parallelism.pipeline_split_points.count)
-        take_named(p, spec, &c, chosen, arena);
+        take_named(spec, &c, chosen, arena);
     else
         take_balanced(p, spec, &c, stages, chosen, arena);
     chosen[stages] = c.count - 1;
     size_t room = (size_t)stages + 1;
-    StageCuts cuts = {arena_array(arena, room, sizeof(Cut)), arena_array(arena, room, sizeof(Cut))};
+    StageCuts cuts = {c.cuts.train_order, c.cuts.evaluate_order,
+                      arena_array(arena, room, sizeof(Cut)), arena_array(arena, room, sizeof(Cut))};
     for (int i = 0; i <= stages; i++) {
         cuts.train[i] = c.cuts.train[chosen[i]];
         cuts.evaluate[i] = c.cuts.evaluate[chosen[i]];

@@ -5,23 +5,25 @@
 #include "graph/graph.h"
 #include "spec/spec.h"
 
-/* A place between two ops of a forward graph where one activation crosses, and nothing else. */
-typedef struct {
-    int at;       /* the first op behind it */
-    Value *value; /* what crosses */
-} Cut;
+/* The graph's ops in an order in which those that read the same weights stand together. The graph and
+ * the ids of its ops stay as they are. */
+Graph stage_order(const Program *, const Graph *, Arena *);
 
+enum { MAX_CROSSING = 2 };
+
+/* A place between two ops of a forward graph, in that order. */
 typedef struct {
-    Cut *items;
+    int at;                     /* the first op behind it */
+    Value *value[MAX_CROSSING]; /* the activations that cross, and nothing else does */
     int count;
-} Cuts;
-
-Cuts cuts_of(const Graph *, int storages, Arena *);
+    int trained; /* which of them depends on what trains; the others do not */
+} Cut;
 
 /* One more than there are stages: where each begins, in micro_step and in evaluate, and where the last
  * one ends. Those of the spec, or such that the slowest stage of forward is as quick as can be; a user
  * error where there are none. */
 typedef struct {
+    Graph train_order, evaluate_order;
     Cut *train, *evaluate;
 } StageCuts;
 

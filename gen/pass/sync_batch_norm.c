@@ -51,11 +51,11 @@ static void sync_grad(Sync *s, Op *grad) {
     add_reduce(s, both, name, grad, DOT);
 }
 
-void pass_sync_batch_norm(Program *p, const Spec *spec) {
+bool pass_sync_batch_norm(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     Sync sync = {p, graph, mesh_ranks(&p->mesh, GROUP_DATA)};
     if (!spec->parallelism.sync_batch_norm || sync.ranks == 1)
-        return;
+        return false;
     Op **ops = graph->ops;
     int count = graph->op_count;
     graph_set_ops(p, graph, NULL, 0);
@@ -66,4 +66,5 @@ void pass_sync_batch_norm(Program *p, const Spec *spec) {
             sync_grad(&sync, ops[i]);
         graph_add(p, graph, ops[i]);
     }
+    return true;
 }

@@ -77,6 +77,7 @@ static int split_operands(const Op *op) {
     case OP_rope:
     case OP_dropout:
     case OP_silu:
+    case OP_add_bias:
         return 1;
     case OP_mul:
     case OP_swiglu:
@@ -196,6 +197,8 @@ static void split_columns(Split *s, Op *op) {
     if (op->kind == OP_attention) {
         op->attr.heads /= s->ranks;
         op->attr.kv_heads /= s->ranks;
+    } else if (op->kind == OP_add_bias) {
+        tensor_shard(s->program, op->in[1], 0);
     } else if (op->kind == OP_dropout) {
         op->attr.group = GROUP_TENSOR;
         op->in[op->in_count++] = program_place(s->program, GROUP_TENSOR);
@@ -238,6 +241,8 @@ static void split_op(Split *s, Op *op) {
 }
 
 static void split_graph(Program *p, Graph *graph, int64_t ranks, Pos pos) {
+    if (graph->op_count == 0)
+        return;
     size_t values = (size_t)p->value_count, ops = (size_t)graph->op_count;
     Split s = {.program = p, .graph = graph, .ranks = ranks, .pos = pos, .values = p->value_count};
     s.share = arena_array(p->arena, values, sizeof *s.share);
@@ -254,12 +259,13 @@ static void split_graph(Program *p, Graph *graph, int64_t ranks, Pos pos) {
     }
 }
 
-void pass_tensor(Program *p, const Spec *spec) {
+bool pass_tensor(Program *p, const Spec *spec) {
     int64_t ranks = spec->parallelism.tensor_parallel_degree;
     Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
     if (ranks == 1)
-        return;
+        return false;
     p->mesh.size[AXIS_TENSOR] = ranks;
-    split_graph(p, &p->entry[ENTRY_MICRO_STEP], ranks, pos);
-    split_graph(p, &p->entry[ENTRY_EVALUATE], ranks, pos);
+    for (int i = 0; program_forward(p, i); i++)
+        split_graph(p, program_forward(p, i), ranks, pos);
+    return true;
 }

@@ -8,42 +8,69 @@
  * whole row stay zero: their gradient is zero, and so is their update. Where masters are to be shared
  * out each rank gets equally many rows of each section: of what is its own master, though other weights
  * are not, and of all the rest; where gradients are too, of each module, whose gradients are a buffer
- * that does not last, and so are whole weights where ranks keep pieces of them. */
+ * that does not last, and so are whole weights where ranks keep pieces of them.
+ *
+ * With moments in 8 bits large tensors come first, and have codes in place of numbers. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
 static int64_t round_up(int64_t n) { return (n + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS; }
 
-typedef enum { CLASS_REAL, CLASS_SHARDED, CLASS_PARTIAL, CLASS_WHOLE, CLASS_COUNT } Class;
-
 /* Weights of `real` beside 16-bit ones, where masters are shared out. */
 static bool is_real(const Program *p, const Param *param, int64_t ranks) {
     return ranks > 1 && p->activation != p->real && param->weight->dtype == p->real;
 }
 
-static bool is_of(const Program *p, const Param *param, int64_t ranks, Class class) {
-    Class own = is_real(p, param, ranks) ? CLASS_REAL
-                : param->shard           ? CLASS_SHARDED
-                : param->partial         ? CLASS_PARTIAL
-                                         : CLASS_WHOLE;
-    return value_trains(param->weight) && own == class;
+static bool is_of(const Param *param, const TrainKind *kind) {
+    return value_trains(param->weight) && param->shard == kind->shard &&
+           param->partial == kind->partial;
+}
+
+/* What is shared out comes first, and what each has all of last. */
+static int order_of(const TrainKind *kind) {
+    return 2 * (kind->shard == 0) + (kind->shard ? kind->partial != 0 : kind->partial == 0);
+}
+
+static bool has_kind(const TrainState *s, const Param *param) {
+    for (int i = 0; i < s->kind_count; i++)
+        if (is_of(param, &s->kinds[i]))
+            return true;
+    return false;
+}
+
+/* The kinds that there are, in order. */
+static void find_kinds(Program *p) {
+    TrainState *s = &p->train;
+    for (int i = 0; i < p->param_count; i++) {
+        const Param *param = &p->params[i];
+        if (!value_trains(param->weight) || has_kind(s, param))
+            continue;
+        TrainKind kind = {.shard = param->shard, .partial = param->partial};
+        ENSURE(s->kind_count < TRAIN_KINDS, "%s is of one kind too many", param->weight->name);
+        int at = s->kind_count++;
+        for (; at > 0 && order_of(&s->kinds[at - 1]) > order_of(&kind); at--)
+            s->kinds[at] = s->kinds[at - 1];
+        s->kinds[at] = kind;
+    }
 }
 
 /* Where each parameter lies in the runs. */
 typedef struct {
     Program *p;
     int64_t ranks, stage; /* that share masters out, and what beside them */
+    bool coded;           /* large tensors have moments in codes, and come first */
+    bool large;           /* then which ones are being laid out */
     int64_t *offset;      /* by parameter; of what trains */
-    int64_t end;
+    int64_t end, real;    /* of all; of what is `real` beside 16-bit weights */
 } RunLayout;
 
-static void begin_section(RunLayout *l, const char *weight) {
+static void begin_section(RunLayout *l, const char *weight, bool real) {
     TrainState *s = &l->p->train;
     s->sections = arena_grow(l->p->arena, s->sections, s->section_count, &s->section_capacity,
                              sizeof *s->sections);
     const char *name = arena_strndup(l->p->arena, weight, module_length(weight));
-    s->sections[s->section_count++] = (Section){.name = name, .first = l->end};
+    s->sections[s->section_count++] = (Section){.name = name, .first = l->end, .is_real = real};
 }
 
 /* Whole rows for each rank. */
@@ -54,26 +81,33 @@ static void end_section(RunLayout *l) {
     l->end = s->first + s->elements;
 }
 
-/* The tensors of a class; those that ranks share out in sections. */
-static void lay_out(RunLayout *l, Class class) {
+static bool is_large(const Param *param) { return value_elements(param->weight) >= STATE_LEAST; }
+
+/* The tensors of a kind that are `real`, or those that are not; those that ranks share out in
+ * sections. */
+static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
     const char *last = NULL;
+    int64_t start = l->end;
     for (int i = l->p->param_count - 1; i >= 0; i--) {
         const Param *param = &l->p->params[i];
         const char *name = param->weight->name;
-        if (!is_of(l->p, param, l->ranks, class))
+        if (!is_of(param, kind) || is_real(l->p, param, l->ranks) != real ||
+            (l->coded && is_large(param) != l->large))
             continue;
-        bool apart = l->stage > 1 && class != CLASS_REAL;
+        bool apart = l->stage > 1 && !real;
         bool begins = !last || (apart && !same_module(last, name));
         if (l->ranks > 1 && last && begins)
             end_section(l);
         if (l->ranks > 1 && begins)
-            begin_section(l, name);
+            begin_section(l, name, real);
         l->offset[i] = l->end;
         l->end += round_up(value_elements(param->weight));
         last = name;
     }
     if (l->ranks > 1 && last)
         end_section(l);
+    if (real)
+        l->real += l->end - start;
 }
 
 /* The run is called adapters where nothing else is in it. */
@@ -93,8 +127,20 @@ static Value *part(Program *p, Value *run, int64_t offset, const Value *weight,
     return value_at(p, run, offset, weight->rank, weight->dim, name);
 }
 
+static void make_coded(Program *p, int64_t rows, Pos pos) {
+    CodedMoments *m = &p->train.coded;
+    int64_t blocks = rows * TRAIN_COLS / STATE_BLOCK;
+    m->rows = rows;
+    m->exp_avg = value_2d(p, "exp_avg_codes", ROLE_OPTIMIZER, DT_U8, blocks, STATE_BLOCK, pos);
+    m->exp_avg_sq =
+        value_2d(p, "exp_avg_sq_codes", ROLE_OPTIMIZER, DT_U8, blocks, STATE_BLOCK, pos);
+    m->exp_avg_absmax = value_2d(p, "exp_avg_absmax", ROLE_OPTIMIZER, DT_F32, blocks, 1, pos);
+    m->exp_avg_sq_absmax = value_2d(p, "exp_avg_sq_absmax", ROLE_OPTIMIZER, DT_F32, blocks, 1, pos);
+}
+
 static void make_runs(Program *p, const Spec *spec, int64_t rows) {
     Pos pos = spec_pos(spec, KEY_optimizer_name);
+    int64_t coded = p->train.coded.rows;
     bool apart = p->activation != p->real; /* 16-bit weights have a master of their own */
     bool adamw = spec->optimizer.name == OPTIMIZER_ADAMW;
     TrainState *s = &p->train;
@@ -102,9 +148,12 @@ static void make_runs(Program *p, const Spec *spec, int64_t rows) {
     s->master =
         apart ? value_2d(p, "master", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos) : s->weight;
     s->gradient = value_2d(p, "gradient", ROLE_GRADIENT, p->real, rows, TRAIN_COLS, pos);
-    if (adamw || spec->optimizer.momentum > 0)
+    if (coded)
+        make_coded(p, coded, pos);
+    rows -= coded;
+    if (rows && (adamw || spec->optimizer.momentum > 0))
         s->exp_avg = value_2d(p, "exp_avg", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
-    if (adamw)
+    if (rows && adamw)
         s->exp_avg_sq = value_2d(p, "exp_avg_sq", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
 }
 
@@ -131,15 +180,40 @@ static Value *weight_of(Program *p, const RunLayout *l, const Param *param, int6
     TrainState *t = &p->train;
     Section *s = section_at(t, offset);
     bool own = param->weight->dtype == p->real;
-    if (l->stage < 3 || !s || (own && t->real_weight)) {
-        Value *run = !own ? t->weight : t->real_weight ? t->real_weight : t->master;
-        return part(p, run, offset, param->weight, "");
-    }
+    if (s && s->real)
+        return part(p, s->real, offset - s->first, param->weight, "");
+    if (l->stage < 3 || !s)
+        return part(p, own ? t->master : t->weight, offset, param->weight, "");
     if (!s->weight)
         s->weight =
             value_2d(p, arena_printf(p->arena, "%s.weights", s->name), role_of_run(p),
                      p->activation, s->elements / TRAIN_COLS, TRAIN_COLS, param->weight->pos);
     return part(p, s->weight, offset - s->first, param->weight, "");
+}
+
+/* As many codes as it has elements, and the absmax of their blocks. */
+static void place_codes(Program *p, Param *param, int64_t offset) {
+    const CodedMoments *m = &p->train.coded;
+    const Value *w = param->weight;
+    int64_t blocks[] = {(value_elements(w) + STATE_BLOCK - 1) / STATE_BLOCK};
+    int64_t block = offset / STATE_BLOCK;
+    const char *first = arena_printf(p->arena, "%s.exp_avg_absmax", w->name);
+    const char *second = arena_printf(p->arena, "%s.exp_avg_sq_absmax", w->name);
+    param->exp_avg = part(p, m->exp_avg, offset, w, ".exp_avg");
+    param->exp_avg_sq = part(p, m->exp_avg_sq, offset, w, ".exp_avg_sq");
+    param->exp_avg_absmax = value_at(p, m->exp_avg_absmax, block, 1, blocks, first);
+    param->exp_avg_sq_absmax = value_at(p, m->exp_avg_sq_absmax, block, 1, blocks, second);
+}
+
+static void place_moments(Program *p, Param *param, int64_t offset) {
+    const TrainState *s = &p->train;
+    int64_t behind = offset - s->coded.rows * TRAIN_COLS;
+    if (behind < 0) {
+        place_codes(p, param, offset);
+        return;
+    }
+    param->exp_avg = part(p, s->exp_avg, behind, param->weight, ".exp_avg");
+    param->exp_avg_sq = part(p, s->exp_avg_sq, behind, param->weight, ".exp_avg_sq");
 }
 
 static void place(Program *p, const RunLayout *l, Param *param, int64_t offset) {
@@ -150,38 +224,63 @@ static void place(Program *p, const RunLayout *l, Param *param, int64_t offset) 
     value_move(param->weight, weight_of(p, l, param, offset));
     param->master = own ? param->weight : part(p, s->master, offset, param->weight, ".master");
     param->gradient = gradient_of(p, l, param, offset);
-    param->exp_avg = part(p, s->exp_avg, offset, param->weight, ".exp_avg");
-    param->exp_avg_sq = part(p, s->exp_avg_sq, offset, param->weight, ".exp_avg_sq");
+    place_moments(p, param, offset);
     if (section) {
         param->piece_first = offset - section->first;
         param->piece_elements = section->elements / l->ranks;
         param->piece_at = section->first / l->ranks;
     }
-    s->shard |= param->shard;
-    s->partial |= param->partial;
 }
 
-void pass_train_state(Program *p, const Spec *spec) {
+/* Where each kind lies: what has moments in codes before all others. */
+static void lay_out_kinds(RunLayout *l) {
+    TrainState *s = &l->p->train;
+    for (int i = 0; l->large && i < s->kind_count; i++)
+        lay_out(l, &s->kinds[i], false);
+    s->coded.rows = l->end / TRAIN_COLS;
+    l->large = false;
+    for (int i = 0; i < s->kind_count; i++) {
+        TrainKind *kind = &s->kinds[i];
+        kind->first = i == 0 ? 0 : l->end / TRAIN_COLS;
+        lay_out(l, kind, true);
+        lay_out(l, kind, false);
+        kind->rows = l->end / TRAIN_COLS - kind->first;
+    }
+}
+
+/* The sections of `real`, one behind the other in a run of their own. */
+static void make_real(RunLayout *l, const Spec *spec) {
+    TrainState *s = &l->p->train;
+    int64_t at = 0;
+    if (!l->real)
+        return;
+    s->real_weight = value_2d(l->p, "trained_real", role_of_run(l->p), l->p->real,
+                              l->real / TRAIN_COLS, TRAIN_COLS, spec_pos(spec, KEY_optimizer_name));
+    for (int i = 0; i < s->section_count; i++) {
+        Section *section = &s->sections[i];
+        int64_t rows = section->elements / TRAIN_COLS;
+        if (!section->is_real)
+            continue;
+        section->real = value_row_range(l->p, s->real_weight, at, rows, s->real_weight->name);
+        at += rows;
+    }
+}
+
+bool pass_train_state(Program *p, const Spec *spec) {
     RunLayout l = {.p = p,
                    .ranks = spec->parallelism.data_parallel_shard_degree,
                    .stage = spec->parallelism.shard_stage};
-    int64_t rows[CLASS_COUNT];
     l.offset = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *l.offset);
-    for (int class = 0; class < CLASS_COUNT; class ++) {
-        int64_t first = l.end;
-        lay_out(&l, (Class) class);
-        rows[class] = (l.end - first) / TRAIN_COLS;
-    }
+    l.coded = l.large = spec->optimizer.name == OPTIMIZER_ADAMW &&
+                        spec->optimizer.state == STATE_INT8;
+    find_kinds(p);
+    lay_out_kinds(&l);
     if (!l.end)
-        return;
-    if (rows[CLASS_REAL])
-        p->train.real_weight =
-            value_2d(p, "trained_real", role_of_run(p), p->real, rows[CLASS_REAL], TRAIN_COLS,
-                     spec_pos(spec, KEY_optimizer_name));
+        return false;
+    make_real(&l, spec);
     make_runs(p, spec, l.end / TRAIN_COLS);
-    p->train.shard_rows = rows[CLASS_SHARDED];
-    p->train.partial_rows = rows[CLASS_PARTIAL];
     for (int i = p->param_count - 1; i >= 0; i--)
         if (value_trains(p->params[i].weight))
             place(p, &l, &p->params[i], l.offset[i]);
+    return true;
 }

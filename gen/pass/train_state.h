@@ -1,7 +1,19 @@
 #ifndef PASS_TRAIN_STATE_H
 #define PASS_TRAIN_STATE_H
 
+#include "graph/graph.h"
+
 /* Columns of the runs that hold all trained tensors. */
 enum { TRAIN_COLS = 1024 };
+
+/* Moments in 8 bits, as bitsandbytes has them: codes that share an absmax; and how many elements a
+ * tensor has at least. */
+enum { STATE_BLOCK = 256, STATE_LEAST = 4096 };
+
+/* In ddp.c. Figures that each step has come behind the run, which begins or ends with its loss; both,
+ * as one. */
+Value *join_metrics(Program *, Value *run, const char *name);
+/* What reads a part of the run reads the sums from then on. */
+void read_sums(Program *, Op *const *ops, int count, Value *sums);
 
 #endif

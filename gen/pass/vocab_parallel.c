@@ -33,13 +33,25 @@ static void split_loss(Program *p, Op *op) {
     op->attr.group = GROUP_TENSOR;
 }
 
+/* By index of an op: it makes the logits of a loss, of which a graph may have several. */
+static bool *find_heads(Program *p, const Graph *graph) {
+    bool *is_head = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *is_head);
+    for (int i = 0; i < graph->op_count; i++)
+        for (int k = i + 1; k < graph->op_count; k++)
+            if (graph->ops[k]->kind == OP_cross_entropy &&
+                graph->ops[k]->in[0] == graph->ops[i]->out[0]) {
+                is_head[i] = true;
+                ENSURE(graph->ops[i]->kind == OP_linear && !graph->ops[i]->attr.accumulate,
+                       "%s has no head to split", graph->name);
+            }
+    return is_head;
+}
+
 static void split_graph(Program *p, Graph *graph, Pos pos) {
-    Op *loss = graph_find(graph, OP_cross_entropy), **ops = graph->ops;
-    Op *head = loss ? graph_producer(graph, loss->in[0]) : NULL;
+    Op **ops = graph->ops;
     int count = graph->op_count;
+    const bool *is_head = find_heads(p, graph);
     Value *part = NULL, *sum = NULL;
-    ENSURE(head && head->kind == OP_linear && !head->attr.accumulate, "%s has no head to split",
-           graph->name);
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
         op_read_instead(ops[i], part, sum);
@@ -48,18 +60,19 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
             sum = split_embedding(p, graph, ops[i], pos);
             continue;
         }
-        if (ops[i] == head)
-            split_head(p, graph, head, pos);
-        else if (ops[i] == loss)
-            split_loss(p, loss);
+        if (is_head[i])
+            split_head(p, graph, ops[i], pos);
+        else if (ops[i]->kind == OP_cross_entropy)
+            split_loss(p, ops[i]);
         graph_add(p, graph, ops[i]);
     }
 }
 
-void pass_vocab_parallel(Program *p, const Spec *spec) {
+bool pass_vocab_parallel(Program *p, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_parallelism_vocab_parallel);
     if (mesh_ranks(&p->mesh, GROUP_TENSOR) == 1 || !spec->parallelism.vocab_parallel)
-        return;
-    split_graph(p, &p->entry[ENTRY_MICRO_STEP], pos);
-    split_graph(p, &p->entry[ENTRY_EVALUATE], pos);
+        return false;
+    for (int i = 0; program_forward(p, i); i++)
+        split_graph(p, program_forward(p, i), pos);
+    return true;
 }

@@ -1,42 +1,167 @@
-/* The gradient of an embedding. Geometry as in the template's head comment. */
+/* The gradient of an embedding: places sorted by id, then the sums of each id's run of them. Kernels
+ * and geometry as in the template's head comment. */
 #include "plan/template_kernels.h"
 
-enum { THREADS = 128, MOST_COLUMNS = 4 };
+enum {
+    LARGEST_TILE = 2048, /* keys that a block sorts: twice that many fit into its shared memory */
+    MOST_WAYS = 8,       /* runs that a merge joins */
+    MERGE_THREADS = 256,
+    SUM_THREADS = 128,
+    CHUNK = 32, /* places of a run that are added one after the other */
+    KEY_BYTES = 8
+};
 
-/* At most: every place sums alone and reads every id. */
-static double bytes_of(const Value *dy, const Value *dw, double tokens, int64_t column_blocks) {
-    double rows =
-        (double)value_elements(dy) * (dtype_bytes(dy->dtype) + 2 * dtype_bytes(dw->dtype));
-    return rows + tokens * (double)column_blocks * (THREADS + 2 * tokens) * 4;
+typedef struct {
+    Plan *plan;
+    Entry entry;
+    const Op *op;
+    const Value *ids, *dy, *dw;
+    int64_t tokens, hidden;
+    int64_t count; /* tokens, rounded up to a power of two */
+    int64_t vector, column_blocks;
+} Scatter;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int bits_of(int64_t power) { return power > 1 ? 1 + bits_of(power / 2) : 0; }
+
+static bool multiples_of(const Value *v, int64_t vector) {
+    return v->offset % vector == 0 && v->row_stride % vector == 0;
+}
+
+/* Columns a thread: an access of at most 16 bytes, and no lanes without columns. */
+static int64_t vector_of(const Scatter *s) {
+    int64_t vector = 16 / dtype_bytes(s->dy->dtype);
+    while (vector > 1 && (s->hidden % vector || 32 * vector > s->hidden ||
+                          !multiples_of(s->dy, vector) || !multiples_of(s->dw, vector)))
+        vector /= 2;
+    return vector;
+}
+
+static Value *scratch(const Scatter *s, const char *name, DType dtype, int64_t rows, int64_t cols) {
+    Program *p = s->plan->program;
+    return value_2d(p, arena_printf(p->arena, "%s.%s", s->dw->name, name), ROLE_ACTIVATION, dtype,
+                    rows, cols, s->op->pos);
+}
+
+static Filling filling(const Scatter *s, const char *section, const char *name, int64_t a, int64_t b) {
+    Filling f = filling_new(s->plan, s->op, "embedding_grad.cu", section);
+    f.kernel.name = arena_printf(f.arena, "%s_%lldx%lld", name, (long long)a, (long long)b);
+    return f;
+}
+
+/* ---- sorting --------------------------------------------------------------------------------- */
+
+static const Value *sort_tiles(const Scatter *s, int64_t tile) {
+    const Value *keys = scratch(s, "keys", DT_I64, s->count, 1);
+    Filling f = filling(s, "sort_places", "embedding_sort", s->tokens, tile);
+    f.kernel.threads = tile > 128 ? (int)(tile / 4) : 32;
+    fill_int(&f, "tokens", s->tokens);
+    fill_int(&f, "tile", tile);
+    fill_reads(&f, "ids", s->ids);
+    fill_writes(&f, "keys", keys);
+    fill_grid(&f, s->count / tile, 1, 1);
+    fill_cost(&f, (double)(value_bytes(s->ids) + value_bytes(keys)), 0);
+    fill_finish(s->plan, s->entry, &f, s->op);
+    return keys;
+}
+
+static const Value *merge_runs(const Scatter *s, const Value *from, int64_t run, int64_t ways) {
+    const Value *to = scratch(s, "keys", DT_I64, s->count, 1);
+    Filling f = filling(s, "merge_places", "embedding_merge", s->count, run);
+    f.kernel.threads = MERGE_THREADS;
+    fill_int(&f, "run", run);
+    fill_int(&f, "ways", ways);
+    fill_reads(&f, "from", from);
+    fill_writes(&f, "to", to);
+    fill_grid(&f, s->count / MERGE_THREADS, 1, 1);
+    int64_t compared = (ways - 1) * (bits_of(run) + 1);
+    fill_cost(&f, (double)(s->count * (compared + 2) * KEY_BYTES), 0);
+    fill_finish(s->plan, s->entry, &f, s->op);
+    return to;
+}
+
+static const Value *sort_places(const Scatter *s) {
+    int64_t run = least(s->count, LARGEST_TILE);
+    const Value *keys = sort_tiles(s, run);
+    for (int64_t ways; run < s->count; run *= ways) {
+        ways = least(s->count / run, MOST_WAYS);
+        keys = merge_runs(s, keys, run, ways);
+    }
+    return keys;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void fill_sum(Filling *f, const Scatter *s, const Value *keys, int64_t warps) {
+    f->kernel.threads = SUM_THREADS;
+    fill_text(f, "dtype", dtype_c_name(s->dy->dtype));
+    fill_text(f, "acc", dtype_c_name(s->plan->program->real));
+    fill_int(f, "tokens", s->tokens);
+    fill_int(f, "hidden", s->hidden);
+    fill_int(f, "chunk", CHUNK);
+    fill_stride(f, "dy_stride", s->dy);
+    fill_int(f, "vector", s->vector);
+    fill_reads(f, "dy", s->dy);
+    fill_reads(f, "keys", keys);
+    fill_grid(f, ceil_div(warps, SUM_THREADS / 32), s->column_blocks, 1);
+}
+
+/* At most: the keys that all threads of a row read, if each reads so many. */
+static double key_bytes(const Scatter *s, int64_t keys) {
+    return (double)(s->hidden / s->vector * keys * KEY_BYTES);
+}
+
+/* At most: every window has a chunk of its own. */
+static const Value *sum_parts(const Scatter *s, const Value *keys) {
+    int64_t windows = ceil_div(s->tokens, CHUNK);
+    const Value *partial = scratch(s, "partial", s->plan->program->real, windows, s->hidden);
+    Filling f = filling(s, "run_parts", "embedding_grad_parts", s->tokens, s->hidden);
+    fill_int(&f, "count", s->count);
+    fill_sum(&f, s, keys, windows);
+    fill_writes(&f, "partial", partial);
+    int64_t searched = windows * (bits_of(s->count) + 3);
+    double rows = (double)(value_bytes(s->dy) + value_bytes(partial));
+    fill_cost(&f, rows + key_bytes(s, searched + s->tokens), (double)value_elements(partial));
+    fill_finish(s->plan, s->entry, &f, s->op);
+    return partial;
+}
+
+/* At most: every place has an id of its own, as long as there are ids; of the keys of an id four more
+ * are read than it has, and of each place two to see where runs begin. */
+static void sum_runs(const Scatter *s, const Value *keys, const Value *partial) {
+    Filling f = filling(s, "run_sums", "embedding_grad", s->tokens, s->hidden);
+    fill_text(&f, "grad_dtype", dtype_c_name(s->dw->dtype));
+    fill_text(&f, "accumulate", "true");
+    fill_sum(&f, s, keys, s->tokens);
+    fill_reads(&f, "partial", partial);
+    fill_updates(&f, "dw", s->dw);
+    int64_t ids = least(s->tokens, value_rows(s->dw)), windows = value_rows(partial);
+    double rows = (double)(value_bytes(s->dy) + value_bytes(partial)) +
+                  (double)(2 * ids * s->hidden * dtype_bytes(s->dw->dtype));
+    fill_cost(&f, rows + key_bytes(s, 3 * s->tokens + windows + 5 * ids),
+              (double)value_elements(s->dy));
+    fill_finish(s->plan, s->entry, &f, s->op);
 }
 
 /* ids, dy, dw -> dw */
 void plan_embedding_grad(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
-    const Value *ids = op->in[0], *dy = op->in[1], *dw = op->out[0];
-    int64_t tokens = value_rows(ids), hidden = value_cols(dw);
-    Filling f = filling_new(plan, op, "embedding_grad.cu", "embedding_grad");
-    ENSURE(value_dense(dw), "%s: gradient of an embedding table with a stride", op->name);
-    f.kernel.name =
-        arena_printf(f.arena, "embedding_grad_%lldx%lld", (long long)tokens, (long long)hidden);
-    f.kernel.threads = THREADS;
-    int64_t per_thread = ceil_div(hidden, THREADS);
-    int64_t columns = per_thread < MOST_COLUMNS ? per_thread : MOST_COLUMNS;
-    int64_t column_blocks = ceil_div(hidden, THREADS * columns);
-    fill_text(&f, "dtype", dtype_c_name(dy->dtype));
-    fill_text(&f, "grad_dtype", dtype_c_name(dw->dtype));
-    fill_text(&f, "acc", dtype_c_name(plan->program->real));
-    fill_int(&f, "tokens", tokens);
-    fill_int(&f, "hidden", hidden);
-    fill_stride(&f, "dy_stride", dy);
-    fill_int(&f, "columns", columns);
-    fill_text(&f, "accumulate", "true");
-    fill_text(&f, "leave",
-              op->attr.group ? "\n    if (id < 0)\n        return; /* another rank's */" : "");
-    fill_reads(&f, "dy", dy);
-    fill_reads(&f, "ids", ids);
-    fill_updates(&f, "dw", dw);
-    fill_grid(&f, tokens, column_blocks, 1);
-    fill_cost(&f, bytes_of(dy, dw, (double)tokens, column_blocks), (double)value_elements(dy));
-    fill_finish(plan, entry, &f, op);
+    Scatter s = {.plan = plan,
+                 .entry = entry,
+                 .op = op,
+                 .ids = op->in[0],
+                 .dy = op->in[1],
+                 .dw = op->out[0],
+                 .tokens = value_rows(op->in[0]),
+                 .hidden = value_cols(op->out[0]),
+                 .count = 1};
+    ENSURE(value_dense(s.dw), "%s: gradient of an embedding table with a stride", op->name);
+    ENSURE(s.tokens <= INT32_MAX / 2, "%s: more places than an int", op->name);
+    while (s.count < s.tokens)
+        s.count *= 2;
+    s.vector = vector_of(&s);
+    s.column_blocks = ceil_div(s.hidden, 32 * s.vector);
+    const Value *keys = sort_places(&s);
+    sum_runs(&s, keys, sum_parts(&s, keys));
 }

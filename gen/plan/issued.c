@@ -136,7 +136,8 @@ static double gemm_bytes(const Gemm *g) {
 double launch_issued_bytes(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_GEMM)
         return gemm_bytes(&plan->gemms[launch->index]);
-    if (launch->kind == LAUNCH_ZERO || launch->kind == LAUNCH_FETCH)
+    if (launch->kind == LAUNCH_ZERO || launch->kind == LAUNCH_FETCH ||
+        launch->kind == LAUNCH_EXPORT)
         return (double)value_bytes(launch->arg[0]);
     if (launch->kind == LAUNCH_COLLECTIVE)
         return 2 * collective_bytes(plan, launch);

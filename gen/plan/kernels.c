@@ -254,26 +254,35 @@ void kernel_operands(Arena *arena, Kernel *k, Launch *launch) {
 
 /* ---- signature ------------------------------------------------------------------------------- */
 
+static void sign_value(const Kernel *k, int i, StrBuf *out) {
+    const Value *v = k->body->steps[i].value;
+    bool grows = !k->rows && value_rows(v) == k->body->rows; /* an argument says it */
+    sb_puts(out, "p");
+    sb_put_int(out, k->param_of_step[i], ',');
+    sb_put_int(out, grows ? 0 : value_rows(v), 'x');
+    sb_put_int(out, value_cols(v), '/');
+    sb_put_int(out, v->row_stride, step_is_vector(k, i) ? 'v' : ' ');
+}
+
 static void sign_step(const Kernel *k, int i, StrBuf *out) {
     const Step *s = &k->body->steps[i];
-    sb_printf(out, "%d:%d:%d(%d,%d,%d)", s->kind, s->type, s->level, s->arg[0], s->arg[1],
-              s->arg[2]);
+    sb_put_int(out, s->kind, ':');
+    sb_put_int(out, s->type, ':');
+    sb_put_int(out, s->level, '(');
+    for (int a = 0; a < 3; a++)
+        sb_put_int(out, s->arg[a], ',');
     if (s->kind == STEP_CONST || s->kind == STEP_COL_SUM)
         sb_printf(out, "%.17g", s->constant);
     if (s->kind == STEP_COL_SUM && s->period)
         sb_printf(out, "of%lld", (long long)s->period);
     if (s->kind == STEP_ROUND)
-        sb_printf(out, "d%d", s->dtype);
-    if (k->param_of_step[i] >= 0) {
-        bool grows = !k->rows && value_rows(s->value) == k->body->rows; /* an argument says it */
-        sb_printf(out, "p%d[%lld,%lld/%lld]v%d", k->param_of_step[i],
-                  grows ? 0 : (long long)value_rows(s->value), (long long)value_cols(s->value),
-                  (long long)s->value->row_stride, step_is_vector(k, i));
-    }
+        sb_put_int(out, s->dtype, 'd');
+    if (k->param_of_step[i] >= 0)
+        sign_value(k, i, out);
     if (s->col_map != COL_SAME)
         sb_printf(out, "m%d/%lld", s->col_map, (long long)s->period);
     if (s->row_index >= 0)
-        sb_printf(out, "r%d", s->row_index);
+        sb_put_int(out, s->row_index, 'r');
     sb_puts(out, ";");
 }
 
@@ -281,12 +290,14 @@ const char *body_signature(Arena *arena, const Kernel *k) {
     StrBuf out = {0};
     sb_printf(&out, "%d %d [%lld,%lld] %d %d %lld %d ", k->skeleton, k->real, (long long)k->rows,
               (long long)k->body->cols, k->threads, k->vector, (long long)k->workers, k->lanes);
-    for (int i = 0; i < k->param_count; i++)
-        sb_printf(&out, "%d%c%c%c,", k->param[i].dtype, k->param[i].read ? 'r' : '-',
-                  k->param[i].written ? 'w' : '-', k->param[i].overlaps ? 'o' : '-');
+    for (int i = 0; i < k->param_count; i++) {
+        sb_put_int(&out, k->param[i].dtype, k->param[i].read ? 'r' : '-');
+        sb_puts(&out, k->param[i].written ? "w" : "-");
+        sb_puts(&out, k->param[i].overlaps ? "o," : "-,");
+    }
     for (int i = 0; i < k->body->count; i++)
         sign_step(k, i, &out);
-    const char *text = arena_strdup(arena, out.text);
+    const char *text = arena_strndup(arena, out.text, out.length);
     sb_free(&out);
     return text;
 }
@@ -309,7 +320,7 @@ void launch_carries(Arena *arena, Launch *launch, const Op *const *ops, int coun
     for (int i = 0; i < count; i++)
         if (ops[i]->observe && launch_writes(launch, ops[i]->out[0])) {
             launch->observe = ops[i]->observe;
-            launch->observed = ops[i]->out[0];
+            launch->observed = ops[i]->observed ? ops[i]->observed : ops[i]->out[0];
         }
 }
 

@@ -24,6 +24,18 @@ void plan_fetch(Plan *plan, Entry entry, const Group *group) {
     plan_add_launch(plan, entry, launch);
 }
 
+void plan_export(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    Launch launch = {.kind = LAUNCH_EXPORT,
+                     .index = (int)op->attr.part,
+                     .arg = {op->in[0], op->in[1]},
+                     .arg_count = 2,
+                     .grid = {1, 1, 1}};
+    launch.read[0] = launch.read[1] = true;
+    launch_carries(plan->program->arena, &launch, &op, 1);
+    plan_add_launch(plan, entry, launch);
+}
+
 void plan_zero(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
     Launch launch = {.kind = LAUNCH_ZERO, .arg = {op->out[0]}, .arg_count = 1, .grid = {1, 1, 1}};

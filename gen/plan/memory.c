@@ -110,21 +110,30 @@ static bool meet(const Lives *lives, const Life *a, const Life *b) {
     return a->end < b->begin ? !ends_before(lives, a, b) : !ends_before(lives, b, a);
 }
 
-static bool live_together(const Lives *lives, int a, int b) {
-    for (int e = 0; e < ENTRY_COUNT; e++) {
-        const Life *x = &lives[e].life[a], *y = &lives[e].life[b];
-        if (x->streams && y->streams && meet(&lives[e], x, y))
+/* By storage, a bit for each entry that uses it. */
+static unsigned *entries_of(const Program *program, const Lives *lives, Arena *arena) {
+    unsigned *entries = arena_array(arena, (size_t)program->storage_count, sizeof *entries);
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < program->storage_count; i++)
+            entries[i] |= (unsigned)(lives[e].life[i].streams > 0) << e;
+    return entries;
+}
+
+/* In one of the entries, which both use. */
+static bool live_together(const Lives *lives, unsigned entries, int a, int b) {
+    for (unsigned left = entries; left; left &= left - 1) {
+        int e = __builtin_ctz(left);
+        if (meet(&lives[e], &lives[e].life[a], &lives[e].life[b]))
             return true;
     }
     return false;
 }
 
-static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena) {
+static bool *storages_in_use(const Plan *plan, const unsigned *entries, Arena *arena) {
     const Program *program = plan->program;
     bool *used = arena_array(arena, (size_t)program->storage_count, sizeof *used);
     for (int i = 0; i < program->storage_count; i++)
-        for (int e = 0; e < ENTRY_COUNT; e++)
-            used[i] |= lives[e].life[i].streams > 0;
+        used[i] = entries[i];
     /* The host reads and writes these whether a launch does or not. */
     for (int i = 0; i < program->storage_count; i++)
         used[i] |= program->storages[i]->role == ROLE_COUNTER && program->storages[i]->views;
@@ -134,7 +143,8 @@ static bool *storages_in_use(const Plan *plan, const Lives *lives, Arena *arena)
     for (int i = 0; i < program->param_count; i++) {
         const Param *param = &program->params[i];
         const Value *parts[] = {param->kept ? param->kept : param->weight, param->master,
-                                param->gradient, param->exp_avg, param->exp_avg_sq};
+                                param->gradient, param->exp_avg, param->exp_avg_sq,
+                                param->exp_avg_absmax, param->exp_avg_sq_absmax};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             if (parts[k] && !(param->gathered && parts[k] == param->weight))
                 used[parts[k]->storage->id] = true;
@@ -185,48 +195,82 @@ static int larger_first(const void *a, const void *b) {
     return x->id - y->id;
 }
 
-/* `placed` is ordered by offset. */
-static int64_t smallest_gap(const Plan *plan, const Lives *lives, Storage *const *placed, int count,
+/* What has a place, ordered by offset: all of it, and what each entry uses, for most of what is placed
+ * next is used by one entry alone, and need not look at the others'. */
+enum { ALL = ENTRY_COUNT, LISTS };
+
+typedef struct {
+    int64_t begin, end; /* its bytes, aligned */
+    int id;             /* of the storage */
+} Slot;
+
+typedef struct {
+    Slot *slots[LISTS];
+    int count[LISTS];
+} Placed;
+
+static int list_for(unsigned entries) {
+    bool one = entries && !(entries & (entries - 1));
+    return one ? __builtin_ctz(entries) : ALL;
+}
+
+static int64_t smallest_gap(const Lives *lives, const unsigned *entries, const Placed *placed,
                             const Storage *storage) {
     int64_t size = aligned(storage->bytes), end = 0, best = -1, best_gap = INT64_MAX;
-    for (int i = 0; i < count; i++) {
-        int64_t offset = plan->place[placed[i]->id].offset, gap = offset - end;
-        int64_t next = offset + aligned(placed[i]->bytes);
+    int list = list_for(entries[storage->id]);
+    const Slot *slots = placed->slots[list];
+    for (int i = 0; i < placed->count[list]; i++) {
         /* What ends below says nothing new: most need no look at their lives. */
-        if (next <= end || !live_together(lives, storage->id, placed[i]->id))
+        if (slots[i].end <= end)
             continue;
+        unsigned both = entries[storage->id] & entries[slots[i].id];
+        if (!live_together(lives, both, storage->id, slots[i].id))
+            continue;
+        int64_t gap = slots[i].begin - end;
         if (gap >= size && gap < best_gap) {
             best = end;
             best_gap = gap;
         }
-        end = next;
+        end = slots[i].end;
     }
     return best >= 0 ? best : end;
 }
 
-static void insert_by_offset(const Plan *plan, Storage **placed, int count, Storage *storage) {
-    int i = count;
-    for (; i > 0 && plan->place[placed[i - 1]->id].offset > plan->place[storage->id].offset; i--)
-        placed[i] = placed[i - 1];
-    placed[i] = storage;
+static void insert_by_offset(Placed *placed, int list, Slot slot) {
+    Slot *slots = placed->slots[list];
+    int i = placed->count[list]++;
+    for (; i > 0 && slots[i - 1].begin > slot.begin; i--)
+        slots[i] = slots[i - 1];
+    slots[i] = slot;
 }
 
-static void place_scratch(Plan *plan, const Lives *lives, const bool *used, Arena *arena) {
+static void insert(Placed *placed, unsigned entries, Slot slot) {
+    insert_by_offset(placed, ALL, slot);
+    for (int e = 0; entries >> e; e++)
+        if (entries >> e & 1)
+            insert_by_offset(placed, e, slot);
+}
+
+static void place_scratch(Plan *plan, const Lives *lives, const unsigned *entries,
+                          const bool *used, Arena *arena) {
     const Program *program = plan->program;
     Storage **sorted = arena_array(arena, (size_t)program->storage_count, sizeof *sorted);
-    Storage **placed = arena_array(arena, (size_t)program->storage_count, sizeof *placed);
+    Placed placed = {.count = {0}};
     int count = 0;
     for (int i = 0; i < program->storage_count; i++)
         if (used[i] && program->storages[i]->role == ROLE_ACTIVATION)
             sorted[count++] = program->storages[i];
+    for (int list = 0; list < LISTS; list++)
+        placed.slots[list] = arena_array(arena, (size_t)count, sizeof(Slot));
     qsort(sorted, (size_t)count, sizeof *sorted, larger_first);
     for (int i = 0; i < count; i++) {
-        int64_t offset = smallest_gap(plan, lives, placed, i, sorted[i]);
-        plan->place[sorted[i]->id] = (Place){ARENA_SCRATCH, offset};
-        int64_t end = offset + aligned(sorted[i]->bytes);
-        if (end > plan->arena_bytes[ARENA_SCRATCH])
-            plan->arena_bytes[ARENA_SCRATCH] = end;
-        insert_by_offset(plan, placed, i, sorted[i]);
+        int id = sorted[i]->id;
+        int64_t offset = smallest_gap(lives, entries, &placed, sorted[i]);
+        Slot slot = {offset, offset + aligned(sorted[i]->bytes), id};
+        plan->place[id] = (Place){ARENA_SCRATCH, offset};
+        if (slot.end > plan->arena_bytes[ARENA_SCRATCH])
+            plan->arena_bytes[ARENA_SCRATCH] = slot.end;
+        insert(&placed, entries[id], slot);
     }
 }
 
@@ -248,7 +292,8 @@ void plan_memory(Plan *plan) {
     Lives lives[ENTRY_COUNT];
     for (int e = 0; e < ENTRY_COUNT; e++)
         lives[e] = lives_of(plan, &plan->entry[e], &arena);
-    const bool *used = storages_in_use(plan, lives, &arena);
+    const unsigned *entries = entries_of(program, lives, &arena);
+    const bool *used = storages_in_use(plan, entries, &arena);
 
     plan->place = arena_array(program->arena, (size_t)program->storage_count, sizeof(Place));
     memset(plan->arena_bytes, 0, sizeof plan->arena_bytes);
@@ -259,7 +304,7 @@ void plan_memory(Plan *plan) {
             plan->role_bytes[program->storages[i]->role] += program->storages[i]->bytes;
     }
     place_lasting(plan, lives, used, &arena);
-    place_scratch(plan, lives, used, &arena);
+    place_scratch(plan, lives, entries, used, &arena);
     place_workspace(plan);
     arena_free(&arena);
 }

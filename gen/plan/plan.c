@@ -59,11 +59,10 @@ int plan_kernel_launches(const Plan *plan, Entry entry) {
 }
 
 double plan_times(const Plan *plan, Entry entry, const Launch *launch) {
-    if (entry == ENTRY_UPDATE)
-        return 1;
-    if (entry == ENTRY_LOAD || entry == ENTRY_EVALUATE)
-        return 0;
-    return launch->ends_step ? 1 : (double)plan->program->micro_steps;
+    Runs runs = entry_info(entry)->runs;
+    if (runs == RUNS_EACH_MICRO_STEP && !launch->ends_step)
+        return (double)plan->program->micro_steps;
+    return runs != RUNS_ASIDE;
 }
 
 int plan_step_launches(const Plan *plan) {
@@ -84,6 +83,16 @@ const char *plan_role_title(Role role) {
         [ROLE_ACTIVATION] = "activations", [ROLE_STASH] = "kept, one micro-batch",
     };
     return titles[role];
+}
+
+int plan_cards(const Plan *plan) {
+    return (int)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
+}
+
+double plan_step_rows(const Plan *plan) {
+    const Program *p = plan->program;
+    return (double)p->tokens * (double)p->micro_steps *
+           (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards);
 }
 
 double plan_speedup(const Plan *plan) {

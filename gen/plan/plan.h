@@ -111,7 +111,8 @@ typedef struct {
     double alpha, beta;
 } Gemm;
 
-/* FETCH: the host brings a parameter from its file; in load alone. */
+/* FETCH: the host brings a parameter from its file, EXPORT: it takes a tensor for one; in load and
+ * convert alone. */
 typedef enum {
     LAUNCH_KERNEL,
     LAUNCH_GEMM,
@@ -119,7 +120,8 @@ typedef enum {
     LAUNCH_COPY,
     LAUNCH_COLLECTIVE,
     LAUNCH_PEER_COPY,
-    LAUNCH_FETCH
+    LAUNCH_FETCH,
+    LAUNCH_EXPORT
 } LaunchKind;
 
 /* model_flops leaves out what is computed a second time to save memory: shares of peak refer to it. */
@@ -129,9 +131,11 @@ typedef struct {
 
 typedef struct {
     LaunchKind kind;
-    int index; /* of the kernel, GEMM or collective; PEER_COPY: equal for equal attributes */
+    int index; /* of the kernel, GEMM or collective; PEER_COPY, EXPORT: equal for equal
+                * attributes */
     const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; copies: to, from; COLLECTIVE: to, and
-                                   * from where that is another place; FETCH: to, what is kept */
+                                   * from where that is another place; FETCH: to, what is kept;
+                                   * EXPORT: from, the parameter */
     bool written[MAX_PARAMS], read[MAX_PARAMS];
     int arg_count;
     int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */
@@ -251,6 +255,19 @@ Rate plan_rate(const Plan *);
 int plan_groups(const Plan *, RankGroup groups[GROUP_WORLD]);
 /* Of all collectives of a step: their time, each by itself, their number and their bytes. */
 Exchanged plan_exchanged(const Plan *);
+/* Of all ranks and stages. */
+int plan_cards(const Plan *);
+/* Tokens, or what else the program counts, of a step of all cards. */
+double plan_step_rows(const Plan *);
+/* Most bytes of SCRATCH that are live at once. */
+int64_t plan_peak_bytes(const Plan *);
+/* Weights of few bits that backward reads: kept as forward decoded them, or decoded again. */
+typedef struct {
+    int kept, again;
+    int64_t kept_bytes;
+} DecodedWeights;
+
+DecodedWeights plan_decoded(const Plan *);
 /* How much more all cards do than one card does of such steps. */
 double plan_speedup(const Plan *);
 /* What holds the bytes of a role, for people: "frozen weights". */

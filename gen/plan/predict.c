@@ -1,9 +1,9 @@
 /* What the plan should cost on its device.
  *
- * Three counts of bytes: `issued`, what threads ask for (launch_issued_bytes); `dram`, every
- * operand and result once a launch, which the times go by; `least`, what would still move if
- * every chain of elementwise and row ops were one kernel, with the template before it. The last
- * is counted from the graph alone, so that the ratio of the first to it tells how well the
+ * Three counts of bytes: `issued`, what threads ask for (launch_issued_bytes); `dram`, every operand
+ * and result once a launch, but no more than is asked for, which the times go by; `least`, what would
+ * still move if every chain of elementwise and row ops were one kernel, with the template before it.
+ * The last is counted from the graph alone, so that the ratio of the first to it tells how well the
  * launches were chosen. */
 #include "graph/op_table.h"
 #include "plan/kernels.h"
@@ -14,35 +14,19 @@
 
 /* ---- least bytes ----------------------------------------------------------------------------- */
 
-typedef struct {
-    const Graph *graph;
-    const Op **writer; /* by value id: the op of this graph that makes it */
-    bool *by_library;  /* by value id: read by a matrix product or a template */
-    bool *read;        /* by value id */
-    bool *counted;     /* by value id: its way from memory to bodies is counted already */
-} Uses;
-
 static bool has_body(const Op *op) { return op_table[op->kind].expand != NULL; }
 
 /* Whether a body that follows may have the results from the op's own kernel. */
 static bool hands_on(const Op *op) { return has_body(op) || op_has_epilogue(op); }
 
-static Uses uses_of(const Program *program, const Graph *graph, Arena *arena) {
-    size_t values = (size_t)program->value_count + 1;
-    Uses u = {graph, arena_array(arena, values, sizeof *u.writer),
-              arena_array(arena, values, sizeof(bool)), arena_array(arena, values, sizeof(bool)),
-              arena_array(arena, values, sizeof(bool))};
-    for (int i = 0; i < graph->op_count; i++) {
-        const Op *op = graph->ops[i];
-        for (int k = 0; k < op->out_count; k++)
-            u.writer[op->out[k]->id] = op;
-        for (int k = 0; k < op->in_count; k++) {
-            u.read[op->in[k]->id] = true;
-            if (!has_body(op))
-                u.by_library[op->in[k]->id] = true;
-        }
-    }
-    return u;
+/* Whether each reader may have it from the kernel that makes it. */
+static bool read_by_bodies(const GraphUses *uses, const Value *v) {
+    int readers;
+    Op *const *reader = use_readers(uses, v, &readers);
+    for (int i = 0; i < readers; i++)
+        if (!has_body(reader[i]))
+            return false;
+    return readers > 0;
 }
 
 /* What is read of a value by what makes that many elements: of a data set, rows are chosen. */
@@ -51,31 +35,31 @@ static double read_bytes(const Value *v, double made) {
     return v->role == ROLE_DATASET ? fmin(all, made * (double)dtype_bytes(v->dtype)) : all;
 }
 
-/* What this op adds to the bytes that any choice of kernels moves. */
-static double least_of(const Uses *u, const Op *op) {
+/* What this op adds to the bytes that any choice of kernels moves; `counted` are the values, by id,
+ * whose way from memory to bodies is counted already. */
+static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
     double bytes = 0;
     for (int k = 0; k < op->in_count; k++) {
         const Value *v = op->in[k];
-        const Op *writer = u->writer[v->id];
+        const Op *writer = use_maker(uses, v);
         if (!has_body(op))
             bytes += (double)value_bytes(v);
-        else if ((!writer || !hands_on(writer)) && !u->counted[v->id]) {
+        else if ((!writer || !hands_on(writer)) && !counted[v->id]) {
             bytes += read_bytes(v, (double)value_elements(op->out[0]));
-            u->counted[v->id] = true;
+            counted[v->id] = true;
         }
     }
     for (int k = 0; k < op->out_count; k++) {
         const Value *v = op->out[k];
-        bool stays =
-            hands_on(op) && !role_persistent(v->role) && !u->by_library[v->id] && u->read[v->id];
-        if (!stays)
+        if (!hands_on(op) || role_persistent(v->role) || !read_by_bodies(uses, v))
             bytes += (double)value_bytes(v);
     }
     return bytes;
 }
 
 static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, Arena *arena) {
-    Uses u = uses_of(plan->program, graph, arena);
+    GraphUses uses = uses_find(arena, plan->program, graph);
+    bool *counted = arena_array(arena, (size_t)plan->program->value_count + 1, sizeof *counted);
     bool *done = arena_array(arena, (size_t)graph->op_count + 1, sizeof *done);
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
@@ -83,7 +67,7 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
         for (int k = 0; k < launch->op_count; k++) {
             const Op *op = launch->ops[k];
             if (!done[op->id])
-                launch->cost.least_bytes += least_of(&u, op);
+                launch->cost.least_bytes += least_of(&uses, counted, op);
             done[op->id] = true;
         }
     }
@@ -156,7 +140,7 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         launch->cost.flops = launch_flops(plan, launch);
         launch->cost.model_flops = is_recompute(launch) ? 0 : launch->cost.flops;
         launch->cost.issued_bytes = launch_issued_bytes(plan, launch);
-        launch->cost.dram_bytes = dram_bytes(launch);
+        launch->cost.dram_bytes = fmin(dram_bytes(launch), launch->cost.issued_bytes);
         launch->cost.ms = launch_ms(plan, launch);
         /* Without a graph the host's launches may take longer than the device's work. */
         if (!plan->spec->compile.cuda_graph)
@@ -223,12 +207,13 @@ static double host_ms(const Plan *plan, double graphs) {
 static void predict_step(Plan *plan) {
     double micro_steps = (double)plan->program->micro_steps;
     plan->step = (Cost){0};
-    add_cost(&plan->step, &plan->entry[ENTRY_REPLICATE].cost, micro_steps);
-    add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].other_cost, micro_steps - 1);
-    add_cost(&plan->step, &plan->entry[ENTRY_MICRO_STEP].cost, 1);
-    add_cost(&plan->step, &plan->entry[ENTRY_COLLECT].cost, micro_steps);
-    add_cost(&plan->step, &plan->entry[ENTRY_BACKWARD].cost, micro_steps);
-    add_cost(&plan->step, &plan->entry[ENTRY_UPDATE].cost, 1);
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        Runs runs = entry_info((Entry)e)->runs;
+        if (runs == RUNS_EACH_MICRO_STEP)
+            add_cost(&plan->step, &plan->entry[e].other_cost, micro_steps - 1);
+        if (runs != RUNS_ASIDE)
+            add_cost(&plan->step, &plan->entry[e].cost, 1);
+    }
     memset(plan->copies, 0, sizeof plan->copies);
     count_copies(plan, ENTRY_REPLICATE, micro_steps);
     count_copies(plan, ENTRY_COLLECT, micro_steps);
@@ -254,12 +239,15 @@ static int graph_nodes(const Plan *plan) {
         return 2 * (plan_step_launches(plan) + plan->schedule.count +
                     plan->entry[ENTRY_EVALUATE].launch_count);
     int micro_step = plan->entry[ENTRY_MICRO_STEP].launch_count;
-    int evaluate = plan->entry[ENTRY_EVALUATE].launch_count;
+    int early = plan->entry[ENTRY_EARLY_MICRO_STEP].launch_count;
+    int evaluate = plan->entry[ENTRY_EVALUATE].launch_count +
+                   plan->entry[ENTRY_EVALUATE_CONVERTED].launch_count;
     if (plan->program->cards > 1)
         return 2 * (micro_step + evaluate) + 2 * plan->entry[ENTRY_COLLECT].launch_count +
                plan->entry[ENTRY_UPDATE].launch_count;
-    int last = micro_step + plan->entry[ENTRY_UPDATE].launch_count;
-    int others = plan->program->micro_steps > 1 ? micro_step : 0;
+    int update = plan->entry[ENTRY_UPDATE].launch_count;
+    int last = micro_step + update + (early ? early + update : 0);
+    int others = plan->program->micro_steps > 1 ? micro_step + early : 0;
     return 2 * (last + others + evaluate);
 }
 

@@ -51,10 +51,13 @@ static Peak peak_of(const Plan *plan) {
     Arena arena = {0};
     Peak peak = {0};
     for (int e = 0; e < ENTRY_COUNT; e++)
-        find_peak(plan, (Entry)e, &arena, &peak);
+        if (plan->entry[e].launch_count > 0)
+            find_peak(plan, (Entry)e, &arena, &peak);
     arena_free(&arena);
     return peak;
 }
+
+int64_t plan_peak_bytes(const Plan *plan) { return peak_of(plan).bytes; }
 
 static const char *peak_name(const Plan *plan, Peak peak) {
     const PlanEntry *entry = &plan->entry[peak.entry];
@@ -88,6 +91,8 @@ static const char *launch_name(const Plan *plan, const Launch *launch) {
         return "[peer copy]";
     case LAUNCH_FETCH:
         return "[fetch]";
+    case LAUNCH_EXPORT:
+        return "[export]";
     }
     return "";
 }
@@ -119,14 +124,12 @@ static void add_share(Share *share, const Launch *launch, double times) {
 }
 
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
-    const Entry entries[] = {ENTRY_REPLICATE, ENTRY_MICRO_STEP, ENTRY_BACKWARD, ENTRY_COLLECT,
-                             ENTRY_UPDATE};
     int count = 0, room = plan->kernel_count + plan->gemm_count + 4;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
-    for (size_t e = 0; e < sizeof entries / sizeof *entries; e++) {
-        const PlanEntry *entry = &plan->entry[entries[e]];
-        for (int i = 0; i < entry->launch_count; i++) {
-            double times = plan_times(plan, entries[e], &entry->launches[i]);
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        const PlanEntry *entry = &plan->entry[e];
+        for (int i = 0; i < entry->launch_count && entry_info((Entry)e)->runs != RUNS_ASIDE; i++) {
+            double times = plan_times(plan, (Entry)e, &entry->launches[i]);
             const char *name = launch_name(plan, &entry->launches[i]);
             int k = 0;
             while (k < count && strcmp((*shares)[k].name, name) != 0)
@@ -140,17 +143,20 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
     return count;
 }
 
-static double rows_per_step(const Plan *plan) {
-    const Program *p = plan->program;
-    return (double)p->tokens * (double)p->micro_steps *
-           (double)(mesh_ranks(&p->mesh, GROUP_DATA) * p->cards);
-}
-
 static double per_second(double amount, double ms) { return ms > 0 ? 1e3 * amount / ms : 0; }
 
 static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 /* ---- text ------------------------------------------------------------------------------------ */
+
+static void print_decoded(const Plan *plan, StrBuf *out) {
+    if (!plan->program->keeps_decoded)
+        return;
+    DecodedWeights decoded = plan_decoded(plan);
+    sb_printf(out, "  %-20s %11.2f   of the activations: %d of %d weights kept for backward\n",
+              "decoded weights", (double)decoded.kept_bytes / MIB, decoded.kept,
+              decoded.kept + decoded.again);
+}
 
 static void print_memory(const Plan *plan, StrBuf *out) {
     Peak peak = peak_of(plan);
@@ -162,6 +168,7 @@ static void print_memory(const Plan *plan, StrBuf *out) {
     sb_printf(out, "  %-20s %11.2f   live at once, in %s at %s; %.2f without sharing bytes\n",
               "activations, peak", (double)peak.bytes / MIB, plan->entry[peak.entry].name,
               peak_name(plan, peak), (double)plan->role_bytes[ROLE_ACTIVATION] / MIB);
+    print_decoded(plan, out);
     if (plan->gemm_workspace_bytes)
         sb_printf(out, "  %-20s %11.2f\n", "matmul workspace",
                   (double)plan->gemm_workspace_bytes / MIB);
@@ -173,6 +180,8 @@ static void print_memory(const Plan *plan, StrBuf *out) {
         sb_printf(out, ", kept %lld x %.2f", (long long)plan_slots(plan, ARENA_STASH),
                   arena_mib(plan, ARENA_STASH));
     sb_puts(out, "\n");
+    sb_printf(out, "  %-20s %11.2f\n", "context, libraries",
+              (double)(plan->process_bytes - plan_total_bytes(plan)) / MIB);
     sb_printf(out, "  %-20s %11.2f   of %.2f\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);
     if (plan->program->cards > 1)
@@ -292,7 +301,7 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
               "(%.1f %% of peak)\n",
               plan->program->stage.count > 1 ? "forward and backward" : "micro_step",
               (long long)plan->program->micro_steps, plan->step.ms,
-              per_second(rows_per_step(plan), plan->step.ms), plan->program->unit.plural,
+              per_second(plan_step_rows(plan), plan->step.ms), plan->program->unit.plural,
               rate / 1e12, 100 * ratio(rate, peak));
     print_cards(plan, out);
 }
@@ -357,9 +366,9 @@ static json_t *step_json(const Plan *plan) {
     json_t *step = cost_json(&plan->step);
     double peak = plan->device->peak_flops[plan_rate(plan)];
     json_object_set_new(step, "micro_steps", json_integer(plan->program->micro_steps));
-    json_object_set_new(step, plan->program->unit.plural, json_real(rows_per_step(plan)));
+    json_object_set_new(step, plan->program->unit.plural, json_real(plan_step_rows(plan)));
     json_object_set_new(step, plan->program->unit.rate,
-                        json_real(per_second(rows_per_step(plan), plan->step.ms)));
+                        json_real(per_second(plan_step_rows(plan), plan->step.ms)));
     json_object_set_new(step, "share_of_peak",
                         json_real(ratio(per_second(plan->step.model_flops, plan->step.ms), peak)));
     return step;

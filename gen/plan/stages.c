@@ -13,7 +13,7 @@ static double sent_bytes(const Plan *plan) {
            (stage->sent_gradient ? (double)value_bytes(stage->sent_gradient) : 0);
 }
 
-/* Where it stands, an activation is as large as its gradient. Neighbours are as far apart as there are
+/* Of what crosses to the next stage; gradients are no larger. Neighbours are as far apart as there are
  * ranks in a stage. */
 static double exchange_ms(const Plan *plan) {
     const PipelineStage *stage = &plan->program->stage;

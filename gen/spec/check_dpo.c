@@ -6,33 +6,30 @@ int64_t spec_micro_batch_tokens(const Spec *spec) {
     return sequences * spec->training.seq_len * spec->training.per_device_train_batch_size;
 }
 
-static void refuse_layout(const Spec *spec, Key key, bool asked, const char *words) {
-    if (asked)
-        user_error(spec_pos(spec, key), "use data_parallel_replicate_degree, a process a card",
-                   "training.task = \"dpo\" does not go with %s yet", words);
-}
-
 void check_dpo(const Spec *spec) {
     const char *format = choice_name(KEY_data_format, (int)spec->data.format);
     if (spec->training.task != TASK_DPO)
         return;
-    if (spec->adapter.type == ADAPTER_NONE)
+    if (spec->adapter.type == ADAPTER_NONE && !spec->dpo.precompute_ref_log_probs)
         user_error(
-            spec_pos(spec, KEY_training_task), "set adapter.type = \"lora\"",
+            spec_pos(spec, KEY_training_task),
+            "set adapter.type = \"lora\", or dpo.precompute_ref_log_probs = true to compare "
+            "it with what it was before training",
             "training.task = \"dpo\" compares the model with itself without its adapter, and "
             "adapter.type is \"none\"");
-    if (spec->data.format != DATA_JSONL && spec->data.format != DATA_SYNTHETIC)
-        user_error(spec_pos(spec, KEY_data_format), "use data.format = \"jsonl\" or \"synthetic\"",
+    if (spec->dpo.precompute_ref_log_probs && spec->parallelism.pipeline_parallel_degree > 1)
+        user_error(spec_pos(spec, KEY_dpo_precompute_ref_log_probs),
+                   "leave it out, so that each step computes the reference beside the model",
+                   "dpo.precompute_ref_log_probs does not go with the stages of a pipeline yet");
+    if (spec->dpo.precompute_ref_log_probs && spec->data.format == DATA_SYNTHETIC)
+        user_error(
+            spec_pos(spec, KEY_dpo_precompute_ref_log_probs),
+            "use data.format = \"jsonl\" or \"tokens\", or leave it out",
+            "dpo.precompute_ref_log_probs needs pairs that can be counted, and data.format = "
+            "\"synthetic\" has no end of them");
+    if (spec->data.format == DATA_TEXT)
+        user_error(spec_pos(spec, KEY_data_format),
+                   "use data.format = \"jsonl\", \"tokens\" or \"synthetic\"",
                    "training.task = \"dpo\" needs pairs, and data.format = \"%s\" has none",
                    format);
-    refuse_layout(spec, KEY_parallelism_tensor_parallel_degree,
-                  spec->parallelism.tensor_parallel_degree > 1, "tensor parallel cards");
-    refuse_layout(spec, KEY_parallelism_pipeline_parallel_degree,
-                  spec->parallelism.pipeline_parallel_degree > 1, "the stages of a pipeline");
-    refuse_layout(spec, KEY_parallelism_data_parallel_shard_degree,
-                  spec->parallelism.data_parallel_shard_degree > 1, "shards");
-    refuse_layout(spec, KEY_parallelism_data_parallel_mode,
-                  spec->parallelism.data_parallel_mode == PARALLEL_DP &&
-                      spec->parallelism.data_parallel_replicate_degree > 1,
-                  "data_parallel_mode = \"dp\"");
 }

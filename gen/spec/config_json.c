@@ -112,52 +112,140 @@ static void take_rope(ConfigFile *file, const json_t *rope) {
          KEY_model_rope_original_max_position_embeddings);
 }
 
-static void check_architecture(ConfigFile *file, const json_t *root) {
+static void refuse_if(ConfigFile *file, const json_t *root, const char *member, bool value) {
+    const json_t *is = json_object_get(root, member);
+    if (is && (value ? json_is_true(is) : json_is_false(is)))
+        refuse(file, member,
+               arena_printf(file->arena, "%s = %s is not supported", member,
+                            value ? "true" : "false"));
+}
+
+static void check_activation(ConfigFile *file, const json_t *root, const char *member,
+                             const char *only) {
+    const json_t *act = json_object_get(root, member);
+    if (act && (!json_is_string(act) || strcmp(json_string_value(act), only)))
+        refuse(file, member,
+               arena_printf(file->arena, "%s other than \"%s\" is not supported", member, only));
+}
+
+/* A member, or what transformers takes without it where that is not our default. */
+static void take_or(ConfigFile *file, const json_t *root, const char *member, Key key, Toml else_) {
+    const json_t *json = json_object_get(root, member);
+    if (json && !json_is_null(json))
+        take(file, root, member, key);
+    else
+        take_text(file, member, key, else_);
+}
+
+static void take_rotary(ConfigFile *file, const json_t *root) {
+    static const Key plain[] = {
+        KEY_model_hidden_size,         KEY_model_intermediate_size,
+        KEY_model_num_hidden_layers,   KEY_model_num_attention_heads,
+        KEY_model_num_key_value_heads, KEY_model_head_dim,
+        KEY_model_max_position_embeddings, KEY_model_tie_word_embeddings,
+    };
+    check_activation(file, root, "hidden_act", "silu");
+    refuse_if(file, root, "attention_bias", true);
+    refuse_if(file, root, "mlp_bias", true);
+    refuse_if(file, root, "use_sliding_window", true);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        take(file, root, key_info[plain[i]].leaf, plain[i]);
+    take_or(file, root, "rms_norm_eps", KEY_model_rms_norm_eps,
+            (Toml){.kind = TOML_REAL, .real = 1e-6});
+    const json_t *rope = json_object_get(root, "rope_parameters");
+    take(file, root, "rope_theta", KEY_model_rope_theta);
+    take_rope(file, rope ? rope : json_object_get(root, "rope_scaling"));
+}
+
+/* Its dropouts are left out: a spec says which dropout there is. */
+static void take_gpt2(ConfigFile *file, const json_t *root) {
+    int64_t width = json_integer_value(json_object_get(root, "n_embd"));
+    check_activation(file, root, "activation_function", "gelu_new");
+    refuse_if(file, root, "scale_attn_weights", false);
+    refuse_if(file, root, "scale_attn_by_inverse_layer_idx", true);
+    refuse_if(file, root, "add_cross_attention", true);
+    refuse_if(file, root, "tie_word_embeddings", false);
+    take(file, root, "n_embd", KEY_model_hidden_size);
+    take(file, root, "n_layer", KEY_model_num_hidden_layers);
+    take(file, root, "n_head", KEY_model_num_attention_heads);
+    take(file, root, "layer_norm_epsilon", KEY_model_layer_norm_epsilon);
+    take_or(file, root, "n_positions", KEY_model_max_position_embeddings,
+            (Toml){.kind = TOML_INT, .integer = 1024, .real = 1024});
+    take_or(file, root, "n_inner", KEY_model_intermediate_size,
+            (Toml){.kind = TOML_INT, .integer = 4 * width, .real = 4 * (double)width});
+}
+
+/* Hugging Face's models that a family is. */
+static const struct {
+    const char *architecture, *model_type, *family;
+    void (*take)(ConfigFile *, const json_t *root); /* what not all have, or not by one name */
+} families[] = {
+    {"LlamaForCausalLM", "llama", "llama", take_rotary},
+    {"Qwen2ForCausalLM", "qwen2", "qwen2", take_rotary},
+    {"GPT2LMHeadModel", "gpt2", "gpt2", take_gpt2},
+};
+
+static void take_family(ConfigFile *file, const json_t *root) {
     const json_t *list = json_object_get(root, "architectures");
     const char *member = list ? "architectures" : "model_type";
     const char *name =
         json_string_value(list ? json_array_get(list, 0) : json_object_get(root, "model_type"));
-    if (!name || strcmp(name, list ? "LlamaForCausalLM" : "llama"))
-        refuse(file, member,
-               arena_printf(file->arena, "architecture %s is not supported",
-                            name ? name : "(none given)"));
+    for (size_t i = 0; name && i < sizeof families / sizeof *families; i++)
+        if (!strcmp(name, list ? families[i].architecture : families[i].model_type)) {
+            take_text(file, member, KEY_model_family,
+                      (Toml){.kind = TOML_STRING, .string = families[i].family});
+            families[i].take(file, root);
+            return;
+        }
+    refuse(file, member,
+           arena_printf(file->arena, "architecture %s is not supported",
+                        name ? name : "(none given)"));
 }
 
-static void check_variants(ConfigFile *file, const json_t *root) {
-    const json_t *act = json_object_get(root, "hidden_act");
-    if (act && (!json_is_string(act) || strcmp(json_string_value(act), "silu")))
-        refuse(file, "hidden_act", "hidden_act other than \"silu\" is not supported");
-    if (json_is_true(json_object_get(root, "attention_bias")))
-        refuse(file, "attention_bias", "attention_bias = true is not supported");
-    if (json_is_true(json_object_get(root, "mlp_bias")))
-        refuse(file, "mlp_bias", "mlp_bias = true is not supported");
+/* All linears but the head are in few bits, or as the list says. */
+static bool skips_the_head_alone(const json_t *how) {
+    const json_t *skipped = json_object_get(how, "llm_int8_skip_modules"), *name;
+    size_t i;
+    json_array_foreach(skipped, i, name)
+        if (!json_is_string(name) || strcmp(json_string_value(name), "lm_head") != 0)
+            return false;
+    return true;
+}
+
+/* As transformers writes it of bitsandbytes, with its defaults for what is not said; how long blocks
+ * are stands beside the weights. */
+static void take_quantization(ConfigFile *file, const json_t *root) {
+    const json_t *how = json_object_get(root, "quantization_config");
+    const char *method = json_string_value(json_object_get(how, "quant_method"));
+    if (!how || json_is_null(how))
+        return;
+    if (!method || strcmp(method, "bitsandbytes") ||
+        !json_is_true(json_object_get(how, "load_in_4bit"))) {
+        refuse(file, "quantization_config",
+               "weights of few bits are read as bitsandbytes writes them in 4 bits "
+               "(\"load_in_4bit\": true), not otherwise");
+        return;
+    }
+    if (!skips_the_head_alone(how)) {
+        refuse(file, "quantization_config",
+               "llm_int8_skip_modules leaves out more than lm_head, which cannot be read yet");
+        return;
+    }
+    if (!json_object_get(how, "bnb_4bit_quant_type"))
+        take_text(file, "quantization_config", KEY_quantization_quant_type,
+                  (Toml){.kind = TOML_STRING, .string = "fp4"});
+    if (!json_object_get(how, "bnb_4bit_use_double_quant"))
+        take_text(file, "quantization_config", KEY_quantization_double_quant,
+                  (Toml){.kind = TOML_BOOL});
+    take(file, how, "bnb_4bit_quant_type", KEY_quantization_quant_type);
+    take(file, how, "bnb_4bit_use_double_quant", KEY_quantization_double_quant);
 }
 
 static void take_all(ConfigFile *file, const json_t *root) {
-    static const Key plain[] = {
-        KEY_model_vocab_size,
-        KEY_model_hidden_size,
-        KEY_model_intermediate_size,
-        KEY_model_num_hidden_layers,
-        KEY_model_num_attention_heads,
-        KEY_model_num_key_value_heads,
-        KEY_model_head_dim,
-        KEY_model_max_position_embeddings,
-        KEY_model_rms_norm_eps,
-        KEY_model_tie_word_embeddings,
-        KEY_model_initializer_range,
-    };
-    check_architecture(file, root);
-    check_variants(file, root);
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        take(file, root, key_info[plain[i]].leaf, plain[i]);
-    /* transformers' default differs from ours, and it leaves nothing else out that matters. */
-    if (!json_object_get(root, "rms_norm_eps"))
-        take_text(file, "rms_norm_eps", KEY_model_rms_norm_eps,
-                  (Toml){.kind = TOML_REAL, .real = 1e-6});
-    const json_t *rope = json_object_get(root, "rope_parameters");
-    take(file, root, "rope_theta", KEY_model_rope_theta);
-    take_rope(file, rope ? rope : json_object_get(root, "rope_scaling"));
+    take_family(file, root);
+    take(file, root, "vocab_size", KEY_model_vocab_size);
+    take(file, root, "initializer_range", KEY_model_initializer_range);
+    take_quantization(file, root);
 }
 
 /* Ours, where it names its family as a spec does. */
@@ -201,8 +289,10 @@ void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
     file.text = read_text(arena, file.path, blame, &size);
     parse(&file, size);
     if (file.fault)
-        user_error(file.fault_pos, "supported: LlamaForCausalLM as transformers saves it", "%s",
-                   file.fault);
+        user_error(file.fault_pos,
+                   "supported: LlamaForCausalLM, Qwen2ForCausalLM and GPT2LMHeadModel as "
+                   "transformers saves them",
+                   "%s", file.fault);
     for (int i = 0; i < file.count; i++)
         key_assign(arena, config, file.keys[i], &file.items[i],
                    (Origin){ORIGIN_CONFIG, file.items[i].pos, false});

@@ -111,14 +111,6 @@ static void check_task(const Spec *spec) {
                    "model.family = \"%s\" classifies images, and training.task is \"%s\"",
                    choice_name(KEY_model_family, (int)spec->model.family),
                    choice_name(KEY_training_task, (int)spec->training.task));
-    if (spec->adapter.type != ADAPTER_NONE)
-        user_error(spec_pos(spec, KEY_adapter_type), "remove the adapter",
-                   "adapters are for language models, and model.family is \"%s\"",
-                   choice_name(KEY_model_family, (int)spec->model.family));
-    if (spec->quantization.quant_type != QUANT_NONE)
-        user_error(spec_pos(spec, KEY_quantization_quant_type), "remove quantization.quant_type",
-                   "weights of few bits are for language models, and model.family is \"%s\"",
-                   choice_name(KEY_model_family, (int)spec->model.family));
 }
 
 static void check_format(const Spec *spec) {

@@ -29,7 +29,8 @@
 
 #define FAMILY_CHOICES(C)                                                                          \
     C(FAMILY_LLAMA, "llama") C(FAMILY_MLP, "mlp") C(FAMILY_CNN, "cnn")                             \
-    C(FAMILY_MOBILENET_V2, "mobilenet_v2") C(FAMILY_RESNET, "resnet")
+    C(FAMILY_MOBILENET_V2, "mobilenet_v2") C(FAMILY_RESNET, "resnet") C(FAMILY_QWEN2, "qwen2") \
+    C(FAMILY_GPT2, "gpt2")
 #define ROPE_CHOICES(C) C(ROPE_DEFAULT, "default") C(ROPE_LLAMA3, "llama3")
 #define TASK_CHOICES(C)                                                                            \
     C(TASK_PRETRAIN, "pretrain") C(TASK_SFT, "sft") C(TASK_CLASSIFY, "classify")                   \
@@ -38,6 +39,7 @@
     C(PRECISION_FP64, "fp64") C(PRECISION_FP32, "fp32")                                            \
     C(PRECISION_TF32, "tf32") C(PRECISION_BF16, "bf16") C(PRECISION_FP16, "fp16")
 #define OPTIMIZER_CHOICES(C) C(OPTIMIZER_ADAMW, "adamw") C(OPTIMIZER_SGD, "sgd")
+#define STATE_CHOICES(C) C(STATE_FP32, "fp32") C(STATE_INT8, "int8")
 #define SCHEDULE_CHOICES(C)                                                                        \
     C(SCHEDULE_CONSTANT, "constant") C(SCHEDULE_LINEAR, "linear") C(SCHEDULE_COSINE, "cosine")     \
     C(SCHEDULE_STEP, "step")
@@ -45,16 +47,22 @@
 #define DPO_LOSS_CHOICES(C)                                                                        \
     C(DPO_SIGMOID, "sigmoid") C(DPO_IPO, "ipo") C(DPO_HINGE, "hinge") C(DPO_ROBUST, "robust")
 #define OVERLONG_CHOICES(C) C(OVERLONG_CUT, "cut") C(OVERLONG_DROP, "drop")
-#define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4")
-#define QAT_ACTIVATION_CHOICES(C) C(QAT_ACTIVATION_NONE, "none") C(QAT_ACTIVATION_INT8, "int8")
+#define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4") C(QUANT_FP4, "fp4") \
+    C(QUANT_INT8, "int8")
+#define KEEP_CHOICES(C) C(KEEP_FALSE, "false") C(KEEP_TRUE, "true") C(KEEP_AUTO, "auto")
+#define QAT_ACTIVATION_CHOICES(C)                                                                  \
+    C(QAT_ACTIVATION_NONE, "none") C(QAT_ACTIVATION_INT8, "int8")                                  \
+    C(QAT_ACTIVATION_FLOAT8, "float8_e4m3fn")
 #define QAT_WEIGHT_CHOICES(C)                                                                      \
-    C(QAT_WEIGHT_NONE, "none") C(QAT_WEIGHT_INT4, "int4") C(QAT_WEIGHT_INT8, "int8")
+    C(QAT_WEIGHT_NONE, "none") C(QAT_WEIGHT_INT4, "int4") C(QAT_WEIGHT_INT8, "int8")               \
+    C(QAT_WEIGHT_FLOAT8, "float8_e4m3fn")
 #define RECOMPUTE_CHOICES(C)                                                                       \
     C(RECOMPUTE_AUTO, "auto") C(RECOMPUTE_NONE, "none") C(RECOMPUTE_FULL, "full")
 #define DATA_CHOICES(C)                                                                            \
     C(DATA_TEXT, "text") C(DATA_JSONL, "jsonl") C(DATA_TOKENS, "tokens")                           \
     C(DATA_SYNTHETIC, "synthetic") C(DATA_IDX, "idx") C(DATA_IMAGE_FOLDER, "image_folder")
 #define DECODE_CHOICES(C) C(DECODE_DEVICE, "device") C(DECODE_HOST, "host")
+#define CROP_FROM_CHOICES(C) C(CROP_STORED, "stored") C(CROP_PICTURE, "picture")
 #define LAYOUT_CHOICES(C) C(LAYOUT_NHWC, "nhwc") C(LAYOUT_NCHW, "nchw")
 #define RESIDENT_CHOICES(C)                                                                        \
     C(RESIDENT_AUTO, "auto") C(RESIDENT_TRUE, "true") C(RESIDENT_FALSE, "false")
@@ -68,16 +76,19 @@
     E(Task, TASK_CHOICES)                                                                          \
     E(Precision, PRECISION_CHOICES)                                                                \
     E(OptimizerName, OPTIMIZER_CHOICES)                                                            \
+    E(OptimizerState, STATE_CHOICES)                                                               \
     E(Schedule, SCHEDULE_CHOICES)                                                                  \
     E(AdapterType, ADAPTER_CHOICES)                                                                \
     E(DpoLoss, DPO_LOSS_CHOICES)                                                                   \
     E(QuantType, QUANT_CHOICES)                                                                    \
+    E(KeepDecoded, KEEP_CHOICES)                                                                   \
     E(QatActivation, QAT_ACTIVATION_CHOICES)                                                       \
     E(QatWeight, QAT_WEIGHT_CHOICES)                                                               \
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
     E(DataFormat, DATA_CHOICES)                                                                    \
     E(Overlong, OVERLONG_CHOICES)                                                                  \
     E(Decode, DECODE_CHOICES)                                                                      \
+    E(CropFrom, CROP_FROM_CHOICES)                                                                 \
     E(Layout, LAYOUT_CHOICES)                                                                      \
     E(Resident, RESIDENT_CHOICES)                                                                  \
     E(DataParallel, PARALLEL_CHOICES)                                                              \
@@ -85,28 +96,41 @@
 
 /* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
 
-#define LANGUAGE_MODEL (s->model.family == FAMILY_LLAMA)
+#define ROTARY_MODEL (s->model.family == FAMILY_LLAMA || s->model.family == FAMILY_QWEN2)
+#define LANGUAGE_MODEL (ROTARY_MODEL || s->model.family == FAMILY_GPT2)
 
 #define CONDITIONS(C)                                                                              \
     C(ALWAYS, true, "")                                                                            \
-    C(LANGUAGE, LANGUAGE_MODEL, "a language model (model.family = \"llama\")")                     \
+    C(LANGUAGE, LANGUAGE_MODEL, "a language model (model.family = \"llama\", \"qwen2\" or \"gpt2\")") \
     C(IMAGES, !LANGUAGE_MODEL,                                                                     \
       "an image model (model.family = \"mlp\", \"cnn\", \"mobilenet_v2\" or \"resnet\")")          \
     C(SIZED, LANGUAGE_MODEL || s->model.family == FAMILY_MLP,                                      \
-      "model.family = \"llama\" or \"mlp\"")                                                       \
+      "model.family = \"llama\", \"qwen2\", \"gpt2\" or \"mlp\"")                                  \
+    C(ROTARY, ROTARY_MODEL, "model.family = \"llama\" or \"qwen2\"")                               \
+    C(GPT2, s->model.family == FAMILY_GPT2, "model.family = \"gpt2\"")                               \
     C(CNN, s->model.family == FAMILY_CNN, "model.family = \"cnn\"")                                \
     C(MOBILENET, s->model.family == FAMILY_MOBILENET_V2, "model.family = \"mobilenet_v2\"")        \
     C(RESNET, s->model.family == FAMILY_RESNET, "model.family = \"resnet\"")                       \
     C(FROM_SCRATCH, LANGUAGE_MODEL && !s->model.weights[0],                                        \
       "a language model and model.weights = \"\"")                                                 \
-    C(ROPE_SCALED, LANGUAGE_MODEL && s->model.rope_type == ROPE_LLAMA3,                            \
+    C(ROPE_SCALED, ROTARY_MODEL && s->model.rope_type == ROPE_LLAMA3,                              \
       "model.rope_type = \"llama3\"")                                                              \
     C(ADAPTED, LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE,                                  \
       "an adapter (adapter.type = \"lora\")")                                                      \
     C(QUANTIZED, LANGUAGE_MODEL && s->quantization.quant_type != QUANT_NONE,                       \
-      "frozen weights of few bits (quantization.quant_type = \"nf4\")")                            \
-    C(FAKE_QUANTIZED, LANGUAGE_MODEL && s->qat.weight_dtype != QAT_WEIGHT_NONE,                    \
-      "weights rounded in training (qat.weight_dtype = \"int4\" or \"int8\")")                     \
+      "frozen weights of few bits (quantization.quant_type = \"nf4\", \"fp4\" or \"int8\")")         \
+    C(IN_4_BITS,                                                                                   \
+      LANGUAGE_MODEL && (s->quantization.quant_type == QUANT_NF4 ||                                \
+                         s->quantization.quant_type == QUANT_FP4),                                 \
+      "frozen weights of 4 bits (quantization.quant_type = \"nf4\" or \"fp4\")")                   \
+    C(FAKE_QUANTIZED,                                                                              \
+      LANGUAGE_MODEL && (s->qat.weight_dtype == QAT_WEIGHT_INT4 ||                                 \
+                         s->qat.weight_dtype == QAT_WEIGHT_INT8),                                  \
+      "weights rounded to integers in training (qat.weight_dtype = \"int4\" or \"int8\")")         \
+    C(ROUNDED,                                                                                     \
+      LANGUAGE_MODEL && (s->qat.weight_dtype != QAT_WEIGHT_NONE ||                                 \
+                         s->qat.activation_dtype != QAT_ACTIVATION_NONE),                          \
+      "rounding in training (qat.weight_dtype or qat.activation_dtype)")                           \
     C(ADAMW, s->optimizer.name == OPTIMIZER_ADAMW, "optimizer.name = \"adamw\"")                   \
     C(SGD, s->optimizer.name == OPTIMIZER_SGD, "optimizer.name = \"sgd\"")                         \
     C(MOMENTUM, s->optimizer.name == OPTIMIZER_SGD && s->optimizer.momentum > 0,                   \
@@ -119,8 +143,10 @@
     C(FROM_FILES, s->data.format != DATA_SYNTHETIC, "data that is read from files")                \
     C(SPLIT, s->data.format != DATA_SYNTHETIC && s->data.validation.count == 0,                    \
       "data from files and no data.validation of its own")                                         \
-    C(SAMPLES, LANGUAGE_MODEL && s->data.format != DATA_TEXT && s->training.task != TASK_DPO,      \
-      "a language model and samples (any data.format but \"text\"), not pairs")                    \
+    C(SAMPLES, LANGUAGE_MODEL && s->data.format != DATA_TEXT,                                      \
+      "a language model and samples (any data.format but \"text\")")                               \
+    C(PACKED_PAIRS, LANGUAGE_MODEL && s->training.task == TASK_DPO && s->data.packing,             \
+      "training.task = \"dpo\" and data.packing = true")                                           \
     C(PAIRS, LANGUAGE_MODEL && s->training.task == TASK_DPO, "training.task = \"dpo\"")            \
     C(SMOOTHED_PAIRS,                                                                              \
       LANGUAGE_MODEL && s->training.task == TASK_DPO &&                                            \
@@ -131,6 +157,11 @@
       "data.format = \"idx\" or \"image_folder\", and data.decode = \"device\"")                   \
     C(RANDOM_CROP, !LANGUAGE_MODEL && s->data.random_resized_crop,                                 \
       "data.random_resized_crop = true")                                                           \
+    C(PICTURE_CROP,                                                                                \
+      s->data.format == DATA_IMAGE_FOLDER && s->data.random_resized_crop &&                        \
+          s->data.decode == DECODE_HOST,                                                           \
+      "data.format = \"image_folder\", data.random_resized_crop = true and data.decode = "         \
+      "\"host\"")                                                                                  \
     C(FOLDERS, s->data.format == DATA_IMAGE_FOLDER, "data.format = \"image_folder\"")              \
     C(SKIPPING, LANGUAGE_MODEL && s->compile.skip_ignored_rows,                                    \
       "a language model and compile.skip_ignored_rows = true")                                     \
@@ -202,17 +233,17 @@
     K(model, num_hidden_layers, INT, REQUIRED, "[1, 1024]", SIZED,                                 \
       "Decoder layers, or hidden layers of an mlp.")                                               \
     K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", LANGUAGE, "Query heads.")            \
-    K(model, num_key_value_heads, INT, DERIVED, "[1, 4096]", LANGUAGE,                             \
+    K(model, num_key_value_heads, INT, DERIVED, "[1, 4096]", ROTARY,                               \
       "Key and value heads; num_attention_heads by default.")                                      \
-    K(model, head_dim, INT, DERIVED, "[8, 256]", LANGUAGE,                                         \
+    K(model, head_dim, INT, DERIVED, "[8, 256]", ROTARY,                                           \
       "Width of a head, a multiple of 8; hidden_size / num_attention_heads by default.")           \
     K(model, max_position_embeddings, INT, "2048", "[1, 16777216]", LANGUAGE,                      \
       "Longest sequence that the model is meant for, in tokens.")                                  \
-    K(model, rms_norm_eps, REAL, "1e-5", "(0, 1)", LANGUAGE,                                       \
+    K(model, rms_norm_eps, REAL, "1e-5", "(0, 1)", ROTARY,                                         \
       "Added to the mean square in RMSNorm.")                                                      \
-    K(model, rope_theta, REAL, "10000.0", "[1, 1e12]", LANGUAGE,                                   \
+    K(model, rope_theta, REAL, "10000.0", "[1, 1e12]", ROTARY,                                     \
       "Base of the rotary embedding's wavelengths.")                                               \
-    K(model, rope_type, CHOICE(RopeType), "default", "", LANGUAGE,                                 \
+    K(model, rope_type, CHOICE(RopeType), "default", "", ROTARY,                                   \
       "Scaling of the rotary embedding's frequencies.")                                            \
     K(model, rope_factor, REAL, "8.0", "[1, 1e6]", ROPE_SCALED, "Stretch of the long waves.")      \
     K(model, rope_low_freq_factor, REAL, "1.0", "(0, 1e6]", ROPE_SCALED,                           \
@@ -221,7 +252,7 @@
       "Waves shorter than the original context divided by this are left alone.")                   \
     K(model, rope_original_max_position_embeddings, INT, "8192", "[1, 16777216]", ROPE_SCALED,     \
       "Context of the model before stretching, in tokens.")                                        \
-    K(model, tie_word_embeddings, BOOL, "false", "", LANGUAGE,                                     \
+    K(model, tie_word_embeddings, BOOL, "false", "", ROTARY,                                       \
       "Whether embedding and head share one weight.")                                              \
     K(model, initializer_range, REAL, "0.02", "(0, 10]", FROM_SCRATCH,                             \
       "Standard deviation of the drawn weights.")                                                  \
@@ -240,12 +271,13 @@
       "Share of the classifier's inputs that is dropped.")                                         \
     K(model, depth, INT, REQUIRED, "[18, 50]", RESNET, "Layers with weights: 18, 34 or 50.")       \
     K(model, base_width, INT, "64", "[1, 4096]", RESNET,                                           \
-      "Channels of the first stage; each of the other three doubles them.")
+      "Channels of the first stage; each of the other three doubles them.")                        \
+    K(model, layer_norm_epsilon, REAL, "1e-5", "(0, 1)", GPT2, "Added to the variance in LayerNorm.")
 
 #define TRAINING_KEYS(K)                                                                           \
     K(training, task, CHOICE(Task), "pretrain", "", ALWAYS,                                        \
       "pretrain trains every weight on every token; sft trains on completions, with an adapter "   \
-      "or without; dpo trains an adapter on pairs of a chosen and a rejected completion; "         \
+      "or without; dpo trains on pairs of a chosen and a rejected completion; "                    \
       "classify trains an image model.")                                                           \
     K(training, seq_len, INT, REQUIRED, "[1, 1048576]", LANGUAGE, "Tokens in a row of the batch.") \
     K(training, per_device_train_batch_size, INT, "1", "[1, 65535]", ALWAYS,                       \
@@ -286,7 +318,10 @@
       "adamw: decoupled decay a step, times the learning rate, 0.01 by default; sgd: share of "    \
       "the weight that is added to its gradient, 0 by default.")                                   \
     K(optimizer, momentum, REAL, "0.0", "[0, 1)", SGD, "Share of the last update that is kept.")   \
-    K(optimizer, nesterov, BOOL, "false", "", MOMENTUM, "Whether the momentum looks ahead.")
+    K(optimizer, nesterov, BOOL, "false", "", MOMENTUM, "Whether the momentum looks ahead.")        \
+    K(optimizer, state, CHOICE(OptimizerState), "fp32", "", ADAMW,                                 \
+      "How moments are kept; int8: as bitsandbytes does, in blocks of 256 codes, those of "        \
+      "tensors with fewer than 4096 elements in fp32.")
 
 #define LR_SCHEDULER_KEYS(K)                                                                       \
     K(lr_scheduler, type, CHOICE(Schedule), "constant", "", ALWAYS,                                \
@@ -309,36 +344,55 @@
       "Share of the low-rank path's inputs that is dropped.")                                      \
     K(adapter, target_modules, STRINGS, "[\"all-linear\"]", "", ADAPTED,                           \
       "Linears that get an adapter: q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, "          \
-      "down_proj; all-linear means all of these.")                                                 \
-    K(adapter, use_rslora, BOOL, "false", "", ADAPTED, "Scale by lora_alpha / sqrt(r) instead.")
+      "down_proj; of gpt2 c_attn, c_proj, c_fc; all-linear means all of these.")                   \
+    K(adapter, use_rslora, BOOL, "false", "", ADAPTED, "Scale by lora_alpha / sqrt(r) instead.") \
+    K(adapter, use_dora, BOOL, "false", "", ADAPTED,                                               \
+      "DoRA: rows of W + s B A get magnitudes of their own, which train too.")                     \
+    K(adapter, modules_to_save, STRINGS, "[]", "", ADAPTED,                                        \
+      "Whole modules that train beside the adapter and are saved with it: lm_head, embed_tokens.")
 
 #define DPO_KEYS(K)                                                                                \
     K(dpo, loss_type, CHOICE(DpoLoss), "sigmoid", "", PAIRS, "Loss of a pair, as TRL names it.")   \
-    K(dpo, beta, REAL, "0.1", "(0, 1e6]", PAIRS,                                                   \
-      "Weight of the log-ratio to the model without its adapter; for ipo its tau.")                \
+    K(dpo, beta, REAL, "0.1", "[1e-4, 1e6]", PAIRS,                                                \
+      "Weight of the log-ratio to the reference; for ipo its tau.")                                \
     K(dpo, label_smoothing, REAL, "0.0", "[0, 0.5)", SMOOTHED_PAIRS,                               \
-      "Probability that a pair is the wrong way round.")
+      "Probability that a pair is the wrong way round.")                                           \
+    K(dpo, precompute_ref_log_probs, BOOL, "false", "", PAIRS,                                     \
+      "Compute the reference's log-probabilities of all pairs once, before training, and keep "    \
+      "them in a file; else beside each forward.")                                                 \
+    K(dpo, max_packed_pairs, INT, "8", "[2, 1024]", PACKED_PAIRS,                                  \
+      "Pairs at most that share two rows.")
 
 #define QUANTIZATION_KEYS(K)                                                                       \
     K(quantization, quant_type, CHOICE(QuantType), "none", "", LANGUAGE,                           \
-      "How the frozen weights of the layers' linears are kept: nf4 in 4 bits, as QLoRA does.")     \
-    K(quantization, block_size, INT, "64", "[32, 4096]", QUANTIZED,                                \
+      "How the frozen weights of the layers' linears are kept: in 4 bits, nf4 as QLoRA does, fp4 " \
+      "as floats of 4 bits; int8 as integers of 8 bits with a scale a row.")                       \
+    K(quantization, block_size, INT, "64", "[32, 4096]", IN_4_BITS,                                \
       "Weights that share a scale; a power of 2.")                                                 \
-    K(quantization, double_quant, BOOL, "true", "", QUANTIZED,                                     \
-      "Quantise the scales too, to 8 bits.")
+    K(quantization, double_quant, BOOL, "true", "", IN_4_BITS,                                     \
+      "Quantise the scales too, to 8 bits.")                                                       \
+    K(quantization, keep_decoded, CHOICE(KeepDecoded), "false", "", QUANTIZED,                     \
+      "Keep what forward decoded until backward has read it, which else decodes again; auto: where " \
+      "memory allows.")
 
 #define QAT_KEYS(K)                                                                                \
     K(qat, activation_dtype, CHOICE(QatActivation), "none", "", LANGUAGE,                          \
-      "What the layers' linears read is rounded to; int8: by each token's least and largest.")     \
+      "What the layers' linears read is rounded to, a scale a token; int8: by its least and "      \
+      "largest, float8_e4m3fn: by its largest magnitude.")                                         \
     K(qat, weight_dtype, CHOICE(QatWeight), "none", "", LANGUAGE,                                  \
-      "What the weights of the layers' linears are rounded to in training.")                       \
+      "What the weights of the layers' linears are rounded to in training; float8_e4m3fn has a "   \
+      "scale a row.")                                                                              \
     K(qat, group_size, INT, DERIVED, "[0, 65536]", FAKE_QUANTIZED,                                 \
-      "Weights in a row that share a scale, 0: all of them; by default 32, with int8 0.")
+      "Weights in a row that share a scale, 0: all of them; by default 32, with int8 0.")          \
+    K(qat, fake_quant_after_n_steps, INT, "0", "[0, 1000000000]", ROUNDED,                         \
+      "Steps that train without rounding, before it begins.")                                      \
+    K(qat, export, CHOICE(QatWeight), "none", "", FAKE_QUANTIZED,                                  \
+      "Writes the weights in these bits at the end of the run, and evaluates the model with them.")
 
 #define ACTIVATION_CHECKPOINT_KEYS(K)                                                              \
     K(activation_checkpoint, mode, CHOICE(Recompute), "auto", "", ALWAYS,                          \
       "What backward computes again: auto drops activations only until the plan fits, full "       \
-      "keeps only what lies between layers.")                                                      \
+      "keeps only what lies between layers; both round anew what [qat] rounded, none keeps it.")   \
     K(activation_checkpoint, memory_budget_gib, REAL, "0.0", "[0, 1048576]", ALWAYS,               \
       "Device memory that the plan may use, in GiB; 0 means the device's own.")
 
@@ -390,7 +444,7 @@
     K(data, eval_fraction, REAL, "0.05", "(0, 1)", SPLIT, "Share of train that is held out.")      \
     K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, "Micro-batches in an evaluation.")     \
     K(data, packing, BOOL, "false", "", SAMPLES,                                                   \
-      "Whether short samples share a row; they never attend to each other.")                       \
+      "Whether short samples share a row, pairs two of them; they never attend to each other.")    \
     K(data, overlong, CHOICE(Overlong), "cut", "", PAIRS,                                          \
       "What becomes of a pair with a sequence longer than training.seq_len; cut: its end goes, "   \
       "and all of it where no completion is left.")                                                \
@@ -419,6 +473,9 @@
       "Least and largest area of such a part, as a share of the stored image's.")                  \
     K(data, crop_ratio, REALS, "[0.75, 1.3333333333333333]", "[0.001, 1000]", RANDOM_CROP,         \
       "Least and largest ratio of its width to its height.")                                       \
+    K(data, crop_from, CHOICE(CropFrom), "stored", "", PICTURE_CROP,                               \
+      "What such parts are cut from: stored images; or the files' whole pictures, which are then " \
+      "resized with antialias, as torchvision does.")                                              \
     K(data, random_horizontal_flip, REAL, "0.0", "[0, 1]", IMAGES,                                 \
       "Probability that a training image is mirrored.")                                            \
     K(data, eval_resize_size, INT, "0", "[0, 16384]", IMAGES,                                      \
@@ -437,7 +494,9 @@
       "Steps between checkpoints; 0 writes one at the end and at signals only.")                   \
     K(checkpoint, keep_latest_k, INT, "2", "[1, 1000000]", ALWAYS, "Checkpoints that are kept.")   \
     K(checkpoint, export, BOOL, "true", "", ALWAYS,                                                \
-      "Whether the result is written in Hugging Face's or PEFT's format at the end.")
+      "Whether the result is written in Hugging Face's or PEFT's format at the end.")              \
+    K(checkpoint, export_base, BOOL, "false", "", IN_4_BITS,                                       \
+      "Whether the frozen base is written too, in its few bits, as bitsandbytes reads it.")
 
 #define COMPILE_KEYS(K)                                                                            \
     K(compile, fusion, BOOL, "true", "", ALWAYS, "Fuse neighbouring ops into one kernel.")         \

@@ -53,5 +53,7 @@ int64_t image_folder_count(const char *root, int64_t most);
 void check_tensor(Arena *arena, const Spec *spec);
 /* The part of it that concerns pairs. */
 void check_dpo(const Spec *spec);
+void check_dora(const Spec *spec);
+void check_modules_to_save(const Spec *spec);
 /* The hash of every resolved value that has an effect. */
 void spec_hash(Spec *spec);

@@ -71,6 +71,7 @@ typedef struct Spec {
     const char *init_dir; /* folder with the initial weights; "" draws them */
     const char
         *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */
+    bool weights_quantized;   /* what init_dir holds is of few bits already */
     int64_t stored_images;    /* in data.train and data.validation; 0: not counted */
     const char *resident_why; /* why data.device_resident is what it is; auto: a plan must tell */
     int nsets;                /* what the user and the sweep set: KEY=VALUE, in order */
@@ -122,6 +123,8 @@ const char *choice_name(Key key, int value);
 void spec_print(const Spec *spec, StrBuf *out);
 /* The same without origins and without what has no effect. */
 void spec_print_values(const Spec *spec, StrBuf *out);
+/* Lines "model.hidden_size = 64": what the model makes of a row, beside its weights, goes by them. */
+void spec_print_forward(const Spec *spec, StrBuf *out);
 /* The keys of [model] that say what the model is, as a JSON object: config.json of a model that
  * Hugging Face has no format for. model.weights = DIR reads it back. */
 void spec_print_model(const Spec *spec, StrBuf *out);

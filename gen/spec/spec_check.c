@@ -21,7 +21,9 @@ static void derive_heads(Arena *arena, Spec *spec) {
         return;
     if (hidden % heads)
         user_error(spec_pos(spec, KEY_model_num_attention_heads),
-                   "choose a divisor of hidden_size, or set model.head_dim",
+                   spec->model.family == FAMILY_GPT2
+                       ? "choose a divisor of hidden_size"
+                       : "choose a divisor of hidden_size, or set model.head_dim",
                    "%lld heads do not divide model.hidden_size = %lld", (long long)heads,
                    (long long)hidden);
     spec->model.head_dim = hidden / heads;
@@ -94,11 +96,17 @@ static void derive_weight_decay(Spec *spec) {
         spec->optimizer.weight_decay = spec->optimizer.name == OPTIMIZER_ADAMW ? 0.01 : 0;
 }
 
+static bool has_linear(const Spec *spec, const char *name) {
+    static const char *const rotary[] = {"all-linear", "q_proj",  "k_proj",    "v_proj", "o_proj",
+                                         "gate_proj",  "up_proj", "down_proj", NULL};
+    static const char *const gpt2[] = {"all-linear", "c_attn", "c_proj", "c_fc", NULL};
+    const char *const *linear = spec->model.family == FAMILY_GPT2 ? gpt2 : rotary;
+    while (*linear && strcmp(*linear, name))
+        linear++;
+    return *linear != NULL;
+}
+
 static void check_adapter(Arena *arena, const Spec *spec) {
-    static const char *const linears[] = {
-        "all-linear", "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
-    };
-    enum { LINEARS = sizeof linears / sizeof *linears };
     if (spec->adapter.type == ADAPTER_NONE)
         return;
     if (spec->training.task == TASK_PRETRAIN)
@@ -109,10 +117,7 @@ static void check_adapter(Arena *arena, const Spec *spec) {
         user_error(spec_pos(spec, KEY_adapter_target_modules),
                    key_hint(arena, KEY_adapter_target_modules), "adapter.target_modules is empty");
     for (int i = 0; i < targets->count; i++) {
-        int j = 0;
-        while (j < LINEARS && strcmp(linears[j], targets->items[i]))
-            j++;
-        if (j == LINEARS)
+        if (!has_linear(spec, targets->items[i]))
             user_error(targets->at[i], key_hint(arena, KEY_adapter_target_modules),
                        "target module \"%s\" matches nothing", targets->items[i]);
     }
@@ -121,13 +126,16 @@ static void check_adapter(Arena *arena, const Spec *spec) {
 /* Blocks run on from row to row, bytes of two codes do not. */
 static void check_blocks(const Spec *spec) {
     int64_t size = spec->quantization.block_size, hidden = spec->model.hidden_size;
+    bool gpt2 = spec->model.family == FAMILY_GPT2;
     const struct {
         const char *name;
         int64_t rows, cols;
     } linears[] = {
-        {"q_proj and o_proj", hidden, spec->model.num_attention_heads * spec->model.head_dim},
+        {gpt2 ? "attn.c_proj" : "q_proj and o_proj", hidden,
+         spec->model.num_attention_heads * spec->model.head_dim},
         {"k_proj and v_proj", spec->model.num_key_value_heads * spec->model.head_dim, hidden},
-        {"gate_proj, up_proj and down_proj", hidden, spec->model.intermediate_size},
+        {gpt2 ? "c_fc and mlp.c_proj" : "gate_proj, up_proj and down_proj", hidden,
+         spec->model.intermediate_size},
     };
     for (size_t i = 0; i < sizeof linears / sizeof *linears; i++)
         if (linears[i].rows * linears[i].cols % size || linears[i].rows % 2 || linears[i].cols % 2)
@@ -135,6 +143,58 @@ static void check_blocks(const Spec *spec) {
                        "take a smaller block that divides rows times columns, both even",
                        "blocks of %lld do not fill %s, %lld x %lld", (long long)size,
                        linears[i].name, (long long)linears[i].rows, (long long)linears[i].cols);
+}
+
+/* Codes in files are whole tensors, which nobody takes apart or puts together. */
+static void check_stored(const Spec *spec) {
+    bool in_parts = spec->parallelism.tensor_parallel_degree > 1 ||
+                    (spec->parallelism.data_parallel_shard_degree > 1 &&
+                     spec->parallelism.shard_stage == 3);
+    if (in_parts && spec->weights_quantized)
+        user_error(spec_pos(spec, KEY_model_weights), "name weights in 16 or 32 bits",
+                   "weights that are of few bits in their files are not shared out over cards yet");
+    if (in_parts && spec->checkpoint.export_base)
+        user_error(spec_pos(spec, KEY_checkpoint_export_base),
+                   "set checkpoint.export_base = false",
+                   "weights of few bits that cards share out are not written to files yet");
+}
+
+/* Such weights lie in memory as [out, in], in files as [in, out]. */
+static void check_stored_gpt2(const Spec *spec) {
+    if (spec->model.family != FAMILY_GPT2)
+        return;
+    if (spec->weights_quantized)
+        user_error(spec_pos(spec, KEY_model_weights), "name weights in 16 or 32 bits",
+                   "weights of gpt2 that are of few bits in their files are not read yet");
+    if (spec->checkpoint.export_base)
+        user_error(spec_pos(spec, KEY_checkpoint_export_base),
+                   "set checkpoint.export_base = false",
+                   "weights of gpt2 in few bits are not written to files yet");
+}
+
+/* A row's scale is that of all of it, and pieces are made of codes of 4 bits alone. */
+static void check_whole_rows(const Spec *spec) {
+    bool tensor = spec->parallelism.tensor_parallel_degree > 1;
+    if (tensor ||
+        (spec->parallelism.data_parallel_shard_degree > 1 && spec->parallelism.shard_stage == 3))
+        user_error(spec_pos(spec, KEY_quantization_quant_type),
+                   tensor ? "take \"nf4\", or parallelism.tensor_parallel_degree = 1"
+                          : "take \"nf4\", or parallelism.shard_stage = 2",
+                   "weights of 8 bits are not shared out over cards yet");
+}
+
+/* A pipeline would keep a copy a micro-batch; and where all is computed again there is nothing left to
+ * choose. */
+static void check_keep_decoded(const Spec *spec) {
+    KeepDecoded keep = spec->quantization.keep_decoded;
+    if (keep != KEEP_FALSE && spec->parallelism.pipeline_parallel_degree > 1)
+        user_error(spec_pos(spec, KEY_quantization_keep_decoded),
+                   "set quantization.keep_decoded = false",
+                   "decoded weights are not kept in stages of a pipeline yet");
+    if (keep == KEEP_AUTO && spec->activation_checkpoint.mode == RECOMPUTE_FULL)
+        user_error(spec_pos(spec, KEY_quantization_keep_decoded),
+                   "say true or false, or set activation_checkpoint.mode = \"auto\"",
+                   "with activation_checkpoint.mode = \"full\" the plan chooses nothing to keep");
 }
 
 static void check_quantization(const Spec *spec) {
@@ -145,23 +205,28 @@ static void check_quantization(const Spec *spec) {
         user_error(spec_pos(spec, KEY_quantization_quant_type),
                    "set adapter.type = \"lora\", or quantization.quant_type = \"none\"",
                    "weights of few bits are frozen, and without an adapter every weight trains");
+    check_keep_decoded(spec);
+    if (spec->quantization.quant_type == QUANT_INT8) {
+        check_whole_rows(spec);
+        return;
+    }
     if (size & (size - 1))
         user_error(spec_pos(spec, KEY_quantization_block_size), "take 64, as QLoRA does",
                    "quantization.block_size = %lld is no power of 2", (long long)size);
     check_blocks(spec);
-    if (spec->parallelism.tensor_parallel_degree > 1)
-        user_error(spec_pos(spec, KEY_quantization_quant_type),
-                   "set parallelism.tensor_parallel_degree = 1",
-                   "weights of few bits are not split over tensor parallel cards yet");
-    if (spec->parallelism.pipeline_parallel_degree > 1)
-        user_error(spec_pos(spec, KEY_quantization_quant_type),
-                   "set parallelism.pipeline_parallel_degree = 1",
-                   "weights of few bits are not split over the stages of a pipeline yet");
-    if (spec->parallelism.data_parallel_mode == PARALLEL_DP &&
-        spec->parallelism.data_parallel_replicate_degree > 1)
-        user_error(spec_pos(spec, KEY_quantization_quant_type),
-                   "set parallelism.data_parallel_mode = \"ddp\"",
-                   "weights of few bits do not go from card to card in one process yet");
+    check_stored(spec);
+    check_stored_gpt2(spec);
+}
+
+/* Blocks of codes are not cut. */
+static void check_optimizer_state(const Spec *spec) {
+    if (!spec_effective(spec, KEY_optimizer_state) || spec->optimizer.state == STATE_FP32)
+        return;
+    if (spec->parallelism.data_parallel_shard_degree > 1 ||
+        spec->parallelism.tensor_parallel_degree > 1)
+        user_error(spec_pos(spec, KEY_optimizer_state),
+                   "set optimizer.state = \"fp32\", or share nothing of the model out",
+                   "moments in 8 bits are not shared out over cards yet");
 }
 
 static void derive_group_size(Spec *spec) {
@@ -193,7 +258,60 @@ static void check_groups(const Spec *spec) {
                        rows[i].name, (long long)rows[i].width);
 }
 
-static void check_qat(Spec *spec) {
+#define ONLY_REPLICAS "use data_parallel_replicate_degree with data_parallel_mode = \"ddp\""
+
+static bool is_dp(const Spec *spec) {
+    return spec->parallelism.data_parallel_mode == PARALLEL_DP &&
+           spec->parallelism.data_parallel_replicate_degree > 1;
+}
+
+static bool shares_out(const Spec *spec) {
+    return spec->parallelism.pipeline_parallel_degree > 1 ||
+           spec->parallelism.tensor_parallel_degree > 1 ||
+           spec->parallelism.data_parallel_shard_degree > 1 || is_dp(spec);
+}
+
+/* Files hold whole tensors, and what is evaluated with them lies where evaluate finds it. */
+static void check_qat_export(Arena *arena, const Spec *spec) {
+    Pos pos = spec_pos(spec, KEY_qat_export);
+    const char *trained = choice_name(KEY_qat_weight_dtype, (int)spec->qat.weight_dtype);
+    if (spec->qat.export == QAT_WEIGHT_NONE)
+        return;
+    if (spec->qat.export != spec->qat.weight_dtype)
+        user_error(pos, arena_printf(arena, "set qat.export = \"%s\"", trained),
+                   "weights that are rounded to %s in training are not exported in %s", trained,
+                   choice_name(KEY_qat_export, (int)spec->qat.export));
+    if (spec->model.family == FAMILY_GPT2)
+        user_error(pos, "set qat.export = \"none\"",
+                   "files of gpt2 hold its weights as [in, out], and groups of few bits lie along "
+                   "in: there is no form of them to write yet");
+    if (shares_out(spec))
+        user_error(pos, ONLY_REPLICAS,
+                   "weights of few bits are not exported from shards, stages of a pipeline, tensor "
+                   "parallel cards or cards of one process yet");
+}
+
+static void check_qat_delay(const Spec *spec) {
+    long long steps = spec->qat.fake_quant_after_n_steps;
+    Pos pos = spec_pos(spec, KEY_qat_fake_quant_after_n_steps);
+    if (steps == 0)
+        return;
+    if (steps >= spec->training.steps)
+        user_error(pos, "set it below training.steps",
+                   "rounding would begin after %lld steps, and training ends after %lld", steps,
+                   (long long)spec->training.steps);
+    if (spec->adapter.type != ADAPTER_NONE && spec->qat.weight_dtype != QAT_WEIGHT_NONE)
+        user_error(pos, "remove it, or let every weight train (adapter.type = \"none\")",
+                   "what an adapter is added to is rounded at load, before the first step");
+    if (spec->dpo.precompute_ref_log_probs)
+        user_error(pos, "remove it, or dpo.precompute_ref_log_probs",
+                   "the reference computed before training is rounded from the first step on");
+    if (spec->parallelism.pipeline_parallel_degree > 1 || is_dp(spec))
+        user_error(pos, ONLY_REPLICAS,
+                   "rounding does not begin later on stages of a pipeline or cards of one process yet");
+}
+
+static void check_qat(Arena *arena, Spec *spec) {
     bool weights = spec->qat.weight_dtype != QAT_WEIGHT_NONE;
     Key key = weights ? KEY_qat_weight_dtype : KEY_qat_activation_dtype;
     if (!weights && spec->qat.activation_dtype == QAT_ACTIVATION_NONE)
@@ -201,12 +319,11 @@ static void check_qat(Spec *spec) {
     derive_group_size(spec);
     if (weights)
         check_groups(spec);
+    check_qat_export(arena, spec);
+    check_qat_delay(spec);
     if (spec->quantization.quant_type != QUANT_NONE)
         user_error(spec_pos(spec, key), "remove quantization.quant_type, or [qat]",
                    "weights of few bits are not rounded to others");
-    if (spec->parallelism.tensor_parallel_degree > 1)
-        user_error(spec_pos(spec, key), "set parallelism.tensor_parallel_degree = 1",
-                   "tensor parallel cards have parts of the rows that [qat] takes scales of");
 }
 
 /* The place of a row in a step, all ranks' batches together, is an int32 on the device. A micro-batch
@@ -239,13 +356,6 @@ static void check_shard(Arena *arena, const Spec *spec) {
             key_hint(arena, KEY_parallelism_data_parallel_mode),
             "data_parallel_shard_degree asks for a process a card, and data_parallel_mode is "
             "\"dp\"");
-    if (spec->parallelism.data_parallel_shard_degree > 1 &&
-        (spec->parallelism.tensor_parallel_degree > 1 ||
-         spec->parallelism.pipeline_parallel_degree > 1))
-        user_error(spec_pos(spec, KEY_parallelism_data_parallel_shard_degree),
-                   "use data_parallel_replicate_degree with it",
-                   "data_parallel_shard_degree goes with neither tensor_parallel_degree nor "
-                   "pipeline_parallel_degree yet");
 }
 
 /* What load makes of frozen weights lies whole on each card. */
@@ -253,10 +363,9 @@ static void check_shard_stage(const Spec *spec) {
     bool rounded = spec->adapter.type != ADAPTER_NONE && spec->qat.weight_dtype != QAT_WEIGHT_NONE;
     if (spec->parallelism.data_parallel_shard_degree == 1 || spec->parallelism.shard_stage < 3)
         return;
-    if (spec->quantization.quant_type != QUANT_NONE || rounded)
+    if (rounded)
         user_error(spec_pos(spec, KEY_parallelism_shard_stage), "use shard_stage = 2 with them",
-                   "frozen weights that are quantised or rounded at load are not shared out over "
-                   "cards yet");
+                   "frozen weights that are rounded at load are not shared out over cards yet");
 }
 
 /* Logits that are made in chunks are never all there. */
@@ -359,8 +468,10 @@ static void check_language(Arena *arena, Spec *spec) {
     check_lengths(spec);
     check_adapter(arena, spec);
     check_dpo(spec);
+    check_dora(spec);
+    check_modules_to_save(spec);
     check_quantization(spec);
-    check_qat(spec);
+    check_qat(arena, spec);
 }
 
 /* The family alone says what a missing or needless key would be, so it goes first. */
@@ -371,6 +482,7 @@ void spec_check(Arena *arena, Spec *spec) {
     else
         check_images(arena, spec);
     derive_weight_decay(spec);
+    check_optimizer_state(spec);
     check_data(arena, spec);
     check_rows(arena, spec);
     check_shard(arena, spec);

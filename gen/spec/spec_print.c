@@ -78,6 +78,24 @@ void spec_print_model(const Spec *spec, StrBuf *out) {
     sb_puts(out, "\n}\n");
 }
 
+static bool decides_forward(Key key) {
+    const char *table = key_info[key].table;
+    bool rounds = key == KEY_qat_activation_dtype || key == KEY_qat_weight_dtype ||
+                  key == KEY_qat_group_size;
+    return is_model_shape(key) || key == KEY_precision_dtype || rounds ||
+           (!strcmp(table, "quantization") && key != KEY_quantization_keep_decoded);
+}
+
+void spec_print_forward(const Spec *spec, StrBuf *out) {
+    for (int key = 0; key < KEY_COUNT; key++) {
+        if (!decides_forward((Key)key) || !spec_effective(spec, (Key)key))
+            continue;
+        sb_printf(out, "%s = ", key_info[key].name);
+        key_print(spec, (Key)key, out);
+        sb_puts(out, "\n");
+    }
+}
+
 static void print_default(const KeyInfo *info, StrBuf *out) {
     if (info->fallback == REQUIRED)
         sb_puts(out, "required");

@@ -9,16 +9,19 @@ void chain_check(const ReadChain *chain, const char *path, Pos blame) {
             user_error(blame, "let one of the files stand alone", "%s waits for itself", path);
 }
 
+static void assign_default(Arena *arena, Spec *spec, Key key, Origin origin) {
+    const KeyInfo *info = &key_info[key];
+    const char *text = info->fallback == REQUIRED ? DERIVED : info->fallback;
+    if (text[0])
+        key_assign(arena, spec, key, key_parse(arena, key, text, origin.pos), origin);
+    else if (info->kind == KIND_STRING)
+        *(const char **)((char *)spec + info->offset) = "";
+}
+
 static void set_defaults(Arena *arena, Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++) {
-        const KeyInfo *info = &key_info[key];
-        const char *text = info->fallback == REQUIRED ? DERIVED : info->fallback;
-        Origin origin = {.kind = ORIGIN_DEFAULT, .pos = {.file = spec->path}};
-        if (text[0])
-            key_assign(arena, spec, (Key)key, key_parse(arena, (Key)key, text, origin.pos), origin);
-        else if (info->kind == KIND_STRING)
-            *(const char **)((char *)spec + info->offset) = "";
-        spec->origin[key] = origin;
+        spec->origin[key] = (Origin){.kind = ORIGIN_DEFAULT, .pos = {.file = spec->path}};
+        assign_default(arena, spec, (Key)key, spec->origin[key]);
     }
 }
 
@@ -136,6 +139,21 @@ static void name_experiment(Arena *arena, Spec *spec) {
                    "\"%s\" cannot name a folder under build/", name);
 }
 
+/* Inherited or swept, a key may stand where it has no effect: its value is the default's there, so that
+ * nobody has to ask. What such a key would have made effective goes with it. */
+static void forget_vain(Arena *arena, Spec *spec) {
+    bool forgotten[KEY_COUNT] = {false};
+    for (bool again = true; again;) {
+        again = false;
+        for (int key = 0; key < KEY_COUNT; key++) {
+            if (forgotten[key] || !spec_given(spec, (Key)key) || spec_effective(spec, (Key)key))
+                continue;
+            assign_default(arena, spec, (Key)key, spec->origin[key]);
+            again = forgotten[key] = true;
+        }
+    }
+}
+
 Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *settings, int count,
                    const ReadChain *outer) {
     Spec *spec = arena_alloc(arena, sizeof *spec);
@@ -146,6 +164,7 @@ Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *set
     apply_settings(arena, spec, settings, count);
     name_experiment(arena, spec);
     resolve_weights(arena, spec, &(ReadChain){outer, path});
+    forget_vain(arena, spec);
     spec_check(arena, spec);
     spec_hash(spec);
     return spec;

@@ -1,5 +1,6 @@
-/* Initial weights bring the model's shape with them: a folder by its config.json, a base spec by
- * its own [model]. A spec may repeat a key of theirs, never contradict it. */
+/* Initial weights bring the model's shape with them: a folder by its config.json, which also says
+ * whether they are of few bits already, a base spec by its own [model]. A spec may repeat a key of
+ * theirs, never contradict it. */
 #include "spec/resolve.h"
 #include "base/fileio.h"
 #include <string.h>
@@ -23,20 +24,23 @@ static _Noreturn void contradiction(Arena *arena, const Spec *spec, const Spec *
                "%s = %s contradicts %s, which says %s", key_info[key].name, ours, where, theirs);
 }
 
+static void adopt_key(Arena *arena, Spec *spec, const Spec *from, OriginKind as, Key key) {
+    if (spec->origin[key].kind != ORIGIN_DEFAULT) {
+        if (!key_same(spec, from, key))
+            contradiction(arena, spec, from, key);
+        return;
+    }
+    key_copy(spec, from, key);
+    spec->origin[key] = (Origin){as, spec_pos(from, key), false};
+}
+
 /* Takes the model keys that `from` states; defaults_too: those that it leaves at their default too.
  */
 static void adopt(Arena *arena, Spec *spec, const Spec *from, OriginKind as, bool defaults_too) {
     for (int i = 0; i < KEY_COUNT; i++) {
         Key key = (Key)i;
-        if (!is_model_shape(key) || (!defaults_too && from->origin[key].kind == ORIGIN_DEFAULT))
-            continue;
-        if (spec->origin[key].kind != ORIGIN_DEFAULT) {
-            if (!key_same(spec, from, key))
-                contradiction(arena, spec, from, key);
-            continue;
-        }
-        key_copy(spec, from, key);
-        spec->origin[key] = (Origin){as, spec_pos(from, key), false};
+        if (is_model_shape(key) && (defaults_too || from->origin[key].kind != ORIGIN_DEFAULT))
+            adopt_key(arena, spec, from, as, key);
     }
 }
 
@@ -44,6 +48,12 @@ static void adopt_config(Arena *arena, Spec *spec, const char *folder, Key named
     Spec *config = arena_alloc(arena, sizeof *config);
     config_json_read(arena, config, folder, spec_pos(spec, named_by));
     adopt(arena, spec, config, ORIGIN_CONFIG, false);
+    if (named_by != KEY_model_weights ||
+        config->origin[KEY_quantization_quant_type].kind == ORIGIN_DEFAULT)
+        return;
+    adopt_key(arena, spec, config, ORIGIN_CONFIG, KEY_quantization_quant_type);
+    adopt_key(arena, spec, config, ORIGIN_CONFIG, KEY_quantization_double_quant);
+    spec->weights_quantized = true;
 }
 
 static void adopt_base(Arena *arena, Spec *spec, const char *path, const ReadChain *chain) {
@@ -66,7 +76,7 @@ static bool names_spec(const char *weights) {
 
 /* Weights of image models come from torchvision without one; then the spec says it all. */
 static bool needs_config(Arena *arena, const Spec *spec, const char *folder) {
-    return spec->model.family == FAMILY_LLAMA ||
+    return spec_effective(spec, KEY_model_vocab_size) ||
            is_file(arena_printf(arena, "%s/config.json", folder));
 }
 

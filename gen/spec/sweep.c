@@ -1,5 +1,5 @@
 /* [sweep]: each line is an axis of one or several keys that go together; the points are the product
- * of the axes. */
+ * of the axes. An axis whose first key is "name" gives its values names. */
 #include "spec/sweep.h"
 #include "spec/resolve.h"
 #include <ctype.h>
@@ -17,7 +17,9 @@ enum {
 typedef struct {
     int nkeys, nvalues;
     Key keys[MAX_KEYS_PER_AXIS];
-    Setting *settings; /* [nvalues][nkeys] */
+    Setting *settings;  /* [nvalues][nkeys] */
+    bool named;
+    const char **names; /* [nvalues], where it is */
 } Axis;
 
 typedef struct {
@@ -56,15 +58,19 @@ static void add_key(const Study *study, Axis *axis, const char *name, Pos at) {
     axis->keys[axis->nkeys++] = key;
 }
 
-/* "model.num_hidden_layers, adapter.r" */
+/* "model.num_hidden_layers, adapter.r", perhaps with "name" before them */
 static void read_keys(const Study *study, Axis *axis, const Toml *line) {
     const char *at = line->key;
-    for (;;) {
+    for (bool first = true;; first = false) {
         at += strspn(at, " ");
         size_t length = strcspn(at, ","), used = length;
         while (used && at[used - 1] == ' ')
             used--;
-        add_key(study, axis, arena_strndup(study->arena, at, used), line->key_pos);
+        const char *key = arena_strndup(study->arena, at, used);
+        if (first && at[length] && !strcmp(key, "name"))
+            axis->named = true;
+        else
+            add_key(study, axis, key, line->key_pos);
         if (!at[length])
             return;
         at += length + 1;
@@ -81,19 +87,53 @@ static Setting read_value(const Study *study, Key key, const Toml *value) {
     return setting;
 }
 
+/* Only characters that are good in a folder's name. */
+static bool is_good_in_names(char c) { return isalnum((unsigned char)c) || strchr("+-.", c); }
+
+/* Files beside the points' folders. */
+static bool is_file_of_studies(const char *name) {
+    static const char *const files[] = {"points",    "job.sbatch", "study.txt",
+                                        "study.csv", "study.json", "study.svg"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (!strcmp(name, files[i]))
+            return true;
+    return false;
+}
+
+static const char *read_name(const Study *study, const Axis *axis, int count, const Toml *value) {
+    bool good = value->kind == TOML_STRING && isalnum((unsigned char)value->string[0]);
+    for (const char *c = good ? value->string : ""; *c; c++)
+        good = good && is_good_in_names(*c);
+    if (!good)
+        user_error(value->pos, "such as \"lora\" or \"qat+lora\"",
+                   "a name is a string of letters, digits, +, - and .");
+    if (is_file_of_studies(value->string))
+        user_error(value->pos, "choose another name",
+                   "the study's folder has a file %s beside its points", value->string);
+    for (int i = 0; i < count; i++)
+        if (!strcmp(axis->names[i], value->string))
+            user_error(value->pos, "points are told apart by them", "two values are named %s",
+                       value->string);
+    return arena_strdup(study->arena, value->string);
+}
+
 static void read_values(const Study *study, Axis *axis, const Toml *line) {
+    int width = axis->nkeys + axis->named;
     axis->nvalues = line->count;
     axis->settings =
         arena_array(study->arena, (size_t)axis->nvalues, (size_t)axis->nkeys * sizeof(Setting));
+    axis->names = arena_array(study->arena, (size_t)axis->nvalues, sizeof *axis->names);
     for (int i = 0; i < line->count; i++) {
         const Toml *value = &line->items[i];
-        bool alone = axis->nkeys == 1;
-        if (!alone && (value->kind != TOML_ARRAY || value->count != axis->nkeys))
+        bool alone = width == 1;
+        if (!alone && (value->kind != TOML_ARRAY || value->count != width))
             user_error(value->pos, "\"a,b\" = [[1, 2], [3, 4]] gives a and b together",
-                       "each value here must be a list of %d", axis->nkeys);
+                       "each value here must be a list of %d", width);
+        if (axis->named)
+            axis->names[i] = read_name(study, axis, i, &value->items[0]);
         for (int j = 0; j < axis->nkeys; j++)
             axis->settings[i * axis->nkeys + j] =
-                read_value(study, axis->keys[j], alone ? value : &value->items[j]);
+                read_value(study, axis->keys[j], alone ? value : &value->items[j + axis->named]);
     }
 }
 
@@ -167,14 +207,14 @@ static Word brief_leaf(const Study *study, const char *leaf) {
     return longest.length ? longest : (Word){leaf, (int)strlen(leaf)};
 }
 
-/* "r8", "dtype-bf16": only characters that are good in a folder's name. */
+/* "r8", "dtype-bf16" */
 static void name_setting(const Study *study, const Setting *setting, StrBuf *name) {
     const char *value = strchr(setting->text, '=') + 1, *leaf = key_info[setting->key].leaf;
     Word shown = study->brief ? brief_leaf(study, leaf) : (Word){leaf, (int)strlen(leaf)};
     sb_printf(name, "%s%.*s", name->length ? "_" : "", shown.length, shown.text);
     sb_puts(name, starts_with_digit(value) ? "" : "-");
     for (const char *c = value; *c; c++)
-        if (isalnum((unsigned char)*c) || strchr("+-.", *c))
+        if (is_good_in_names(*c))
             sb_append(name, c, 1);
 }
 
@@ -188,35 +228,48 @@ static const char *unique_name(const Study *study, const Sweep *sweep, int point
                  : arena_strdup(study->arena, name->text);
 }
 
-/* The settings of one point behind the --set; the last axis varies fastest. */
+/* Which of the axis' values a point has; the last axis varies fastest. */
+static int value_at(const Study *study, int axis, int point) {
+    for (int later = study->naxes - 1; later > axis; later--)
+        point /= study->axes[later].nvalues;
+    return point % study->axes[axis].nvalues;
+}
+
+static const Setting *settings_at(const Study *study, int axis, int point) {
+    const Axis *of = &study->axes[axis];
+    return of->settings + value_at(study, axis, point) * of->nkeys;
+}
+
+/* The settings of one point behind the --set. */
 static int choose(const Study *study, int point, Setting *settings) {
-    int count = study->nfixed, stride = study->npoints;
+    int count = study->nfixed;
     if (count)
         memcpy(settings, study->fixed, (size_t)count * sizeof *settings);
-    for (int i = 0; i < study->naxes; i++) {
-        const Axis *axis = &study->axes[i];
-        stride /= axis->nvalues;
-        int value = point / stride % axis->nvalues;
-        memcpy(settings + count, axis->settings + value * axis->nkeys,
-               (size_t)axis->nkeys * sizeof *settings);
-        count += axis->nkeys;
-    }
+    for (int i = 0; i < study->naxes; count += study->axes[i++].nkeys)
+        memcpy(settings + count, settings_at(study, i, point),
+               (size_t)study->axes[i].nkeys * sizeof *settings);
     return count;
 }
 
-static StrBuf name_of(const Study *study, const Setting *settings, int count) {
+static StrBuf name_of(const Study *study, int point) {
     StrBuf name = {0};
     sb_puts(&name, "");
-    for (int i = study->nfixed; i < count; i++)
-        name_setting(study, &settings[i], &name);
+    for (int i = 0; i < study->naxes; i++) {
+        const Axis *axis = &study->axes[i];
+        if (axis->named)
+            sb_printf(&name, "%s%s", name.length ? "_" : "",
+                      axis->names[value_at(study, i, point)]);
+        for (int j = 0; j < axis->nkeys && !axis->named; j++)
+            name_setting(study, &settings_at(study, i, point)[j], &name);
+    }
     return name;
 }
 
 /* All points of a study have names of one kind. */
-static bool has_long_names(const Study *study, Setting *settings) {
+static bool has_long_names(const Study *study) {
     bool found = false;
     for (int i = 0; i < study->npoints && !found; i++) {
-        StrBuf name = name_of(study, settings, choose(study, i, settings));
+        StrBuf name = name_of(study, i);
         found = name.length > LONG_POINT_NAME;
         sb_free(&name);
     }
@@ -227,7 +280,7 @@ static void read_point(const Study *study, Sweep *sweep, const char *path, int i
     SweepPoint *point = &sweep->points[index];
     Setting *all = arena_array(study->arena, (size_t)study->nfixed + KEY_COUNT, sizeof *all);
     int count = choose(study, index, all);
-    StrBuf name = name_of(study, all, count);
+    StrBuf name = name_of(study, index);
     point->name = unique_name(study, sweep, index, &name);
     sb_free(&name);
     point->spec = spec_resolve(study->arena, path, (Pos){0}, all, count, NULL);
@@ -280,9 +333,7 @@ static Study *study_of(Arena *arena, const char *const *sets, int nsets) {
 }
 
 static Sweep *read_points(Study *study, const char *path) {
-    Setting *settings =
-        arena_array(study->arena, (size_t)study->nfixed + KEY_COUNT, sizeof *settings);
-    study->brief = has_long_names(study, settings);
+    study->brief = has_long_names(study);
     Sweep *sweep = arena_alloc(study->arena, sizeof *sweep);
     sweep->swept = study->naxes > 0;
     sweep->count = study->npoints;

@@ -3,6 +3,7 @@
  *     [sweep]
  *     "adapter.r" = [8, 16]                                       multiplies
  *     "model.num_hidden_layers,adapter.r" = [[4, 8], [8, 16]]     goes together
+ *     "name,adapter.r" = [["small", 8], ["large", 64]]            is called so in points' names
  *
  * Points come in the order of the file, the last line varying fastest. All of them are read and
  * checked before any is returned. */

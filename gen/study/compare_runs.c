@@ -70,6 +70,12 @@ static const Figure figures[] = {
     {"accuracy.before.top1", 7, NULL},
     {"accuracy.after.top1", 7, "held-out accuracy, top 1"},
     {"accuracy.after.top5", 7, NULL},
+    {"metrics.after.rewards/accuracies", 7, "held-out pairs told apart"},
+    {"metrics.after.rewards/margins", 7, NULL},
+    {"data.train_samples", 10, NULL},
+    {"data.mean_tokens", 10, NULL},
+    {"data.padding_share", 10, NULL},
+    {"data.target_share", 10, NULL},
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
@@ -340,7 +346,8 @@ PrintComparison comparison_format(const char *name) {
         if (!strcmp(name, formats[i].name))
             return formats[i].print;
     if (name)
-        user_error((Pos){0}, "it can be text, csv, json or svg", "unknown format %s", name);
+        user_error((Pos){0}, "it can be text, csv, json or svg; of --plan markdown too",
+                   "unknown format %s", name);
     return formats[0].print;
 }
 

@@ -141,6 +141,7 @@ void comparison_text(const Comparison *c, StrBuf *out) {
                   c->simulated ? " Times on the simulated device say nothing about a GPU; counts, "
                                  "bytes and losses do."
                                : "");
+    put_mixed(c, out);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------ */

@@ -34,6 +34,10 @@ static const char *sha_of(const json_t *root) {
     return sha ? sha : "";
 }
 
+static bool is_in(Arena *arena, const char *folder, const char *name) {
+    return is_file(path_of(arena, folder, name));
+}
+
 /* Whether the report is of the program that lies there now. */
 static bool is_current(Arena *arena, const char *folder, const json_t *report) {
     json_t *plan = read_json(arena, path_of(arena, folder, "plan.json"));
@@ -56,24 +60,57 @@ static int repeats_asked(Arena *arena, const char *folder) {
     return repeats < 1 ? 1 : repeats;
 }
 
+static void add_report(Arena *arena, Run *run, const char *program, const char *path) {
+    json_t *report = run->reports[run->repeats++] = read_json(arena, path);
+    if (!is_current(arena, program, report))
+        user_error((Pos){.file = path}, "make run brings it up to date",
+                   "the report is of another spec than the program in %s", program);
+}
+
+/* The program that left results in `folder`: what the report says, or what it lies beside. */
+static const char *program_of(Arena *arena, const char *folder) {
+    const char *path = path_of(arena, folder, "report.json");
+    json_t *report = read_json(arena, path);
+    const char *named = json_string_value(json_object_get(report, "program"));
+    const char *program = named && is_in(arena, named, "spec.toml")
+                              ? arena_strndup(arena, named, strlen(named))
+                              : path_of(arena, folder, "..");
+    if (!is_in(arena, program, "spec.toml"))
+        user_error((Pos){.file = path}, "put the folder into that of its program",
+                   "the program that left this report is not there any more");
+    json_decref(report);
+    return program;
+}
+
+static Run run_of(Arena *arena, const char *folder, const char *program, int most) {
+    const char *spec = path_of(arena, program, "spec.toml");
+    Run run = {folder, "finished", toml_read(arena, spec, (Pos){0}), NULL, 0};
+    run.reports = arena_array(arena, (size_t)most + 1, sizeof *run.reports);
+    return run;
+}
+
+/* What --out named, or the folder out itself. */
+static Run results_read(Arena *arena, const char *folder) {
+    const char *program = program_of(arena, folder);
+    Run run = run_of(arena, folder, program, 1);
+    add_report(arena, &run, program, path_of(arena, folder, "report.json"));
+    return run;
+}
+
 Run run_read(Arena *arena, const char *folder) {
     const char *report = report_path(arena, folder, 1);
-    if (!is_file(report))
+    if (!is_file(report) && is_in(arena, folder, "report.json"))
+        return results_read(arena, folder);
+    if (!is_file(report) && is_in(arena, folder, "plan.json"))
         user_error((Pos){0}, "make run runs the program generated last", "%s is not there: %s",
                    report, "the program has not finished a run");
-    Run run = {folder, "finished", toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0}),
-               NULL, 0};
+    if (!is_file(report))
+        user_error((Pos){0}, remedy, "%s: %s", folder,
+                   is_folder(folder) ? "no program and no report is there" : "no such folder");
     int asked = repeats_asked(arena, folder);
-    run.reports = arena_array(arena, (size_t)asked + 1, sizeof *run.reports);
-    for (; run.repeats < asked; run.repeats++) {
-        report = report_path(arena, folder, run.repeats + 1);
-        if (!is_file(report))
-            break;
-        run.reports[run.repeats] = read_json(arena, report);
-        if (!is_current(arena, folder, run.reports[run.repeats]))
-            user_error((Pos){.file = report}, "make run brings it up to date",
-                       "the report is of another spec than the program beside it");
-    }
+    Run run = run_of(arena, folder, folder, asked);
+    while (run.repeats < asked && is_file(report = report_path(arena, folder, run.repeats + 1)))
+        add_report(arena, &run, folder, report);
     return run;
 }
 

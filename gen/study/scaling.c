@@ -20,10 +20,6 @@ static const Figure figures[FIGURES] = {
 
 /* ---- as rows of a comparison ------------------------------------------------------------------ */
 
-static int cards_of(const Plan *plan) {
-    return (int)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
-}
-
 static double comm_ms(const Plan *plan) {
     double ms = plan_exchanged(plan).ms;
     for (int i = 0; i < PURPOSE_COUNT; i++)
@@ -44,14 +40,14 @@ static Row row_of(Arena *arena, const Plan *plan) {
     Run *run = arena_alloc(arena, sizeof *run);
     Row row = {run, arena_array(arena, 1, sizeof *row.keys),
                arena_array(arena, FIGURES, sizeof *row.figures)};
-    row.keys[0] = arena_printf(arena, "%d", cards_of(plan));
-    *run = (Run){.name = arena_printf(arena, "%d cards", cards_of(plan)),
+    row.keys[0] = arena_printf(arena, "%d", plan_cards(plan));
+    *run = (Run){.name = arena_printf(arena, "%d cards", plan_cards(plan)),
                  .state = plan_fits(plan) ? "fits" : "too large",
                  .repeats = 1};
     const double values[FIGURES] = {
         [STEP_MS] = plan->step.ms,
         [SPEEDUP] = plan_speedup(plan),
-        [EFFICIENCY] = plan_speedup(plan) / cards_of(plan),
+        [EFFICIENCY] = plan_speedup(plan) / plan_cards(plan),
         [COMM_MS] = comm_ms(plan),
         [EXPOSED_MS] = plan->exposed_ms,
         [COMM_BYTES] = comm_bytes(plan),
@@ -85,7 +81,7 @@ static double at(const Comparison *c, int row, int figure) {
 }
 
 static void put_row(const Comparison *c, int i, const Plan *plan, StrBuf *out) {
-    int node = device_node_cards(plan->device), cards = cards_of(plan);
+    int node = device_node_cards(plan->device), cards = plan_cards(plan);
     sb_printf(out, "%5d %6d %11.3f %9.2f %10.1f %% %9.3f %11.3f %11.2f%s\n", cards,
               (int)ceil_div(cards, node), at(c, i, STEP_MS), at(c, i, SPEEDUP),
               100 * at(c, i, EFFICIENCY), at(c, i, COMM_MS), at(c, i, EXPOSED_MS),
@@ -99,8 +95,8 @@ static void put_warnings(const Comparison *c, const Plan *const *plans, StrBuf *
                 out,
                 "slower: %d cards do %.2f x the work of %d, for their steps wait for each other "
                 "longer than they work\n",
-                cards_of(plans[i]), at(c, i, SPEEDUP) / at(c, i - 1, SPEEDUP),
-                cards_of(plans[i - 1]));
+                plan_cards(plans[i]), at(c, i, SPEEDUP) / at(c, i - 1, SPEEDUP),
+                plan_cards(plans[i - 1]));
 }
 
 static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out) {

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "plan/plan.h"
+#include "spec/sweep.h"
 #include "spec/toml.h"
 
 #include <jansson.h>
@@ -56,7 +57,8 @@ typedef struct {
     int repeats;   /* the most that any run has */
 } Comparison;
 
-/* Reads a run that must have finished; anything missing is a user_error. */
+/* Reads a run that must have finished, from its program's folder or that of its results; anything
+ * missing is a user_error. */
 Run run_read(Arena *, const char *folder);
 /* Reads a study's points, finished (every repetition of them) or not. */
 Run *study_read(Arena *, const char *folder, int *count);
@@ -81,6 +83,10 @@ void comparison_csv(const Comparison *, StrBuf *);
 void comparison_json(const Comparison *, StrBuf *);
 void comparison_svg(const Comparison *, StrBuf *); /* bars: a drawing that stands alone */
 
+/* A line for each row that differs from the reference in how it is tuned alone, and there in several
+ * things. */
+void put_mixed(const Comparison *, StrBuf *);
+
 /* --compare: prints the runs' comparison as `format`. A study's goes to study.txt, .csv, .json
  * and .svg in its folder too. */
 void compare_folders(Arena *, const char *const *folders, int count, const char *format);
@@ -88,5 +94,16 @@ void compare_folders(Arena *, const char *const *folders, int count, const char 
 /* --scaling: prints what the plan predicts of the same experiment on growing numbers of cards, `plans`
  * in their order, as `format`. */
 void scaling_print(Arena *, const Plan *const *plans, int count, const char *format);
+
+/* --plan of a [sweep]: what the plan predicts of its points, which may be gone when it is printed. */
+typedef struct {
+    Comparison table;
+    const char *things; /* that a step counts: "tokens" */
+} Predicted;
+
+Predicted predicted_new(Arena *, const Sweep *);
+void predicted_add(Arena *, Predicted *, const SweepPoint *, const Plan *);
+/* As text (NULL), as "markdown" or as a comparison's formats. */
+void predicted_print(Arena *, const Predicted *, const char *format);
 
 #endif

@@ -1,66 +1,177 @@
-/* Gradient of an embedding table: dw[ids[t]] (+)= dy[t], the places of one token added in their order.
+/* Gradient of an embedding table: dw[ids[t]] (+)= dy[t], the places of one id added in their order.
  *
  *     dy [tokens, hidden] with a row stride   ids int32 [tokens]   dw [vocab, hidden] dense
  *
- * A block takes one place. The first place of each token sums all places of that token; the blocks of the
- * other places leave. So no atomics are needed and the order of every sum is fixed. Rows of tokens that do
- * not occur are not touched: where ACCUMULATE is false, the caller zeroes dw first.
+ * Places are sorted by id, and by place where ids are equal: a key is both, id above, so no two keys
+ * are alike. Each block sorts a tile of them, merges follow; a merge moves each key by as many places as
+ * keys of the other runs are below it. In the sorted order an id's places are neighbours, its run. The
+ * first `chunk` of them are added one after the other, and so is each further chunk, whose sum is a row
+ * of `partial`; then these in turn. The grouping is counted from where the run begins, so a row's sum
+ * depends on nothing but its own places. No atomics. Negative ids are another rank's: they are left out.
  *
- * Launch geometry: columns = min(4, ceil(hidden / threads)), threads a multiple of 32
- *     grid (tokens, ceil(hidden / (threads * columns))), block (threads), no dynamic shared memory
- * Bytes: dy and each touched row of dw once (dw read too where it accumulates); every block reads ids up
- * to its token's first place, the summing ones all of it. FLOPs: tokens * hidden. */
+ * Rows of ids that do not occur are not touched: where ACCUMULATE is false, the caller zeroes dw first.
+ *
+ * Launch geometry: `count`, the tokens rounded up to a power of two; tile and run, ways powers of two
+ *     sort_places    grid (count / tile)
+ *     merge_places   grid (count / threads), `ways` runs of `run` sorted keys each become one
+ *     run_parts      grid (ceil(ceil(tokens / chunk) / warps), ceil(hidden / (32 * vector)))
+ *     run_sums       grid (ceil(tokens / warps), the same)
+ * Bytes: keys once and, in a merge, log2(run) + 1 keys of each other run; dy and each touched row of dw
+ * once (dw read too where it accumulates), and what a warp reads of keys. FLOPs: tokens * hidden. */
 #include "runtime/kernel.cuh"
 
-//@kernel embedding_grad
+//@prelude
+static __device__ __forceinline__ int64_t embedding_key(int id, int64_t place) {
+    return id * (int64_t{1} << 32) + place;
+}
+
+static __device__ __forceinline__ int embedding_id(int64_t key) {
+    return static_cast<int>(key >> 32);
+}
+
+/* How many keys of a sorted run are below `key`; the length is a power of two. */
+static __device__ __forceinline__ int embedding_below(const int64_t *run, int length, int64_t key) {
+    int below = 0;
+    for (int step = length / 2; step > 0; step /= 2)
+        if (run[below + step - 1] < key)
+            below += step;
+    return below + (run[below] < key);
+}
+
+/* Adds the rows of dy whose keys lie from `first` to before `end` and are the id's, in that order; a few
+ * are on their way at once. */
+template <class A, class T, int VECTOR>
+static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const int64_t *keys,
+                                                     int first, int end, int id, const T *dy,
+                                                     int64_t stride) {
+    constexpr int AT_ONCE = 4;
+    bool own[AT_ONCE] = {true, true, true, true};
+    for (int place = first; place < end && own[AT_ONCE - 1]; place += AT_ONCE) {
+        Vec<T, VECTOR> rows[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t key = place + i < end ? keys[place + i] : -1;
+            own[i] = embedding_id(key) == id;
+            if (own[i])
+                rows[i] = load_vec<VECTOR>(dy + static_cast<uint32_t>(key) * stride);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++)
+                if (own[i])
+                    sums[v] += convert<A>(rows[i][v]);
+    }
+}
+//@end
+
+//@kernel sort_places
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/embedding_sort/*@*/(
+    const int *__restrict__ ids, int64_t *__restrict__ keys) {
+    constexpr int TOKENS = /*@tokens*/1000/*@*/, TILE = /*@tile*/1024/*@*/;
+    constexpr int THREADS = /*@threads*/256/*@*/, PAST = 0x7fffffff; /* behind all ids */
+    SHARED int64_t sorted[2][TILE];
+
+    const int base = blockIdx.x * TILE;
+    for (int slot = threadIdx.x; slot < TILE; slot += THREADS)
+        sorted[0][slot] = embedding_key(base + slot < TOKENS ? ids[base + slot] : PAST, base + slot);
+    __syncthreads();
+    int from = 0;
+    for (int run = 1; run < TILE; run *= 2, from ^= 1) {
+        for (int slot = threadIdx.x; slot < TILE; slot += THREADS) {
+            const int64_t key = sorted[from][slot];
+            const int pair = slot & ~(2 * run - 1), other = (slot ^ run) & ~(run - 1);
+            const int below = embedding_below(sorted[from] + other, run, key);
+            sorted[from ^ 1][pair + (slot & (run - 1)) + below] = key;
+        }
+        __syncthreads();
+    }
+    for (int slot = threadIdx.x; slot < TILE; slot += THREADS)
+        keys[base + slot] = sorted[from][slot];
+}
+//@end
+
+//@kernel merge_places
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/embedding_merge/*@*/(
+    const int64_t *__restrict__ from, int64_t *__restrict__ to) {
+    constexpr int RUN = /*@run*/1024/*@*/, WAYS = /*@ways*/4/*@*/, THREADS = /*@threads*/256/*@*/;
+
+    const int slot = blockIdx.x * THREADS + threadIdx.x, first = slot & ~(RUN * WAYS - 1);
+    const int64_t key = from[slot];
+    int moved = first + (slot & (RUN - 1));
+#pragma unroll
+    for (int other = first; other < first + RUN * WAYS; other += RUN)
+        if (other != (slot & ~(RUN - 1)))
+            moved += embedding_below(from + other, RUN, key);
+    to[moved] = key;
+}
+//@end
+
+//@kernel run_parts
+extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/embedding_grad_parts/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ dy, const int64_t *__restrict__ keys,
+    /*@acc*/float/*@*/ *__restrict__ partial) {
+    using A = /*@acc*/float/*@*/;
+    constexpr int TOKENS = /*@tokens*/1000/*@*/, COUNT = /*@count*/1024/*@*/;
+    constexpr int HIDDEN = /*@hidden*/256/*@*/, CHUNK = /*@chunk*/32/*@*/;
+    constexpr int64_t DY_STRIDE = /*@dy_stride*/256/*@*/;
+    constexpr int THREADS = /*@threads*/128/*@*/, VECTOR = /*@vector*/4/*@*/;
+
+    /* Of each `chunk` sorted places at most one is where a run's second or later chunk begins. */
+    const int window = (blockIdx.x * THREADS + threadIdx.x) / 32, at = window * CHUNK;
+    const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
+    if (at >= TOKENS || column >= HIDDEN)
+        return;
+    const int id = embedding_id(keys[at]);
+    if (id < 0)
+        return;
+    const int start = embedding_below(keys, COUNT, embedding_key(id, 0));
+    const int first = start + (at - start + CHUNK - 1) / CHUNK * CHUNK;
+    if (first == start || first >= TOKENS || embedding_id(keys[first]) != id)
+        return;
+    const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
+    Vec<A, VECTOR> sums = {};
+    embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
+    store_vec(partial + static_cast<int64_t>(window) * HIDDEN + column, sums);
+}
+//@end
+
+//@kernel run_sums
 extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/embedding_grad/*@*/(
-    const /*@dtype*/float/*@*/ *__restrict__ dy, const int *__restrict__ ids,
-    /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
+    const /*@dtype*/float/*@*/ *__restrict__ dy, const int64_t *__restrict__ keys,
+    const /*@acc*/float/*@*/ *__restrict__ partial, /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
     using A = /*@acc*/float/*@*/;
     using G = /*@grad_dtype*/float/*@*/;
-    constexpr int TOKENS = /*@tokens*/1024/*@*/, HIDDEN = /*@hidden*/256/*@*/;
+    constexpr int TOKENS = /*@tokens*/1000/*@*/, HIDDEN = /*@hidden*/256/*@*/;
+    constexpr int CHUNK = /*@chunk*/32/*@*/;
     constexpr int64_t DY_STRIDE = /*@dy_stride*/256/*@*/;
-    constexpr int THREADS = /*@threads*/128/*@*/, COLUMNS = /*@columns*/2/*@*/;
+    constexpr int THREADS = /*@threads*/128/*@*/, VECTOR = /*@vector*/4/*@*/;
     constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int SHARE = 8, WINDOW = THREADS * SHARE; /* places a thread, a block looks at, at a time */
-    SHARED int found[THREADS];  /* by thread: places of our token in its share of the window */
-    SHARED int matches[WINDOW]; /* these places, in order */
 
-    const int own = blockIdx.x, id = ids[own], thread = threadIdx.x;/*@leave*//*@*/
-    A sums[COLUMNS] = {};
-    for (int base = 0; base < TOKENS; base += WINDOW) {
-        int count = 0;
-        const int first = base + thread * SHARE;
-        for (int place = first; place < first + SHARE && place < TOKENS; place++)
-            count += ids[place] == id;
-        found[thread] = count;
-        __syncthreads();
-        int slot = 0, total = 0;
-        for (int other = 0; other < THREADS; other++) {
-            slot += other < thread ? found[other] : 0;
-            total += found[other];
-        }
-        for (int place = first; place < first + SHARE && place < TOKENS; place++)
-            if (ids[place] == id)
-                matches[slot++] = place;
-        __syncthreads();
-        if (base + WINDOW <= own ? total > 0 : base <= own && matches[0] != own)
-            return; /* an earlier place sums this token */
-        for (int i = 0; i < total; i++)
+    const int first = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
+    if (first >= TOKENS || column >= HIDDEN)
+        return;
+    const int id = embedding_id(keys[first]);
+    if (id < 0 || (first > 0 && embedding_id(keys[first - 1]) == id))
+        return; /* not where a run begins */
+    const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
+    Vec<A, VECTOR> sums = {};
+    embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
+    for (int next = first + CHUNK; next < TOKENS && embedding_id(keys[next]) == id; next += CHUNK) {
+        const A *chunk = partial + static_cast<int64_t>(next / CHUNK) * HIDDEN + column;
+        const Vec<A, VECTOR> more = load_vec<VECTOR>(chunk);
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) {
-                const int column = (blockIdx.y * COLUMNS + c) * THREADS + thread;
-                if (column < HIDDEN)
-                    sums[c] += convert<A>(dy[matches[i] * DY_STRIDE + column]);
-            }
+        for (int v = 0; v < VECTOR; v++)
+            sums[v] += more[v];
     }
+    G *row = dw + static_cast<int64_t>(id) * HIDDEN + column;
+    if (ACCUMULATE) {
+        const Vec<A, VECTOR> old = convert_vec<A>(load_vec<VECTOR>(row));
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c++) {
-        const int column = (blockIdx.y * COLUMNS + c) * THREADS + thread;
-        if (column < HIDDEN) {
-            G *at = dw + static_cast<int64_t>(id) * HIDDEN + column;
-            *at = convert<G>(ACCUMULATE ? convert<A>(*at) + sums[c] : sums[c]);
-        }
+        for (int v = 0; v < VECTOR; v++)
+            sums[v] = old[v] + sums[v];
     }
+    store_vec(row, convert_vec<G>(sums));
 }
 //@end

@@ -22,7 +22,7 @@ CFLAGS  ?= -O2 -g
 STRICT  ?= -Wall -Wextra
 
 include $(RT)/runtime/toolkit.mk
-include $(RT)/runtime/mpi/mpi.mk
+include $(RT)/runtime/comm/mpi/mpi.mk
 NVCC    ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
 
 ifneq ($(word 2,$(CURDIR)),)
@@ -61,18 +61,19 @@ run: all $(if $(filter-out 1,$(NP)),need_mpi)
 warnings := -std=c17 -D_GNU_SOURCE $(STRICT) -ffp-contract=off
 includes := -I. -I$(RT) -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
 # Where the program finds the simulated device, and runtime/kernel.cuh for NVRTC.
-obj/runtime/device.o: defines := -DGPUOPT_SIM_DIR='"$(abspath $(SIM_OUT))"'
-obj/runtime/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(if $(filter .,$(RT)),.,$(abspath $(RT)))"'
+obj/runtime/device/device.o: defines := -DGPUOPT_SIM_DIR='"$(abspath $(SIM_OUT))"'
+obj/runtime/device/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(if $(filter .,$(RT)),.,$(abspath $(RT)))"'
 # Linked into the program where the machine has them so, that it runs on one that has them not.
 static    = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
-sources  := $(if $(RTLIB),,$(wildcard $(RT)/runtime/*.c))
-objects  := obj/program.o obj/values.o $(patsubst $(RT)/runtime/%.c,obj/runtime/%.o,$(sources))
+sources  := $(filter-out $(RT)/runtime/sim/%,$(wildcard $(RT)/runtime/*/*.c))
+runtime  := $(sources:$(RT)/%.c=obj/%.o)
+objects  := obj/program.o obj/values.o $(if $(RTLIB),,$(runtime))
 
 $(CURDIR)/run: $(objects) $(RTLIB)
 	$(CC) $(LDFLAGS) -o $@ $^ $(call static,jansson) $(call static,z) -ldl -lm -lpthread
 
 # Of all programs that share RT.
-runtime.a: $(patsubst $(RT)/runtime/%.c,obj/runtime/%.o,$(wildcard $(RT)/runtime/*.c))
+runtime.a: $(runtime)
 	$(AR) rcs $@ $^
 
 obj/%.o: %.c | need_host
@@ -83,10 +84,10 @@ obj/runtime/%.o: $(RT)/runtime/%.c | need_host
 	@mkdir -p $(@D)
 	$(CC) $(warnings) $(CFLAGS) $(defines) $(includes) -MMD -MP -c -o $@ $<
 
-libgpuopt_mpi.so: $(RT)/runtime/mpi/mpi_shim.c $(RT)/runtime/mpi/mpi_shim.h | need_mpi
+libgpuopt_mpi.so: $(RT)/runtime/comm/mpi/mpi_shim.c $(RT)/runtime/comm/mpi/mpi_shim.h | need_mpi
 	$(MPICC) -std=c17 $(STRICT) $(CFLAGS) -shared -fPIC -o $@ $<
 
--include $(wildcard obj/*.d obj/runtime/*.d)
+-include $(wildcard obj/*.d obj/runtime/*/*.d)
 
 need_host:
 	@$(need_toolkit)
@@ -119,10 +120,10 @@ kernels.sim: kernels.cu $(RT)/runtime/kernel.cuh $(SIM_OUT)/simcc | need_host
 
 sim_make = $(MAKE) -f $(RT)/runtime/sim/Makefile.inc RT=$(RT)/runtime SIM_OUT=$(SIM_OUT) CUDA_HOME=$(CUDA_HOME)
 $(SIM_OUT)/simcc: | need_host
-	$(sim_make) sim
+	+$(sim_make) sim
 
 $(SIM_OUT)/libnccl.so.2: $(SIM_OUT)/simcc | need_mpi
-	$(sim_make) sim_ranks
+	+$(sim_make) sim_ranks
 
 clean:
 	rm -rf run runtime.a libgpuopt_mpi.so obj kernels.cubin kernels.sim kernels.nvrtc.* sim

@@ -16,7 +16,7 @@ RTLIB   ?=
 SIM_OUT ?= $(CURDIR)/sim
 
 include $(RT)/runtime/toolkit.mk
-include $(RT)/runtime/mpi/mpi.mk
+include $(RT)/runtime/comm/mpi/mpi.mk
 
 ifneq ($(word 2,$(CURDIR)),)
 $(error make cannot build in "$(CURDIR)", for it splits names at spaces: copy this folder to a path without)

@@ -19,6 +19,7 @@ compiler  g++                  command:g++
 compiler  libtomlplusplus-dev  c++:toml++/toml.h
 compiler  libjansson-dev       c:jansson.h
 compiler  zlib1g-dev           c:zlib.h
+compiler  nettle-dev           c:nettle/sha2.h
 sim       g++                  command:g++
 sim       libopenblas-dev      c:cblas.h
 mpi       openmpi-bin          command:mpirun

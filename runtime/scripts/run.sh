@@ -30,6 +30,7 @@ esac
 
 # run_program FOLDER OPTIONS
 run_program() {
+    echo "building $1"
     make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" ${NP:+NP="$NP"} ARGS="$2"
 }

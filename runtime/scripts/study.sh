@@ -1,8 +1,8 @@
 #!/bin/sh
 # make run, where the spec has a [sweep]: builds and runs every point, one after the other, and
 # compares them. A point that fails is noted and left; a point that has finished is not run again
-# unless its program (or what it was told to do) has changed since, so that a study which was
-# interrupted goes on where it stopped.
+# unless its program has changed since, so that a study which was interrupted goes on where it
+# stopped. With other options than those it finished with, nothing runs: results would go.
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
@@ -18,18 +18,41 @@ study=$1
 shift
 trap 'echo "stopped; the next make run goes on here" >&2; exit 130' INT TERM
 
+# Files of all points would get one name; and a point goes on, or begins, without being asked to.
+for option in "$@"; do
+    case $option in
+    --out | --out=* | --merge | --merge=* | --dump | --dump=* | --resume | --resume=*)
+        echo "error: ${option%%=*} is of one program: make run goes on with a study, and" \
+            "$study/POINT/run takes such options" >&2
+        exit 1
+        ;;
+    esac
+done
+
 # One runtime for all points, in place of the copy that each carries.
 if [ -z "${RTLIB-}" ]; then
     make --no-print-directory -s build/libruntime.a || exit
     export RT="$PWD" RTLIB="$PWD/build/libruntime.a"
 fi
 
-# What decides a result: the program, edits included, and its options.
+# What decides a result: the program, edits included, and its options, in the last line.
 stamp() {
     for file in program.c kernels.cu values.c Makefile; do
         for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
     done | sha256sum
     echo "$2"
+}
+
+# refuse_other_options OPTION...: where a point has finished with others.
+refuse_other_options() {
+    while read -r name _; do
+        options=$(tail -n 1 "$study/$name/finished" 2>/dev/null) || continue
+        if [ "$options" != "$*" ] && ls "$study/$name"/out*/report.json >/dev/null 2>&1; then
+            echo "error: $study/$name finished with other options (${options:-none}):" \
+                "name another study with -o, or remove $study/*/out*" >&2
+            exit 1
+        fi
+    done <"$study/points"
 }
 
 # "" for the first repetition, ".2", ".3", ...: what the names of its files end in.
@@ -72,6 +95,7 @@ run_point() {
     if [ $ran -eq 0 ]; then echo "finished before"; else echo "finished"; fi
 }
 
+refuse_other_options "$@"
 failed=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do
     number=$((number + 1)) point=$study/$name

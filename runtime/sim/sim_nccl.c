@@ -5,7 +5,7 @@
  * of the ranks: so all get the same bits in every run. It never waits inside the driver: a piece
  * that has not arrived lets other streams go on. Before its data it compares notes with the
  * others, for real NCCL hangs where two ranks call different things, and a test must not. */
-#include "../nccl_abi.h"
+#include "../comm/nccl_abi.h"
 #include "sim_enqueue.h"
 #include "sim_nccl.h"
 #include "sim_nccl_sum.h"

@@ -2,7 +2,7 @@
 #ifndef SIM_NCCL_H
 #define SIM_NCCL_H
 
-#include "../nccl_abi.h"
+#include "../comm/nccl_abi.h"
 
 #include <mpi.h>
 

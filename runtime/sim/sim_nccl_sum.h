@@ -2,7 +2,7 @@
 #ifndef SIM_NCCL_SUM_H
 #define SIM_NCCL_SUM_H
 
-#include "../nccl_abi.h"
+#include "../comm/nccl_abi.h"
 #include <stdbool.h>
 
 size_t sum_type_bytes(NcclType type); /* 0: we do not have it */

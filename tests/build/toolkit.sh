@@ -21,12 +21,12 @@ verdict() { # CODE NAME
     fi
 }
 
-# refused NAME COMMAND...: fails, in one line that says what to install; make's own do not count.
+# refused NAME COMMAND...: fails, in one line that says what to install; make's own do not count, nor what is built.
 refused() {
     name=$1
     shift
     "$@" >"$work/log" 2>&1 && { echo "exit 0 without a toolkit" >>"$work/log"; verdict 1 "$name"; return; }
-    [ "$(grep -vc '^make' "$work/log")" -eq 1 ] && grep -q '^error: .*install.*CUDA_HOME' "$work/log"
+    [ "$(grep -vcE '^(make|building )' "$work/log")" -eq 1 ] && grep -q '^error: .*install.*CUDA_HOME' "$work/log"
     verdict $? "$name"
 }
 

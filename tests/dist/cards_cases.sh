@@ -4,7 +4,7 @@
 cards() { printf '%s\n' "$(ranks "$1")" 'parallelism.data_parallel_mode="dp"'; }
 
 cards_tests='cards_batch_norm cards_any_order cards_images cards_bf16 cards_resume cards_profile
-cards_resident cards_signal'
+cards_resident cards_signal cards_quantized'
 
 # One process with three cards, and two micro-steps on each: of the rows one replica's have no target.
 test_cards() {
@@ -42,6 +42,12 @@ test_cards_any_order() {
         program cards_plain $cases/demo/spec.toml "${dropout[@]}" $(cards 2) compile.fusion=false \
             compile.cuda_graph=false compile.overlap=false data.pin_memory=false &&
         run cards_plain cards_plain_out "${lora_start[*]}" && same_results cards_again cards_plain_out
+}
+
+# The first card quantises; the others get codes and scales from it.
+test_cards_quantized() {
+    layout_of=cards pair cards_quantized qlora 2 2 precision.dtype=fp64 training.steps=4 \
+        adapter.lora_dropout=0.1 && same_training 1e-11 cards_quantized_one_out cards_quantized_many_out
 }
 
 test_cards_images() {

@@ -56,6 +56,8 @@ test_stages_any_order() {
 # More stages than micro-batches, cut inside of layers.
 test_four_stages() { in_stages four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
 test_stages_pretrain() { in_stages stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }
+test_stages_biases() { in_stages stages_biases qwen2 1e-11 3 3 precision.dtype=fp64 training.steps=4; }
+test_stages_gpt2() { in_stages stages_gpt2 gpt2_lora 1e-11 3 2 precision.dtype=fp64 training.steps=4; }
 test_stages_one_micro_batch() { in_stages stages_single pretrain_untied 1e-11 2 1 precision.dtype=fp64; }
 test_stages_packed() { in_stages stages_packed packed 1e-11 3 2 precision.dtype=fp64; }
 test_stages_recompute() {
@@ -85,6 +87,23 @@ test_named_stages() {
         ! grep -q split_points "$work/named.log"
 }
 
+# A stage keeps the few bits of its own weights; what backward decodes, forward hands on to none.
+test_stages_quantized() {
+    in_stages stages_quantized qlora 1e-11 2 3 precision.dtype=fp64 training.steps=4 adapter.lora_dropout=0.1 &&
+        ! grep -q 'stash .*decoded' "$work"/stages_quantized_many/stage_*/buffers.h || return 1
+    run stages_quantized_one stages_quantized_again "$(start_of qlora | tr '\n' ' ') --steps 2" &&
+        run stages_quantized_many stages_quantized_again --resume &&
+        near 1e-11 "$work/stages_quantized_one_out/loss.csv" "$work/stages_quantized_again/loss.csv"
+}
+
+# Two forwards, of the model and of its reference, in one order of stages; and from the middle on.
+test_stages_pairs() {
+    in_stages stages_pairs dpo 1e-11 2 2 precision.dtype=fp64 training.steps=4 &&
+        run stages_pairs_one stages_pairs_again "$(start_of dpo | tr '\n' ' ') --steps 2" &&
+        run stages_pairs_many stages_pairs_again --resume &&
+        near 1e-11 "$work/stages_pairs_one_out/loss.csv" "$work/stages_pairs_again/loss.csv"
+}
+
 # Replicas of stages: each replica has batches of its own.
 test_replicated_stages() {
     program replicas_one $cases/demo/spec.toml "${dropout[@]}" "$(micro 4)" &&
@@ -96,6 +115,20 @@ test_replicated_stages() {
             return 1
     done
     same_training 1e-11 replicas_one_out replicas_many_out
+}
+
+# Packed pairs on a base of few bits, in 1F1B and with forward computed again.
+test_replicated_pair_stages() {
+    local keys=(precision.dtype=fp64 training.steps=4 training.seq_len=80 training.per_device_train_batch_size=1
+        data.packing=true dpo.max_packed_pairs=2 quantization.quant_type=nf4) which
+    program pair_replicas_one $cases/dpo/spec.toml "${keys[@]}" "$(micro 4)" &&
+        program pair_replicas_many $cases/dpo/spec.toml "${keys[@]}" "$(micro 2)" "$(stages 2)" \
+            "$(ranks 2)" activation_checkpoint.mode=full || return 1
+    for which in one many; do
+        run pair_replicas_$which pair_replicas_${which}_out \
+            "$(start_of dpo | tr '\n' ' ') --dump $work/pair_replicas_${which}_out.dump" || return 1
+    done
+    same_training 1e-11 pair_replicas_one_out pair_replicas_many_out
 }
 
 # The ranks of a stage share it out.
@@ -110,9 +143,24 @@ test_split_stages() {
         SIM_ORDER=reverse SIM_QUEUE=lazy run split_many split_lazy "${lora_start[*]}" &&
         same_results split_many_out split_lazy
 }
+test_split_pair_stages() {
+    local of_many=("$(tensor 2)" parallelism.sequence_parallel=true)
+    in_stages split_pairs dpo 1e-11 2 2 precision.dtype=fp64 training.steps=4
+}
 test_split_stages_pretrain() {
     local of_many=("$(tensor 2)" parallelism.sequence_parallel=true)
     in_stages split_pretrain accumulate 1e-11 2 2 precision.dtype=fp64 training.steps=4
+}
+# Weights of so many blocks that their scales have several scales of their own.
+test_split_stages_quantized() {
+    local of_many=("$(tensor 2)" parallelism.sequence_parallel=true) cases=$work wide=$work/wide
+    program wide_base tests/golden/pretrain.toml precision.dtype=fp32 training.steps=1 model.hidden_size=128 \
+        model.intermediate_size=512 model.num_attention_heads=4 model.max_position_embeddings=64 &&
+        run wide_base wide_base_out "" && mkdir "$wide" && mv "$work/wide_base_out/model" "$wide" &&
+        sed "s|tests/oracle/cases/qlora_single/model|$wide/model|" tests/oracle/cases/qlora_single/spec.toml \
+            >"$wide/spec.toml" && program wide_first "$wide/spec.toml" training.steps=1 &&
+        run wide_first wide_first_out "--init $wide/model" && mv "$work/wide_first_out/adapter" "$wide" &&
+        in_stages split_quantized wide 1e-11 2 2 "${few_bits[@]}"
 }
 # Eight ranks: two replicas of two stages, each of two ranks.
 test_split_replicated_stages() {
@@ -170,8 +218,8 @@ test_stages_refused() {
 
 # The later tests of a line take programs of the first one.
 pipeline_tests='stages_lora stages_gpipe stage_not_finite stages_in_their_order stages_refused
-replicated_stages'
+replicated_stages stages_pairs'
 more_pipeline_tests='resume_with_other_stages stages_again stages_any_order stages_without_graph four_stages stages_image
-stages_pretrain stages_one_micro_batch stages_packed stages_recompute stages_head stages_batch_norm
-stages_residual stages_bf16 stages_loss_scale named_stages
-split_stages split_stages_pretrain split_replicated_stages'
+stages_pretrain stages_biases stages_gpt2 stages_one_micro_batch stages_packed stages_recompute stages_head stages_batch_norm
+stages_residual stages_bf16 stages_quantized stages_loss_scale named_stages
+replicated_pair_stages split_pair_stages split_stages split_stages_pretrain split_stages_quantized split_replicated_stages'

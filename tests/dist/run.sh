@@ -116,14 +116,35 @@ test_quantized() {
         same_training 1e-11 quantized_one_out quantized_many_out
 }
 
+# Moments in 8 bits: of ranks, of the stages of a pipeline, of cards of one process; and from the middle on.
+test_coded_moments() {
+    local spec=tests/sim/coded_moments.toml batches=training.gradient_accumulation_steps=2 many
+    program coded_one $spec $batches && run coded_one coded_one_out "--dump $work/coded_one_out.dump" &&
+        program coded_ranks $spec "$(ranks 2)" $buckets &&
+        program coded_cards $spec "$(ranks 2)" parallelism.data_parallel_mode=dp &&
+        program coded_stages $spec $batches parallelism.pipeline_parallel_degree=2 || return 1
+    for many in coded_ranks coded_cards coded_stages; do
+        run $many ${many}_out "--dump $work/${many}_out.dump" &&
+            same_training 1e-11 coded_one_out ${many}_out || return 1
+    done
+    program coded_long $spec training.steps=16 && run coded_long coded_long_out &&
+        run coded_long coded_again --steps 12 && run coded_long coded_again --resume &&
+        same_results coded_long_out coded_again
+}
+
 # Each rank rounds for itself, whatever part of the state it has; or the first card, before others copy
 # from it.
 test_rounded() {
-    layout_of=grid pair rounded qat 4 1 precision.dtype=fp64 training.steps=3 &&
+    layout_of=grid pair rounded qat 4 1 precision.dtype=fp64 training.steps=3 qat.export=none &&
         same_training 1e-11 rounded_one_out rounded_many_out
 }
+# Steps without rounding come first, of which a rank has its part of the state too.
+test_rounded_later() {
+    layout_of=grid pair rounded_later qat 4 1 precision.dtype=fp64 training.steps=4 qat.export=none \
+        qat.fake_quant_after_n_steps=2 && same_training 1e-11 rounded_later_one_out rounded_later_many_out
+}
 test_rounded_cards() {
-    layout_of=cards pair rounded_cards qat_lora 2 1 precision.dtype=fp64 training.steps=3 &&
+    layout_of=cards pair rounded_cards qat_lora 2 1 precision.dtype=fp64 training.steps=3 qat.export=none &&
         same_training 1e-11 rounded_cards_one_out rounded_cards_many_out
 }
 
@@ -131,6 +152,38 @@ test_rounded_cards() {
 test_pairs() {
     pair pairs dpo 2 2 precision.dtype=fp64 training.steps=4 quantization.quant_type=nf4 &&
         same_training 1e-11 pairs_one_out pairs_many_out
+}
+
+# Each rank computes a part of the reference beforehand; its file does not show how many they were.
+test_precomputed() {
+    pair precomputed dpo 2 2 precision.dtype=fp64 training.steps=4 dpo.precompute_ref_log_probs=true &&
+        cmp "$work"/precomputed_{one,many}_out/reference.json &&
+        same_training 1e-11 precomputed_one_out precomputed_many_out
+}
+
+# Figures of a step are those of all ranks, whatever else is shared out.
+pairs_in() { # pairs_in LAYOUT RANKS MICRO_STEPS [KEY=VALUE]...
+    local name=pairs_$1
+    layout_of=$1 pair "$name" dpo "${@:2:2}" precision.dtype=fp64 training.steps=4 "${@:4}" &&
+        same_training 1e-11 "${name}_one_out" "${name}_many_out"
+}
+test_pairs_cards() { pairs_in cards 2 2; }
+test_pairs_sharded() { stage=3 pairs_in by_stage 2 1 dpo.precompute_ref_log_probs=true; }
+test_pairs_tensor() {
+    rows pairs_tensor dpo 1e-11 2 precision.dtype=fp64 training.steps=4 dpo.precompute_ref_log_probs=true
+}
+
+# Two pairs share what one had alone: the same steps, whatever the reference and whoever has a pair.
+test_packed_pairs() {
+    local packing=(training.seq_len=80 training.per_device_train_batch_size=1 data.packing=true dpo.max_packed_pairs=2)
+    local start="--init $cases/dpo/model --adapter $cases/dpo/adapter" name
+    program pairs_alone $cases/dpo/spec.toml precision.dtype=fp64 training.steps=4 &&
+        program pairs_packed $cases/dpo/spec.toml precision.dtype=fp64 training.steps=4 "${packing[@]}" \
+            dpo.precompute_ref_log_probs=true || return 1
+    for name in alone packed; do
+        run pairs_$name pairs_${name}_out "$start --dump $work/pairs_${name}_out.dump" || return 1
+    done
+    same_training 1e-11 pairs_alone_out pairs_packed_out
 }
 
 # Of three ranks with two micro-steps of two rows, one has no target in the first step, the others
@@ -305,20 +358,37 @@ test_collectives_are_counted() {
         END { exit !(planned > 0 && bytes == 6 * planned) }' "$work/stepwise/report.json"
 }
 
+# Norms of rows, a constant of each step, are those that one card has; also where its base is of few bits,
+# where one process drives both cards, and in stages.
+test_magnitudes() {
+    pair magnitudes qdora 2 1 precision.dtype=fp64 adapter.lora_dropout=0.1 training.steps=4 &&
+        same_training 1e-11 magnitudes_one_out magnitudes_many_out
+}
+test_magnitudes_cards() {
+    layout_of=cards pair magnitudes_cards qdora 2 2 precision.dtype=fp64 training.steps=4 &&
+        same_training 1e-11 magnitudes_cards_one_out magnitudes_cards_many_out
+}
+test_magnitudes_stages() {
+    in_stages magnitudes_stages dora 1e-11 2 3 precision.dtype=fp64 adapter.lora_dropout=0.1 training.steps=4
+}
+
+# Embedding and head train in the first stage and in the last, beside adapters.
+test_modules() { in_stages modules modules 1e-11 2 3 precision.dtype=fp64 training.steps=4; }
+
 . tests/dist/cards_cases.sh
 . tests/dist/tensor_cases.sh
 . tests/dist/pipeline_cases.sh
 . tests/dist/shard_cases.sh
 
 tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
-plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora
-sharded sharded_weights'
-tests="$tests $pipeline_tests"
-[ "${1-}" != --all ] || set -- $tests quantized pairs rounded rounded_cards sync_batch_norm two four eight packed bf16 \
+plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized
+sharded sharded_weights sharded_stages sharded_parts'
+tests="$tests packed_pairs $pipeline_tests"
+[ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments quantized pairs pairs_cards pairs_sharded pairs_tensor precomputed rounded rounded_later rounded_cards sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
     $cards_tests $tensor_tests $more_pipeline_tests $shard_tests
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
-    runtime/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
+    runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||
     { echo "FAIL dist lora3"; tail -n 20 "$work"/lora3*.log "$work"/stepwise.log; exit 1; }
 failed=0

@@ -23,6 +23,18 @@ test_sharded_images() {
         compile.cuda_graph=false && same_training 1e-11 shard_cnn_one_out shard_cnn_many_out
 }
 
+# Weights that are gathered for each use, and lie in files the other way round: trained, and frozen.
+test_sharded_gpt2() {
+    local stage=3 case
+    for case in gpt2 gpt2_lora; do
+        layout_of=by_stage pair shard_$case $case 2 1 precision.dtype=fp64 training.steps=3 &&
+            same_training 1e-11 shard_${case}_one_out shard_${case}_many_out || return 1
+    done
+    run shard_gpt2_lora_one shard_gpt2_again "$(start_of gpt2_lora | tr '\n' ' ') --steps 2" &&
+        run shard_gpt2_lora_many shard_gpt2_again --resume &&
+        near 1e-11 "$work/shard_gpt2_lora_one_out/loss.csv" "$work/shard_gpt2_again/loss.csv"
+}
+
 # Masters of 16-bit weights, and weights of norms, which are none.
 test_sharded_bf16() {
     layout_of=shards pair shard_bf16 pretrain_tied 3 1 precision.dtype=bf16 training.steps=4 &&
@@ -72,6 +84,17 @@ late_shards() {
 test_sharded_gradients_late() { late_shards 2; }
 test_sharded_weights_late() { late_shards 3; }
 
+# Of frozen weights of few bits each rank has all codes, or a piece of them.
+test_sharded_quantized() {
+    local stage
+    for stage in 2 3; do
+        layout_of=grid_by_stage pair "codes$stage" qlora 4 1 precision.dtype=fp64 training.steps=3 &&
+            same_training 1e-11 "codes${stage}_one_out" "codes${stage}_many_out" || return 1
+    done
+    grep -q 'frozen model.layers.1.codes.piece' "$work/codes3_many/buffers.h" &&
+        ! grep -q 'frozen .*weight.codes' "$work/codes3_many/buffers.h"
+}
+
 # Checkpoints are one rank's, frozen weights the same whoever has them.
 test_sharded_resume() {
     local stage=3
@@ -85,6 +108,53 @@ test_sharded_resume() {
     done
 }
 
-shard_tests='sharded_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume
-sharded_gradients sharded_gradients_replicas sharded_gradients_late sharded_weights_replicas
-sharded_weights_late'
+# Shards of a pipeline's stages and of tensor parallel cards' parts: whatever the layout, the same training
+# and the same files.
+shards_of_stages() { grid_by_stage "$1" && stages 2; }
+shards_of_parts() { by_stage "$1" && tensor 2; }
+shards_of_rows() { shards_of_parts "$1" && echo parallelism.sequence_parallel=true; }
+cube() { shards_of_rows "$1" && stages 2; }
+mixed() { # mixed LAYOUT CASE RANKS MICRO_STEPS BOUND [KEY=VALUE]...
+    local name=$1_${stage}_$2 bound=$5
+    layout_of=$1 pair "$name" "${@:2:3}" training.steps=3 "${@:6}" &&
+        same_training "$bound" "${name}_one_out" "${name}_many_out" &&
+        same_export "$bound" "${name}_one_out" "${name}_many_out"
+}
+fp64=precision.dtype=fp64
+test_sharded_stages() {
+    local stage=2
+    unequal_targets
+    mixed shards_of_stages demo 2 2 1e-11 $fp64 data.train="$work/unequal.jsonl"
+}
+test_sharded_parts() {
+    local stage=1
+    mixed shards_of_rows pretrain_tied 2 1 1e-11 $fp64
+}
+# Steps with unequal numbers of targets, dropout, all three of them; a checkpoint of each goes on with the other.
+test_sharded_cube() {
+    local stage=3 from to
+    unequal_targets
+    mixed cube demo 2 2 1e-11 "${dropout[@]}" data.train="$work/unequal.jsonl" data.shuffle=false || return 1
+    for from in one many; do
+        to=$([ $from = one ] && echo many || echo one)
+        run cube_3_demo_$from cube_from_$from "${lora_start[*]} --steps 2" &&
+            run cube_3_demo_$to cube_from_$from --resume &&
+            near 1e-11 "$work/cube_3_demo_one_out/loss.csv" "$work/cube_from_$from/loss.csv" || return 1
+    done
+    SIM_ORDER=reverse SIM_QUEUE=lazy:1 run cube_3_demo_many cube_late "${lora_start[*]}" &&
+        same_results cube_3_demo_many_out cube_late
+}
+# Weights of norms are masters by themselves; what is gathered is computed with again.
+test_sharded_mixes() {
+    local stage
+    stage=1 && mixed shards_of_rows demo 2 2 2e-2 precision.dtype=bf16 &&
+        stage=1 && mixed shards_of_stages pretrain_untied 4 1 1e-4 precision.dtype=fp32 &&
+        stage=3 && mixed shards_of_stages pretrain_untied 2 2 1e-11 $fp64 activation_checkpoint.mode=full &&
+        stage=2 && mixed shards_of_parts qwen2 2 1 1e-11 $fp64 &&
+        stage=3 && mixed cube qlora_single 2 2 1e-11 $fp64 "${few_bits[@]:0:2}" adapter.lora_dropout=0.1 &&
+        stage=1 && mixed shards_of_stages cnn 2 2 1e-11 $fp64
+}
+
+shard_tests='sharded_cube sharded_mixes sharded_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume
+sharded_quantized sharded_gradients sharded_gradients_replicas sharded_gradients_late sharded_weights_replicas
+sharded_weights_late sharded_gpt2'

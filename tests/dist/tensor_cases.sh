@@ -29,11 +29,35 @@ test_tensor_plain() {
     alike tensor_plain demo 1e-11 2 precision.dtype=fp64 compile.bordered=false training.steps=4
 }
 test_tensor_accumulate() { alike tensor_accumulate accumulate 1e-11 2 precision.dtype=fp64 compile.head_chunk_tokens=24; }
+# Biases go with the columns that they are added to, frozen ones and those that train.
+test_tensor_biases() {
+    alike tensor_biases qwen2_lora 1e-11 2 precision.dtype=fp64 training.steps=4 &&
+        rows tensor_rows_biases qwen2 1e-11 2 precision.dtype=fp64 training.steps=4
+}
 test_tensor_recompute() {
     alike tensor_recompute demo 1e-11 2 "${dropout[@]}" activation_checkpoint.mode=full
 }
 test_tensor_fp32() { alike tensor_fp32 pretrain_tied 1e-4 2 training.steps=4; }
 test_tensor_bf16() { alike tensor_bf16 demo 5e-2 2 precision.dtype=bf16 training.steps=4; }
+
+# Blocks are those of one card, of parts by rows and by columns; the second level of scales is of all
+# ranks' blocks. Adapters come out as if trained on one card.
+few_bits=(quantization.block_size=32 quantization.double_quant=true precision.dtype=fp64 training.steps=4)
+test_tensor_quantized() {
+    alike tensor_quantized qlora_single 1e-11 2 "${few_bits[@]}" adapter.lora_dropout=0.1 &&
+        same_export 1e-11 tensor_quantized_one_out tensor_quantized_many_out
+}
+
+# Groups are those of one card; a scale a row and a token's range are of all ranks' columns.
+int8=('qat.activation_dtype="int8"' 'qat.weight_dtype="int8"' qat.group_size=0)
+test_tensor_rounded() {
+    alike tensor_rounded qat 1e-11 2 qat.group_size=16 qat.export=none precision.dtype=fp64 training.steps=3 &&
+        of_many=(parallelism.sequence_parallel=true) &&
+        alike tensor_rounded_rows demo 1e-11 2 "${int8[@]}" "${dropout[@]}"
+    local code=$?
+    of_many=()
+    return $code
+}
 
 rows() { # rows NAME CASE BOUND RANKS [KEY=VALUE]...: with the rows between layers shared out too
     local of_many=(parallelism.sequence_parallel=true)
@@ -102,6 +126,6 @@ test_tensor_from_scratch() {
 }
 
 # Behind --all; two_runs and resume go on with what tensor_lora has built, counted with tensor_rows.
-tensor_tests='tensor_plain tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
+tensor_tests='tensor_plain tensor_biases tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
 tensor_rows_pretrain tensor_rows_bf16 tensor_and_data
-tensor_two_runs tensor_resume tensor_from_scratch'
+tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded'

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/data_images.h"
+#include "runtime/data/data_images.h"
 
 enum { HEIGHT = 2, WIDTH = 3, CLASSES = 10, IMAGES_HEADER = 16, LABELS_HEADER = 8 };
 

@@ -2,8 +2,8 @@
  * data_rows.h, never a crash. Built by `make fuzz` with clang's libFuzzer. */
 #include <stdlib.h>
 
-#include "runtime/data_rows.h"
-#include "runtime/rt.h"
+#include "runtime/base/rt.h"
+#include "runtime/data/data_rows.h"
 
 enum { SEQ_LEN = 12, VOCABULARY = 300 };
 
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     char text[512] = "";
     DataError error = {text, sizeof text};
     Samples samples = {.seq_len = SEQ_LEN, .vocab_size = VOCABULARY};
-    if (samples_read(&samples, "fuzz.jsonl", bytes, size, &error)) {
+    if (lines_read(&samples, "fuzz.jsonl", bytes, size, &error)) {
         for (int packing = 0; packing < 2; packing++) {
             Rows rows;
             check(rows_of_samples(&rows, &samples, 0, samples.count, SEQ_LEN, packing, 0, &error));

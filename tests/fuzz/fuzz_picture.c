@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "runtime/data_images.h"
+#include "runtime/data/data_images.h"
 
 enum { SIDE = 3, SIGNATURE = 8, AROUND = 12 /* bytes of a chunk besides its data */ };
 

@@ -1,7 +1,7 @@
 /*
  * fuzz_safetensors.c - any bytes as a tensor file: refused with a sentence, or readable to the end.
  */
-#include "runtime/safetensors.h"
+#include "runtime/files/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>

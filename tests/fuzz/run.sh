@@ -1,5 +1,5 @@
 #!/bin/sh
-# make fuzz: libFuzzer on the readers of specs, JSON lines, IDX files, JPEG and PNG files and
+# make fuzz: libFuzzer on the readers of specs, JSON lines, token shards, IDX files, JPEG and PNG files and
 # safetensors, FUZZ_SECONDS each (60).
 # Says how many inputs were tried. A finding stays in build/fuzz/NAME.crash-*, and ends with FAIL.
 set -u
@@ -48,15 +48,21 @@ fuzz() {
 }
 
 fuzz fuzz_spec "tests/error/*.toml specs/*.toml tests/error/parts/*/config.json" \
-    $work/libgen.a -ljansson -lz -lm
-reader="runtime/data_*.c runtime/data.c runtime/rt.c runtime/dynlib.c"
+    $work/libgen.a -ljansson -lnettle -lz -lm
+reader="runtime/data/*.c runtime/base/rt.c runtime/base/dynlib.c"
 # shellcheck disable=SC2086 # files are words
 fuzz fuzz_jsonl "tests/oracle/cases/*/data.jsonl" \
     $reader -ljansson -lz -lm -lpthread
+mkdir -p $work/shards
+for case in packed dpo; do
+    runtime/data/tokenize_jsonl.py -o $work/shards/$case.bin tests/oracle/cases/$case/data.jsonl || exit 1
+done
+# shellcheck disable=SC2086
+fuzz fuzz_shards "$work/shards/*.bin" $reader -ljansson -lz -lm -lpthread
 # shellcheck disable=SC2086
 fuzz fuzz_idx "tests/fuzz/idx/*" $reader -ljansson -lz -lm -lpthread
 # shellcheck disable=SC2086
 fuzz fuzz_picture "tests/fuzz/images/*" $reader -ljansson -lz -lm -lpthread
 fuzz fuzz_safetensors "tests/oracle/cases/*/adapter/*.safetensors" \
-    runtime/safetensors.c -ljansson -lm
+    runtime/files/safetensors.c -ljansson -lm
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the compiler makes of small specs, against what it made before: the graph after the last
-# pass, the plan, and the emitted sources. Any difference is shown; a change that is meant is taken
-# over with UPDATE=1 and read in the diff of the commit.
+# pass, the plan, and the emitted sources; and README's tables, which commands print. Any difference
+# is shown; a change that is meant is taken over with UPDATE=1 and read in the diff of the commit.
 #
 #     tests/golden/run.sh            compares
 #     UPDATE=1 tests/golden/run.sh   takes over
@@ -42,4 +42,14 @@ for spec in tests/golden/*.toml; do
         fi
     done
 done
+
+if [ -n "${UPDATE-}" ]; then
+    runtime/scripts/tables.sh || status=1
+elif runtime/scripts/tables.sh --check >$work/README.diff 2>&1; then
+    echo "ok golden README's tables"
+else
+    echo "FAIL golden README's tables (make tables takes them over)"
+    head -n 30 $work/README.diff
+    status=1
+fi
 exit $status

@@ -114,7 +114,7 @@ mkdir -p $out/specs/h100
 cp specs/fashion_cnn.toml $out/specs
 cp specs/h100/mobilenet_v2_224.toml specs/h100/resnet50_224.toml $out/specs/h100
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -s -o $out/compare tests/oracle/compare.c \
-    tests/oracle/compare_main.c runtime/safetensors.c "$jansson" -lm
+    tests/oracle/compare_main.c runtime/files/safetensors.c "$jansson" -lm
 
 # The programs of bench-images; they differ in how they are fed, which most kernels do not see.
 mkdir -p $work/data

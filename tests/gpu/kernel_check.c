@@ -8,8 +8,9 @@
  * before and after each launch; the child starts its own launch from the first copy and compares
  * with the second. So errors do not add up, and a write beside the outputs is seen. The workspace of
  * matrix products is the library's own and not compared. Graphs are off. */
-#include "runtime/driver.h"
-#include "runtime/rt.h"
+#include "runtime/base/rt.h"
+#include "runtime/device/device.h"
+#include "runtime/device/driver.h"
 
 #include <math.h>
 #include <stdio.h>

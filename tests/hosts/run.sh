@@ -115,7 +115,7 @@ done
 make_hosts > "$WORK/hosts.log" 2>&1 || skip "network namespaces may not be made here: $(tail -n 1 "$WORK/hosts.log")"
 write_agent
 if [ -n "${RTLIB:-}" ]; then cp "$RTLIB" "$WORK/libruntime.a"; else build_runtime; fi
-mpicc -std=c17 -Wall -Wextra -Wpedantic -Werror -shared -fPIC runtime/mpi/mpi_shim.c \
+mpicc -std=c17 -Wall -Wextra -Wpedantic -Werror -shared -fPIC runtime/comm/mpi/mpi_shim.c \
     -o "$WORK/libgpuopt_mpi.so" || exit 1
 program two -DRANKS=2
 program watched -DRANKS=2 -DSTEPS=800 -DCOMM_TIMEOUT_S=$LIMIT_S

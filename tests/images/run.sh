@@ -147,6 +147,15 @@ test_crops_matter() {
     run whole good whole_out && ! cmp -s "$work/device_out/loss.csv" "$work/whole_out/loss.csv"
 }
 
+# What is held out is cut as ever, so that before training both say the same of it.
+test_parts_of_whole_pictures() {
+    run host good stored_out && run pictures good pictures_out &&
+        ! cmp -s "$work/stored_out/loss.csv" "$work/pictures_out/loss.csv" &&
+        [ -n "$(figure pictures_out heldout_before)" ] &&
+        [ "$(figure stored_out heldout_before)" = "$(figure pictures_out heldout_before)" ] &&
+        run pictures good pictures_again && cmp "$work/pictures_out/loss.csv" "$work/pictures_again/loss.csv"
+}
+
 # ---- bad pictures --------------------------------------------------------------------------------
 
 test_broken_picture() {
@@ -248,6 +257,7 @@ mkdir -p "$work/good"
     "$work/draw_folder" "$work/small" 1 2 15 15 || exit 1
 program device
 program host data.decode=host
+program pictures data.decode=host data.crop_from=picture
 program resident data.device_resident=true
 program alone data.num_workers=0
 program micro training.per_device_train_batch_size=4 training.gradient_accumulation_steps=2

@@ -26,34 +26,48 @@ c_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | grep -v '^tests/golden/')
 text_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' '*.sh' '*.py' '*.mk' '*.inc' '*.toml' '*.md' \
     Makefile .ci/run | grep -v '^tests/golden/' | grep -v '^tests/error/')
 
-# ---- layers: a file of gen includes its own layer or an earlier one ----------------------------
+# ---- layers: a file includes its own room or an earlier one --------------------------------------
 
-for f in $(ours 'gen/*.c' 'gen/*.h' 'gen/*.cc'); do
-    awk -v file="$f" '
-        BEGIN {
-            count = split("base spec graph model devices pass plan emit study", order, " ")
-            for (i = 1; i <= count; i++) level[order[i]] = i
-            split(file, part, "/")
-            own = part[2] in level ? level[part[2]] : count + 1
-        }
-        /^#include "/ {
-            split($2, path, /["\/]/)
-            if (path[2] == "runtime" || path[2] == "gen" || path[2] == "tests")
-                printf "%s:%d: the compiler does not include %s\n", file, FNR, $2
-            else if (level[path[2]] > own)
-                printf "%s:%d: %s is of a later layer\n", file, FNR, $2
-        }' "$f"
-done | verdict "layers of gen"
+# in_order FOLDER PREFIX ROOMS: the rooms of FOLDER in their order; files beside them come last. Includes
+# begin with PREFIX.
+in_order() {
+    for f in $(ours "$1/*.c" "$1/*.h" "$1/*.cc"); do
+        awk -v file="$f" -v prefix="$2" -v rooms="$3" '
+            BEGIN {
+                count = split(rooms, order, " ")
+                for (i = 1; i <= count; i++) level[order[i]] = i
+                split(file, part, "/")
+                own = part[2] in level ? level[part[2]] : count + 1
+            }
+            /^#include "/ {
+                path = substr($2, 2)
+                if (index(path, prefix) != 1) next
+                split(substr(path, length(prefix) + 1), at, "/")
+                if (!(at[1] in level) && at[2] != "")
+                    printf "%s:%d: %s is of a room without a place in the order\n", file, FNR, $2
+                else if (level[at[1]] > own)
+                    printf "%s:%d: %s is of a later layer\n", file, FNR, $2
+            }' "$f"
+    done
+}
+in_order gen '' 'base spec graph model devices pass plan emit study' | verdict "layers of gen"
+in_order runtime runtime/ 'base files data device comm params step checkpoint report loop' |
+    verdict "layers of the runtime"
 
+grep -nE '#include "(runtime|gen|tests)/' $(ours 'gen/*.c' 'gen/*.h' 'gen/*.cc') |
+    verdict "the compiler knows nothing of the runtime"
 grep -nE '#include "(gen|base|spec|graph|model|devices|pass|plan|emit)/' $(ours 'runtime/*.c' 'runtime/*.h' \
     'runtime/*.cuh' 'gen/templates/*.cu') | verdict "runtime knows nothing of the compiler"
+grep -n '#include "' runtime/runtime.h runtime/kernel.cuh | verdict "what programs include stands alone"
 
 # ---- techniques: known to the spec and to their rewrite, to nothing after it ---------------------
 
 # `adapter` is a field's name in runtime.h, a place where weights come from, and a role in plans.
-grep -niE '\b(lora|q_?lora|dora|rslora|qat|fake_quant|dpo|nf4)[a-z]*\b|lora_|_lora' \
-    $(ours 'gen/plan/*.[ch]' 'gen/emit/*.[ch]') runtime/train.c runtime/capture.c runtime/launch.c |
+grep -niE '\b(lora|q_?lora|dora|rslora|qat|fake_quant|dpo|nf4|fp4)[a-z]*\b|lora_|_lora' \
+    $(ours 'gen/plan/*.[ch]' 'gen/emit/*.[ch]') runtime/loop/train.c runtime/step/capture.c runtime/device/launch.c |
     verdict "no technique by name in plan, emit or the loop"
+grep -nE 'spec->(adapter|quantization|qat|dpo)\b' $(ours 'gen/plan/*.[ch]' 'gen/emit/*.[ch]') gen/main.c |
+    verdict "no technique's keys in plan, emit or main"
 
 # ---- calls and text ---------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@
  */
 #include "compare.h"
 
-#include "runtime/safetensors.h"
+#include "runtime/files/safetensors.h"
 
 #include <jansson.h>
 #include <math.h>

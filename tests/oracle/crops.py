@@ -1,7 +1,8 @@
 """The boxes that training cuts out of images: torchvision's own code, fed the numbers that
-runtime/data_crop.c draws.
+runtime/data/data_crop.c draws.
 
-    python3 crops.py     writes crop_boxes.csv, and fitted.csv: pictures as raw images
+    python3 crops.py     writes crop_boxes.csv, and fitted.csv: pictures as raw images; cut.csv: parts
+                         of pictures as the model sees them
 """
 
 import csv
@@ -14,11 +15,11 @@ from torchvision import transforms
 from torchvision.transforms import functional
 
 WORD = (1 << 64) - 1
-BOX_KEY = 2  # what runtime/data_images.c keys boxes with
+BOX_KEY = 2  # what runtime/data/data_images.c keys boxes with
 
 
 def mix64(a, b):
-    """As runtime/data.c has it."""
+    """As runtime/data/data.c has it."""
     x = (a * 0x9E3779B97F4A7C15 + b + 0x9E3779B97F4A7C15) & WORD
     x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & WORD
     x = ((x ^ x >> 27) * 0x94D049BB133111EB) & WORD
@@ -140,8 +141,28 @@ def write_fitted(out):
             out.writerow([height, width, channels, *raw, place, f"{value:.10g}"])
 
 
+# Rows, columns and channels of a picture; key of its box; rows and columns of what is seen.
+CUT = [(40, 60, 3, 1, 8), (33, 21, 1, 5, 7), (64, 64, 3, 9, 5), (9, 13, 3, 3, 16), (50, 20, 1, 2, 9)]
+
+
+def write_cut(out):
+    """Parts of whole pictures as RandomResizedCrop with antialias and RandomHorizontalFlip make
+    them; bytes of a picture as in fitted.csv, not rounded either."""
+    out.writerow(["height", "width", "channels", "key", "size", "place", "value"])
+    data = {"random_resized_crop": True, "crop_scale": (0.08, 1.0), "crop_ratio": (3 / 4, 4 / 3),
+            "random_horizontal_flip": 0.5}
+    for height, width, channels, key, size in CUT:
+        pixels = torch.arange(height * width * channels, dtype=torch.float64) * 37 % 256
+        image = pixels.view(height, width, channels).permute(2, 0, 1)
+        top, left, *part, mirrored = draw_box(data, height, width, key)
+        seen = functional.resized_crop(image, top, left, *part, [size, size], antialias=True)
+        seen = functional.hflip(seen) if mirrored else seen
+        for place, value in enumerate(seen.permute(1, 2, 0).flatten().tolist()):
+            out.writerow([height, width, channels, key, size, place, f"{value:.10g}"])
+
+
 def main():
-    for name, write in (("crop_boxes", write_boxes), ("fitted", write_fitted)):
+    for name, write in (("crop_boxes", write_boxes), ("fitted", write_fitted), ("cut", write_cut)):
         path = Path(__file__).resolve().parent / f"{name}.csv"
         with open(path, "w", newline="") as file:
             write(csv.writer(file, lineterminator="\n"))

@@ -6,13 +6,21 @@ weights as they are by its configuration. It has no fp64: there an operand count
 Gradients pass where a code was not clamped, bounds included: so torchao's did up to PyTorch 2.13, and
 so PyTorch's own fake_quantize functions do. Since 2.14 torch.clamp, which torchao leaves them to,
 stops them at the bounds too, and with them all that reaches a token's least and largest.
+
+Floats of 8 bits are torchao's with autograd's gradients, which also go by way of the scale; but gradients
+are not rounded to 8 bits on their way, as they are where autograd meets its conversion: unscaled, most
+would be lost.
 """
 
 import torch
-from torchao.quantization.qat import IntxFakeQuantizeConfig
-from torchao.quantization.qat.fake_quantizer import IntxFakeQuantizer
-from torchao.quantization.qat.linear import _get_8da4w_activation_config, _get_8da4w_weight_config
+import torch.ao.quantization.fx._decomposed  # noqa: F401, what torchao converts with
+from torchao.quantization import quant_primitives
+from torchao.quantization.qat import Float8FakeQuantizeConfig, IntxFakeQuantizeConfig
+from torchao.quantization.qat.fake_quantizer import Float8FakeQuantizer, IntxFakeQuantizer
+from torchao.quantization.qat.linear import (Int8DynActInt4WeightQATQuantizer, _get_8da4w_activation_config,
+                                             _get_8da4w_weight_config)
 
+LARGEST = 448.0  # of float8_e4m3fn
 BOUNDS = {"int8": (-128, 127), "int4": (-8, 7)}
 
 
@@ -32,19 +40,61 @@ class FakeQuantize(torch.autograd.Function):
         return torch.where(ctx.saved_tensors[0], dy, 0), None, None
 
 
+class RoundToFloat8(torch.autograd.Function):
+    """torchao's, whose result has the type of what it rounded."""
+
+    @staticmethod
+    def forward(ctx, x, dtype):
+        return x.to(dtype).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy, None
+
+
+quant_primitives._RoundToFloat8 = RoundToFloat8
+
+
+class Float8FakeQuantize(torch.autograd.Function):
+    """torchao's value of the operand as fp32, and in fp64 the gradient that autograd finds for it."""
+
+    @staticmethod
+    def forward(ctx, x, quantizer):
+        narrow = x.float()
+        largest = narrow.abs().amax(-1, keepdim=True)
+        scaled = narrow / (largest / LARGEST)
+        inside = scaled.abs() <= LARGEST
+        codes = scaled.clamp(-LARGEST, LARGEST).to(torch.float8_e4m3fn).double()
+        ctx.save_for_backward(inside, codes - torch.where(inside, scaled, 0),
+                              torch.where(narrow.abs() == largest, narrow.sign(), 0))
+        return quantizer(narrow).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, dy):
+        inside, error, largest = ctx.saved_tensors
+        of_scale = (dy * error).sum(-1, keepdim=True) / LARGEST / largest.abs().sum(-1, keepdim=True)
+        return torch.where(inside, dy, 0) + largest * of_scale, None
+
+
 def fake_quantized(x, dtype, quantizer):
+    if isinstance(quantizer, Float8FakeQuantizer):
+        return Float8FakeQuantize.apply(x, quantizer) if x.dtype == torch.float64 else quantizer(x)
     return FakeQuantize.apply(x, quantizer, BOUNDS[dtype]) if quantizer else x
 
 
 def activation_quantizer(dtype):
     if dtype == "none":
         return None
+    if dtype == "float8_e4m3fn":
+        return Float8FakeQuantizer(Float8FakeQuantizeConfig())
     return IntxFakeQuantizer(_get_8da4w_activation_config(torch.float32))
 
 
 def weight_quantizer(dtype, group_size):
     if dtype == "none":
         return None
+    if dtype == "float8_e4m3fn":
+        return Float8FakeQuantizer(Float8FakeQuantizeConfig())
     if dtype == "int4":
         return IntxFakeQuantizer(_get_8da4w_weight_config(group_size, torch.float32))
     groups = {"group_size": group_size} if group_size else {"granularity": "per_channel"}
@@ -70,3 +120,18 @@ def fake_quantize_linears(model, qat):
             linear.of_activation = activation_quantizer(qat["activation_dtype"])
             linear.of_weight = weight_quantizer(qat["weight_dtype"], qat.get("group_size", 0))
     return model
+
+
+def converted(weights, dtype, group_size):
+    """What torchao's 8da4w makes of a model's linears in the end: weight, scales and zeros of each."""
+    quantizer = Int8DynActInt4WeightQATQuantizer(groupsize=group_size)
+    tensors = {}
+    for name, weight in weights.items():
+        if not name.endswith("_proj.weight"):
+            continue
+        linear = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=False, dtype=dtype)
+        linear.weight.data = weight.to(dtype)
+        module = quantizer.convert(quantizer.prepare(torch.nn.Sequential(linear)))[0]
+        for part in ("weight", "scales", "zeros"):
+            tensors[name.removesuffix("weight") + part] = getattr(module, part).detach().clone()
+    return tensors

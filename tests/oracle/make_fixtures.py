@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 
 from fixtures import (nudged, own_errors, relative_errors, report, root_mean_square, spec_text,
                       write_json)
-from fake_quantized import fake_quantize_linears
+from fake_quantized import converted, fake_quantize_linears
 from quantized import decoded
 from reference import IGNORED, new_model, patch_transformers, train
 
@@ -57,22 +57,35 @@ BASE_CONFIG = {
 }
 
 
+QWEN2 = {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "rms_norm_eps": 1e-6,
+         "rope_theta": 1000000.0}
+
+
 def shape(hidden, inter, layers, heads, kv_heads, head_dim, vocab, **more):
     return {"hidden_size": hidden, "intermediate_size": inter, "num_hidden_layers": layers,
             "num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim,
             "vocab_size": vocab, **more}
 
 
-def lora(r, alpha, targets=ALL_LINEAR, rslora=False):
-    return {"r": r, "lora_alpha": alpha, "target_modules": targets, "use_rslora": rslora}
+def gpt2(hidden, layers, heads, vocab, **more):
+    return {"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": hidden,
+            "n_layer": layers, "n_head": heads, "vocab_size": vocab, "n_positions": 64,
+            "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "attn_pdrop": 0.0,
+            "embd_pdrop": 0.0, "resid_pdrop": 0.0, "tie_word_embeddings": True,
+            "bos_token_id": None, "eos_token_id": None, **more}
 
 
-def nf4(block_size, double_quant):
-    return {"quant_type": "nf4", "block_size": block_size, "double_quant": double_quant}
+def lora(r, alpha, targets=ALL_LINEAR, rslora=False, **more):
+    return {"r": r, "lora_alpha": alpha, "target_modules": targets, "use_rslora": rslora, **more}
+
+
+def in_4_bits(block_size, double_quant, quant_type="nf4"):
+    return {"quant_type": quant_type, "block_size": block_size, "double_quant": double_quant}
 
 
 def qat(activation, weight, group_size=32):
-    return {"activation_dtype": activation, "weight_dtype": weight, "group_size": group_size}
+    return {"activation_dtype": activation, "weight_dtype": weight, "group_size": group_size,
+            "export": weight}
 
 
 CASES = [
@@ -109,15 +122,42 @@ CASES = [
          shape(32, 48, 2, 2, 1, 128, 64), seq_len=80, adapter=lora(4, 8.0), lr=1e-2),
     Case("qlora", "4-bit base, its scales quantised too; blocks that reach into the next row",
          shape(64, 96, 2, 4, 2, 16, 96, tie_word_embeddings=True), seq_len=48,
-         adapter=lora(6, 12.0), quantization=nf4(64, True), lr=1e-2),
+         adapter=lora(6, 12.0), quantization=in_4_bits(64, True), lr=1e-2),
     Case("qlora_single", "4-bit base with scales in fp32, adapters on two kinds of linear",
          shape(64, 128, 2, 2, 2, 32, 64), seq_len=24,
-         adapter=lora(8, 8.0, ["q_proj", "down_proj"]), quantization=nf4(32, False), lr=1e-2),
+         adapter=lora(8, 8.0, ["q_proj", "down_proj"]), quantization=in_4_bits(32, False), lr=1e-2),
+    Case("qlora_fp4", "a base in floats of 4 bits, its scales quantised too",
+         shape(32, 64, 2, 2, 1, 16, 64), seq_len=24, adapter=lora(4, 8.0),
+         quantization=in_4_bits(64, True, "fp4"), lr=1e-2),
+    Case("qlora_int8", "a base of 8-bit integers, rows with a scale each",
+         shape(40, 48, 2, 2, 1, 24, 64), seq_len=24, adapter=lora(4, 8.0, ["q_proj", "down_proj"]),
+         quantization={"quant_type": "int8"}, lr=1e-2),
     Case("qat", "every weight trains; 8-bit activations and 4-bit weights, rounded",
          shape(64, 96, 2, 4, 2, 16, 96), seq_len=32, accumulate=2, qat=qat("int8", "int4")),
     Case("qat_lora", "8-bit activations and 4-bit frozen weights, rounded; adapters are not",
          shape(64, 96, 2, 2, 1, 32, 96, tie_word_embeddings=True), seq_len=40,
          adapter=lora(6, 12.0), qat=qat("int8", "int4", 16), lr=1e-2),
+    Case("qat_float8", "every weight trains; activations and weights rounded to floats of 8 bits",
+         shape(32, 48, 2, 2, 1, 16, 64), seq_len=24,
+         qat={"activation_dtype": "float8_e4m3fn", "weight_dtype": "float8_e4m3fn"}),
+    Case("qwen2", "every weight trains; queries, keys and values have biases",
+         shape(32, 56, 2, 4, 2, 8, 80, **QWEN2), seq_len=28, accumulate=2, task="pretrain"),
+    Case("qwen2_lora", "LoRA beside frozen biases; embedding and head are one",
+         shape(48, 64, 2, 4, 2, 16, 96, tie_word_embeddings=True, **QWEN2), seq_len=40,
+         adapter=lora(5, 10.0), lr=1e-2),
+    Case("dora", "DoRA of all linears, beside frozen biases",
+         shape(48, 64, 2, 4, 2, 16, 96, tie_word_embeddings=True, **QWEN2), seq_len=32, accumulate=2,
+         adapter=lora(5, 10.0, use_dora=True), lr=1e-2),
+    Case("qdora", "DoRA on a 4-bit base, two kinds of target",
+         shape(64, 96, 2, 4, 2, 16, 96), seq_len=32, quantization=nf4(64, True),
+         adapter=lora(6, 8.0, ["v_proj", "gate_proj", "down_proj"], use_dora=True), lr=1e-2),
+    Case("modules", "embedding and head train whole beside LoRA",
+         shape(32, 48, 2, 2, 1, 16, 64), seq_len=24, accumulate=2,
+         adapter=lora(4, 8.0, modules_to_save=["embed_tokens", "lm_head"]), lr=1e-2),
+    Case("gpt2", "GPT-2, every weight trains: learned positions, biases, transposed weights",
+         gpt2(32, 2, 4, 64), seq_len=28, accumulate=2, task="pretrain"),
+    Case("gpt2_lora", "GPT-2, LoRA of all linears; samples share rows and their positions restart",
+         gpt2(32, 2, 2, 96, n_inner=80), seq_len=40, packing=True, adapter=lora(5, 10.0), lr=1e-2),
 ]
 
 OPTIMIZER = {"name": "adamw", "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1}
@@ -135,12 +175,15 @@ def draw_weights(config, generator):
     weights = {}
     for name, p in model.named_parameters():
         noise = torch.randn(p.shape, generator=generator)
-        if "norm" in name:
+        if "norm" in name or ".ln_" in name and name.endswith("weight"):
             weights[name] = 1 + 0.1 * noise
-        elif "embed_tokens" in name:
+        elif name.endswith("bias"):
+            weights[name] = 0.3 * noise
+        elif "embed_tokens" in name or ".wte." in name or ".wpe." in name:
             weights[name] = (0.2 if config["tie_word_embeddings"] else 0.7) * noise
         else:
-            weights[name] = noise * p.shape[1] ** -0.5
+            fan_in = p.shape[0] if config["model_type"] == "gpt2" else p.shape[1]
+            weights[name] = noise * fan_in ** -0.5
     return weights
 
 
@@ -148,16 +191,20 @@ def add_adapter(model, adapter, generator):
     targets = adapter["target_modules"]
     config = LoraConfig(r=adapter["r"], lora_alpha=adapter["lora_alpha"], lora_dropout=0.0,
                         target_modules="all-linear" if targets == ALL_LINEAR else targets,
-                        use_rslora=adapter["use_rslora"], task_type="CAUSAL_LM")
+                        use_rslora=adapter["use_rslora"], use_dora=adapter.get("use_dora", False),
+                        modules_to_save=adapter.get("modules_to_save"), task_type="CAUSAL_LM")
     model = get_peft_model(model, config).eval()
     for name, p in model.named_parameters():
-        if "lora_" in name:
+        if "lora_magnitude_vector" in name or "modules_to_save" in name:
+            p.data *= 1 + 0.2 * torch.randn(p.shape, generator=generator)
+        elif "lora_" in name:
             p.data = torch.randn(p.shape, generator=generator) * p.shape[1] ** -0.5 * 0.3
     return model
 
 
 def saved_name(name):
-    """PEFT leaves the adapter's own name ("default") out of the file."""
+    """PEFT leaves the adapter's own name ("default") out of the file, and a magnitude's ".weight"."""
+    name = name.replace("vector.default.weight", "vector").replace("modules_to_save.default.", "")
     return name.replace(".default.", ".")
 
 
@@ -273,7 +320,7 @@ def make_case(case, seed):
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "model").mkdir(parents=True)
 
-    config = BASE_CONFIG | case.model
+    config = case.model if "n_embd" in case.model else BASE_CONFIG | case.model
     weights = draw_weights(config, generator)
     base = weights
     if case.quantization:
@@ -283,6 +330,10 @@ def make_case(case, seed):
     write_json(folder / "model" / "config.json", config)
     save_file(weights, folder / "model" / "model.safetensors", {"format": "pt"})
     (folder / "spec.toml").write_text(case_spec(case, config))
+    if case.qat and case.adapter:  # the base stays as it is, so its codes are known ahead
+        for name, dtype in ("fp64", torch.float32), ("bf16", torch.bfloat16):
+            save_file(converted(weights, dtype, case.qat["group_size"]),
+                      folder / f"quantized.{name}.safetensors")
 
     samples = draw_samples(case, rng, config["vocab_size"])
     rows = make_rows(case, samples)

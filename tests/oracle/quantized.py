@@ -5,6 +5,10 @@ NF4 codes, absmax and decoded values are bitsandbytes' own. Not so the codes of 
 once in a thousand times. They are made here as its reference in torch makes them, and its CUDA
 kernel: the middles between neighbours of the map decide. That build also decodes as if no block
 reached into the next row, so it is shown a weight as rows of one block.
+
+FP4's codes are made here as the CUDA kernel makes them. Where a number lies in the middle between two
+(as those of few bits often do), its digits of the middles decide otherwise than the build for CPUs, and
+of the two zeros that takes one by chance, the kernel by sign. All else is compared with that build.
 """
 
 import torch
@@ -27,9 +31,31 @@ def quantize_absmax(absmax):
     return codes, state, offset
 
 
-def quantize(weight, block_size, double_quant):
+FP4_PIVOTS = [0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333]
+FP4_MAGNITUDES = [0, 1, 6, 7, 4, 5, 2, 3]  # their codes, ascending
+FP4_SIGN = 8
+
+
+def fp4_codes(weight, absmax, block_size):
+    """As dQuantizeFP4 of bitsandbytes' kernels.cu: a number is above a pivot, or it is below."""
+    blocks = weight.view(-1, block_size)
+    x = (blocks * (1.0 / absmax.clamp(min=1e-38)[:, None])).flatten()
+    codes = torch.tensor(FP4_MAGNITUDES)[torch.bucketize(x.abs(), torch.tensor(FP4_PIVOTS))]
+    codes = (codes + FP4_SIGN * (x < 0)).to(torch.uint8)
+    packed = (codes[::2] << 4 | codes[1::2])[:, None]
+    theirs = functional.quantize_4bit(weight, blocksize=block_size, quant_type="fp4")[0].flatten()
+    theirs = torch.stack([theirs >> 4, theirs & 15], dim=1).flatten()
+    middle = ((x.abs()[:, None] - torch.tensor(FP4_PIVOTS)).abs() < 1e-6).any(dim=1)
+    zero = (codes % FP4_SIGN == 0) & (theirs % FP4_SIGN == 0)
+    assert ((codes == theirs) | middle | zero).all()
+    return packed
+
+
+def quantize(weight, block_size, double_quant, quant_type):
     """What bitsandbytes keeps of a weight: packed codes, and the state that decodes them."""
-    codes, state = functional.quantize_4bit(weight, blocksize=block_size, quant_type="nf4")
+    codes, state = functional.quantize_4bit(weight, blocksize=block_size, quant_type=quant_type)
+    if quant_type == "fp4":
+        codes = fp4_codes(weight, state.absmax, block_size)
     if double_quant:
         state.absmax, state.state2, state.offset = quantize_absmax(state.absmax)
         state.nested = True
@@ -41,13 +67,24 @@ def is_quantized(name, weight):
     return weight.dim() == 2 and "embed_tokens" not in name and "lm_head" not in name
 
 
-def decode(weight, block_size, double_quant):
+def decode(weight, block_size, double_quant, quant_type):
     rows = weight.view(-1, block_size)
-    return functional.dequantize_4bit(*quantize(rows, block_size, double_quant)).view_as(weight)
+    kept = quantize(rows, block_size, double_quant, quant_type)
+    return functional.dequantize_4bit(*kept).view_as(weight)
+
+
+def decode_rows(weight):
+    """As bitsandbytes' Int8Params keep a weight: each row by its largest, of fp16."""
+    codes, scales, _ = functional.int8_vectorwise_quant(weight.half())
+    return functional.int8_vectorwise_dequant(codes, scales)
 
 
 def decoded(weights, quantization):
-    """All weights, those of the layers' linears as their 4 bits have them."""
-    settings = quantization["block_size"], quantization["double_quant"]
+    """All weights, those of the layers' linears as their 4 or 8 bits have them."""
+    if quantization["quant_type"] == "int8":
+        return {name: decode_rows(w) if is_quantized(name, w) else w
+                for name, w in weights.items()}
+    settings = (quantization["block_size"], quantization["double_quant"],
+                quantization["quant_type"])
     return {name: decode(w, *settings) if is_quantized(name, w) else w
             for name, w in weights.items()}

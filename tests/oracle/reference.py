@@ -1,4 +1,4 @@
-"""A training step of a small Llama, by PyTorch, transformers and PEFT, in a chosen precision.
+"""A training step of a small language model, by PyTorch, transformers and PEFT, in a chosen precision.
 
 fp64 is the reference. The others measure what PyTorch itself loses at those types, with the policy
 of mixed-precision trainers: frozen weights and activations in 16 bits, what trains in fp32 masters
@@ -9,8 +9,9 @@ import math
 
 import torch
 from torch.func import functional_call
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.models.llama import modeling_llama
+from transformers.models.qwen2 import modeling_qwen2
 
 from precision import COMPUTE_DTYPE, LOSS_SCALE, lr_factor, products, wide
 
@@ -60,14 +61,17 @@ def attention_forward(module, query, key, value, attention_mask, scaling, dropou
 
 
 def patch_transformers():
-    modeling_llama.LlamaRMSNorm.forward = norm_forward
-    modeling_llama.LlamaRotaryEmbedding.forward = rope_forward
-    modeling_llama.eager_attention_forward = attention_forward
+    modeling_llama.LlamaRMSNorm.forward = modeling_qwen2.Qwen2RMSNorm.forward = norm_forward
+    for rotary in modeling_llama.LlamaRotaryEmbedding, modeling_qwen2.Qwen2RotaryEmbedding:
+        rotary.forward = rope_forward
+    for modeling in modeling_llama, modeling_qwen2:
+        modeling.eager_attention_forward = attention_forward
 
 
 def new_model(config, weights=None):
     """A model in float32 with the given tensors, by Hugging Face's names."""
-    model = LlamaForCausalLM(LlamaConfig(**config, attn_implementation="eager")).eval()
+    model = AutoModelForCausalLM.from_config(
+        AutoConfig.for_model(**config), attn_implementation="eager").eval()
     if weights:
         missing, unexpected = model.load_state_dict(weights, strict=False)
         tied = {"lm_head.weight"} if config["tie_word_embeddings"] else set()

@@ -38,10 +38,22 @@ long_head        fp64  default
 long_head        bf16  default
 qlora            fp64  default
 qlora            bf16  plain
+qlora            fp64  stored
+qlora_fp4        fp32  exported
+qlora_int8       fp64  default
 qat              fp64  default
 qat_lora         bf16  default
+qat_float8       fp64  default
 dpo              fp64  small_chunks
 dpo              bf16  default
+dpo              fp64  precomputed
+qwen2            fp64  default
+qwen2_lora       bf16  default
+gpt2             fp64  default
+gpt2_lora        bf16  default
+dora             fp64  default
+qdora            bf16  default
+modules          fp64  default
 demo             fp16  default
 mlp              fp64  default
 mlp              fp32  host
@@ -68,28 +80,32 @@ has_images() {
     [ -e "$1" ]
 }
 
-# What `make check-all` runs: every case in every precision, with everything on and (the language
-# models in every precision, the others in two) everything off; and every single switch on the cases
-# that it could break. Of the deepest two, not fp32: rounding turns a ReLU of some hundred thousand the
-# other way, which changes whole gradients, and PyTorch's own falls elsewhere. fp64 says whether they are
+# What `make check-all` runs: every case in every precision with everything on, and in two with
+# everything off; and every single switch on the cases that it could break. Of the deepest two, not
+# fp32: rounding turns a ReLU of some hundred thousand the other way, which changes whole gradients, and PyTorch's own falls elsewhere. fp64 says whether they are
 # right, and the coarser types have bounds that allow for it; NCHW, whose sums have yet another order,
 # leaves those to the cases that are not deep. What rounds on purpose is as sensitive in all but fp64, and its
 # kernels differ little.
 full_list() {
     for case in tests/oracle/cases/*/; do
         case=$(basename "$case")
-        case $case in qat* | dpo) continue ;; esac
-        plain="fp64 fp32 tf32 bf16"
-        has_images "$case" && plain="fp64 bf16"
+        case $case in qlora_fp4 | qlora_int8 | qat* | dpo | qwen2* | gpt2* | *dora | modules) continue ;; esac
         for dtype in fp64 fp32 tf32 bf16 fp16; do echo "$case $dtype default"; done |
             grep -Ev '^(mobilenet|resnet50) fp32 '
-        for dtype in $plain; do echo "$case $dtype plain"; done
+        for dtype in fp64 bf16; do echo "$case $dtype plain"; done
         has_images "$case" || continue
         for dtype in fp64 fp32 tf32 bf16 fp16; do echo "$case $dtype nchw"; done |
             grep -Ev '^(mobilenet|resnet34|resnet50) (fp32|tf32|bf16|fp16) '
         echo "$case fp64 nchw_plain"
     done
-    for variant in default plain small_chunks; do
+    echo "qlora fp64 stored"
+    echo "qlora_single bf16 stored"
+    echo "qlora_fp4 fp32 exported"
+    echo "qlora_fp4 fp64 stored"
+    echo "qlora_fp4 bf16 plain"
+    echo "qlora_int8 fp64 default"
+    echo "qlora_int8 bf16 plain"
+    for variant in default plain small_chunks precomputed; do
         echo "dpo fp64 $variant"
     done
     echo "dpo bf16 default"
@@ -101,9 +117,26 @@ qat              fp64  default
 qat              fp64  plain
 qat_lora         fp64  default
 qat_lora         bf16  default
+qat_float8       fp64  plain
+qat_float8       bf16  default
+qwen2            fp64  default
+qwen2            bf16  plain
+qwen2_lora       fp64  plain
+qwen2_lora       bf16  default
+gpt2             fp64  plain
+gpt2             bf16  recompute
+gpt2_lora        fp64  default
+gpt2_lora        bf16  default
+dora             fp64  default
+dora             bf16  plain
+qdora            fp64  plain
+qdora            bf16  default
+modules          fp64  default
+modules          bf16  plain
 TABLE
     for case in demo odd packed accumulate pretrain_tied qlora; do
-        for dtype in fp64 bf16; do
+        case $case in demo | odd) dtypes="fp64 bf16" ;; *) dtypes=fp64 ;; esac
+        for dtype in $dtypes; do
             for variant in no_fusion no_graph no_bordered whole_head all_rows no_overlap \
                 small_chunks recompute; do
                 echo "$case $dtype $variant"
@@ -140,7 +173,10 @@ variant_sets() {
     no_overlap) echo compile.overlap=false ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     small_chunks) echo compile.head_chunk_tokens=16 ;;
+    precomputed) echo dpo.precompute_ref_log_probs=true ;;
+    exported) echo checkpoint.export_base=true ;;
     recompute) echo activation_checkpoint.mode=full ;;
+    stored) echo "model.weights=tests/oracle/cases/$1/stored" checkpoint.export_base=true ;;
     *) echo "run.sh: no variant $2" >&2; exit 2 ;;
     esac
 }
@@ -157,14 +193,41 @@ generate() {
     ./gpuopt-gen "tests/oracle/cases/$2/spec.toml" $set_options -o "$1"
 }
 
-# run_program DIR CASE RUNNER...
+# run_program DIR CASE MODEL RUNNER...
 run_program() {
-    program=$1/run fixture=tests/oracle/cases/$2 out=$1/out dump=$1/dump.safetensors
-    shift 2
+    program=$1/run fixture=tests/oracle/cases/$2 model=$3 out=$1/out dump=$1/dump.safetensors
+    shift 3
     adapter=
     [ -d "$fixture/adapter" ] && adapter="--adapter $fixture/adapter"
     # shellcheck disable=SC2086
-    "$@" "$program" --init "$fixture/model" $adapter --steps 10 --dump "$dump" --out "$out"
+    "$@" "$program" --init "$model" $adapter --steps 10 --dump "$dump" --out "$out"
+}
+
+# again_from_export DIR CASE RUNNER...: what the program wrote of its base it reads, and comes to the
+# same bits.
+again_from_export() {
+    where=$1 again=$2
+    shift 2
+    mv "$where/dump.safetensors" "$where/first.safetensors" && mv "$where/out/base" "$where/base" &&
+        run_program "$where" "$again" "$where/base" "$@" &&
+        cmp "$where/first.safetensors" "$where/dump.safetensors"
+}
+
+# same_as_stored DIR CASE: what the program wrote of its base is the fixture's, byte for byte.
+same_as_stored() {
+    "$work/compare_tensors" "tests/oracle/cases/$2/stored/model.safetensors" \
+        "$1/out/base/model.safetensors"
+}
+
+# same_quantized DIR CASE DTYPE: what the model is in the end has the integers and scales of the fixture, where
+# it has any, and the loss of the model that was trained.
+same_quantized() {
+    [ -d "$1/out/quantized" ] || return 0
+    expected=tests/oracle/cases/$2/quantized.$3.safetensors
+    [ ! -e "$expected" ] ||
+        "$work/compare_tensors" "$expected" "$1/out/quantized/model.safetensors" || return 1
+    awk '/^held-out loss (after|quantized) / { loss[$3] = $4; print }
+        END { exit loss["after"] == "" || loss["after"] != loss["quantized"] }' "$1/out/report.txt"
 }
 
 # one CASE DTYPE VARIANT RUNNER...: the log is shown only on failure.
@@ -174,14 +237,19 @@ one() {
     dir=$work/$case.$dtype.$variant
     rm -rf "$dir"
     mkdir -p "$dir"
+    model=tests/oracle/cases/$case/model
+    [ "$variant" != stored ] || model=tests/oracle/cases/$case/stored
     if {
         generate "$dir" "$case" "$dtype" "$variant" &&
             make -s -C "$dir" DEVICE=sim &&
-            run_program "$dir" "$case" "$@" &&
+            run_program "$dir" "$case" "$model" "$@" &&
             echo "--- compared" &&
             "$work/compare" --case "tests/oracle/cases/$case" --dtype "$dtype" \
                 --dump "$dir/dump.safetensors" --losses "$dir/out/loss.csv" \
-                --evaluations "$dir/out/eval.csv"
+                --evaluations "$dir/out/eval.csv" &&
+            { [ "$variant" != stored ] || again_from_export "$dir" "$case" "$@"; } &&
+            { [ "$variant" != exported ] || same_as_stored "$dir" "$case"; } &&
+            same_quantized "$dir" "$case" "$dtype"
     } >"$dir.log" 2>&1; then
         echo "ok oracle $case $dtype $variant"
     else
@@ -216,7 +284,9 @@ if [ ! -x ./gpuopt-gen ]; then
 fi
 mkdir -p "$work"
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare" tests/oracle/compare.c \
-    tests/oracle/compare_main.c runtime/safetensors.c -ljansson -lm || exit 1
+    tests/oracle/compare_main.c runtime/files/safetensors.c -ljansson -lm || exit 1
+${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare_tensors" tests/runtime/compare_tensors.c \
+    runtime/files/safetensors.c -ljansson -lm || exit 1
 
 # The runner travels behind the three words that xargs takes from each row.
 $list | awk -v only="$only" 'only == "" || $1 == only' |

@@ -2,7 +2,7 @@
  * what was computed may differ by BOUND, in norm: of the tensor, plus 1/100 of all gradients' norm
  * for a gradient (some are zero but for rounding) and plus 1 for a new weight (some begin at zero).
  */
-#include "runtime/safetensors.h"
+#include "runtime/files/safetensors.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * Every tensor of A whose name begins with P (default: every one) against the same in B: the same
  * bytes, or, with a tolerance, apart by at most that share of the norm; or by at most the global share
  * of the norm of all of them, for tensors that are zero but for rounding. Exit 0: they agree. */
-#include "runtime/safetensors.h"
+#include "runtime/files/safetensors.h"
 
 #include <getopt.h>
 #include <math.h>

@@ -223,7 +223,7 @@ test_missing_libraries() {
     local code=$?
     mv "$WORK/three/away" "$WORK/three/libgpuopt_mpi.so"
     [ $code = 1 ] && says no_mpi "error: .*libgpuopt_mpi.so not found; install MPI" || return 1
-    [ "$(make -f runtime/mpi/mpi.mk MPICC=no_mpicc need_mpi 2>&1 | grep -c "^error: no_mpicc is not there.*MPI_HOME")" = 1 ] ||
+    [ "$(make -f runtime/comm/mpi/mpi.mk MPICC=no_mpicc need_mpi 2>&1 | grep -c "^error: no_mpicc is not there.*MPI_HOME")" = 1 ] ||
         return 1
     mkdir -p "$WORK/no_nccl_sim"
     ln -sf "$SIM"/lib* "$SIM/simcc" "$WORK/no_nccl_sim" && rm "$WORK/no_nccl_sim/libnccl.so.2"
@@ -242,7 +242,7 @@ missing_libraries more_ranks_than_devices"
 [ "${1-}" != --all ] || { tests="$tests phases" && shift; }
 
 if [ -n "${RTLIB:-}" ]; then cp "$RTLIB" "$WORK/libruntime.a"; else build_runtime; fi
-mpicc -std=c17 -Wall -Wextra -Wpedantic -Werror -shared -fPIC runtime/mpi/mpi_shim.c \
+mpicc -std=c17 -Wall -Wextra -Wpedantic -Werror -shared -fPIC runtime/comm/mpi/mpi_shim.c \
     -o "$WORK/libgpuopt_mpi.so" || exit 1
 other=1111111111111111111111111111111111111111111111111111111111111111
 ranked one

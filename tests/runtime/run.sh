@@ -47,6 +47,14 @@ test_evaluates_only() {
         [ ! -e "$WORK/evaluates/checkpoints" ]
 }
 
+# Unless --out says where to write.
+test_evaluation_leaves_results() {
+    (cd "$WORK/plain" && ./run --steps 2 && cp -r out kept && ./run --steps 0) > "$WORK/leaves.log" 2>&1 &&
+        says leaves "results of the run that trained stay" && diff -r "$WORK/plain/out" "$WORK/plain/kept" &&
+        (cd "$WORK/plain" && ./run --steps 0 --out kept && ! cmp -s out/loss.csv kept/loss.csv && rm -r out kept) \
+            >> "$WORK/leaves.log" 2>&1
+}
+
 test_init_continues() {
     run plain init --init "$WORK/learns/model" --steps 0 || return 1
     awk -v a="$(heldout init before)" -v b="$(heldout learns after)" 'BEGIN {
@@ -106,6 +114,17 @@ test_signal_then_resume() {
         [ $? = 75 ] && says "sig$name" "go on with --resume" || return 1
         run long "sig$name" --resume && same_results long_whole "sig$name" || return 1
     done
+}
+
+# A run that looks for its last report waits for what this writes: the signal comes before the end for sure.
+test_signal_behind_the_last_step() {
+    run plain last --steps 2 && rm "$WORK/last/report.json" && mkfifo "$WORK/last/report.json" || return 1
+    (cd "$WORK/plain" && exec timeout 60 ./run --out "$WORK/last" --steps 2 --resume) > "$WORK/last.log" 2>&1 &
+    local pid=$!
+    { kill -TERM $pid; echo '{}'; } > "$WORK/last/report.json"
+    wait $pid
+    [ $? = 75 ] && says last "step 2 of 2, .* --resume, which evaluates it and writes the results" &&
+        rm "$WORK/last/report.json" && run plain last --steps 2 --resume && [ -s "$WORK/last/report.json" ]
 }
 
 test_keeps_latest() {
@@ -289,8 +308,8 @@ test_no_sync_in_a_step() {
 }
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
-evaluates_only evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
-resume_of_a_finished_run signal_then_resume
+evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
+resume_of_a_finished_run signal_then_resume signal_behind_the_last_step
 time_left keeps_latest flipped_bit truncated_checkpoint damaged_checkpoint_is_passed_over
 full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device

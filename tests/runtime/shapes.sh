@@ -18,7 +18,7 @@ export SIM_OUT="${SIM_OUT:-$PWD/build/sim}" RTLIB="${RTLIB:-$PWD/build/libruntim
 export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT"
 mkdir -p $work
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -o $work/compare_dumps \
-    tests/runtime/compare_dumps.c runtime/safetensors.c -ljansson -lm || exit 1
+    tests/runtime/compare_dumps.c runtime/files/safetensors.c -ljansson -lm || exit 1
 
 # draw SEED FOLDER: spec.toml and data.jsonl. The generator is minstd, the same in every awk.
 draw() {

@@ -17,7 +17,7 @@ for test in kernels conv2d; do
             -isystem "$cuda/include" -c tests/sim/$source.c -o "$out/$source.o" || exit 1
     done
     ${CXX:-g++} -o "$out/$test" "$out/test_generated_$test.o" "$out/generated.o" build/libshared.a build/libgen.a \
-        -L"$sim" -Wl,-rpath,"$sim" -lcuda -lcmocka -ljansson -lz -lm || exit 1
+        -L"$sim" -Wl,-rpath,"$sim" -lcuda -lcmocka -ljansson -lnettle -lz -lm || exit 1
 done
 export SIM_FOLDER="$sim" SIM_TESTS="$out" CUDA_HOME="$cuda" CMOCKA_MESSAGE_OUTPUT=TAP
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"

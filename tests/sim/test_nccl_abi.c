@@ -14,7 +14,7 @@
 #define ncclGroupEnd our_GroupEnd
 #define ncclSend our_Send
 #define ncclRecv our_Recv
-#include "runtime/nccl_abi.h"
+#include "runtime/comm/nccl_abi.h"
 #undef ncclGetVersion
 #undef ncclGetUniqueId
 #undef ncclCommInitRankConfig

@@ -1,6 +1,6 @@
 /* The simulated NCCL, in as many ranks as mpirun starts: sums that are known exactly. With the argument
  * `mismatch` the ranks ask for different things instead, which must be an error of every rank. */
-#include "runtime/nccl_abi.h"
+#include "runtime/comm/nccl_abi.h"
 #include "sim_test.h"
 
 #include <mpi.h>

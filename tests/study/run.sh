@@ -75,6 +75,19 @@ points_have_names() {
     done
 }
 
+write_spec called <<'SPEC'
+[data]
+format = "synthetic"
+[sweep]
+"name, adapter.r, adapter.lora_alpha" = [["narrow", 4, 8.0], ["wide", 8, 16.0]]
+"training.seed" = [1, 2]
+SPEC
+
+points_are_called() {
+    "$gen" --print-spec $work/called.toml >$work/plans && says '^# point narrow_seed1: adapter.r=4 ' $work/plans &&
+        says '^# point wide_seed2: adapter.r=8 ' $work/plans
+}
+
 # A base of which somebody trained a part only is trained on, one that is trained is left alone.
 write_base() {
     write_spec study_base </dev/null
@@ -101,8 +114,34 @@ base_learns_all_its_steps() {
     return $code
 }
 
+# A job does not start where its base has not been trained.
+job_waits_for_its_base() {
+    "$gen" --slurm $work/adapted.toml -o $work/adapted >$work/said &&
+        says "^$work/adapted/job.sbatch: sbatch it from here\$" $work/said || return
+    bash $work/adapted/job.sbatch 2>$work/refusal
+    [ $? -eq 1 ] && says 'error: .*/model is not there: first train .*study_base.toml' $work/refusal
+}
+
+# --plan of a sweep ends in a table, or with --format is one; it knows what changes more than one thing.
+points_stand_in_a_table() {
+    write_spec mixed <<'SPEC'
+[data]
+format = "synthetic"
+[sweep]
+"name,adapter.type,qat.weight_dtype" = [["plain", "lora", "none"], ["both", "none", "int4"], ["one", "lora", "int4"]]
+SPEC
+    "$gen" --plan $work/named.toml | tail -n 2 >$work/plans && says '^r4 +1 +[0-9.]+ .* [0-9]+$' $work/plans || return
+    "$gen" --plan --format markdown $work/mixed.toml >$work/plans && [ "$(grep -c '^| ' $work/plans)" -eq 5 ] &&
+        says '^\| one \| 1 \| [0-9.]+ \|.* \| [0-9]+ \| \|$' $work/plans && ! grep -q '^one beside' $work/plans &&
+        says '^both beside plain changes more than one thing at once: \[adapter\] and \[qat\]\.$' $work/plans || return
+    "$gen" --plan --format csv $work/mixed.toml >$work/plans && says '^both,fits,none,int4,1.0,' $work/plans
+}
+
 check "points of a plan have names" points_have_names
+check "points of a plan stand in a table" points_stand_in_a_table
+check "points are called what the spec says" points_are_called
 check "a base learns all its steps" base_learns_all_its_steps
+check "a job waits for its base" job_waits_for_its_base
 
 # ---- a sweep with failures -------------------------------------------------------------------------
 
@@ -138,6 +177,16 @@ resumed_run() {
         says '4 of 4 runs finished' $work/resumed
 }
 
+# Nothing runs and nothing goes.
+other_options_lose_nothing() {
+    find $study -printf '%P %T@\n' | sort >$work/before
+    runtime/scripts/study.sh $study --resume 2>$work/refusal
+    [ $? -eq 1 ] && says '^error: --resume is of one program' $work/refusal || return 1
+    runtime/scripts/study.sh $study --seed 3 2>$work/refusal
+    [ $? -eq 1 ] && says '^error: .* finished with other options \(none\)' $work/refusal &&
+        find $study -printf '%P %T@\n' | sort | cmp - $work/before
+}
+
 changed_spec_runs_again() {
     "$gen" $work/failures.toml --set optimizer.lr=0.01 -o $study &&
         runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
@@ -146,6 +195,7 @@ changed_spec_runs_again() {
 check "a failed point does not end the sweep" first_run
 check "failed points are in the comparison" failed_points_are_named
 check "a study goes on where it stopped" resumed_run
+check "other options lose nothing" other_options_lose_nothing
 check "a changed spec runs again" changed_spec_runs_again
 
 # ---- recomputation: the same bits ------------------------------------------------------------------
@@ -287,6 +337,16 @@ steps_that_were_done() {
         says ' 2 .* finished .* 2$' $work/compared && says ' 1 .* finished .* 4$' $work/compared
 }
 
+# Results are a run too, beside their program or elsewhere.
+results_stand_for_their_program() {
+    cp -r "$b/out" $work/elsewhere && "$gen" --compare "$a" "$b/out" $work/elsewhere >$work/compared &&
+        says 'memory_budget_gib' $work/compared && [ "$(grep -c ' finished  ' $work/compared)" -eq 3 ] || return
+    sed -i '/"program":/d' $work/elsewhere/report.json
+    ! "$gen" --compare $work/elsewhere 2>$work/refusal && says 'left this report is not there' $work/refusal &&
+        ! "$gen" --compare $work/budgets/none 2>$work/refusal && says 'no such folder' $work/refusal &&
+        ! "$gen" --compare $a/obj 2>$work/refusal && says 'no program and no report' $work/refusal
+}
+
 # A copy that claims to have run on a device.
 refuses_simulated_beside_real() {
     rm -rf $work/real
@@ -380,6 +440,7 @@ check "more cards may be slower" more_cards_may_be_slower
 check "steps bound the cards" steps_bound_the_cards
 check "figures and their ratios" ratios
 check "the steps that were done" steps_that_were_done
+check "results stand for their program" results_stand_for_their_program
 check "speed-ups against one card" speedups_against_one_card
 check "simulated beside real is refused" refuses_simulated_beside_real
 check "a report of another spec is refused" refuses_an_old_report

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/dynlib.h"
+#include "runtime/base/dynlib.h"
 
 /* A pointer to a function is no pointer to an object, so it is copied as bytes. */
 static void find(void *function, Library library, const char *name) {

@@ -66,6 +66,7 @@ double memory_get(const Memory *m, const Value *v, int64_t element) {
     case DT_I64: return (double)*(const int64_t *)at;
     case DT_I32: return *(const int32_t *)at;
     case DT_U8: return *(const uint8_t *)at;
+    case DT_I8: return *(const int8_t *)at;
     default: internal_fault(__FILE__, __LINE__, "no test needs this dtype");
     }
 }
@@ -80,6 +81,7 @@ void memory_set(Memory *m, const Value *v, int64_t element, double x) {
     case DT_I64: *(int64_t *)at = (int64_t)x; break;
     case DT_I32: *(int32_t *)at = (int32_t)x; break;
     case DT_U8: *(uint8_t *)at = (uint8_t)x; break;
+    case DT_I8: *(int8_t *)at = (int8_t)x; break;
     default: internal_fault(__FILE__, __LINE__, "no test needs this dtype");
     }
 }
@@ -143,7 +145,19 @@ static double uniform(uint64_t seed, uint32_t step, uint32_t stream, uint64_t in
     return (double)((float)((c[index % 4] >> 8) + 1) * 0x1p-24f);
 }
 
+/* The nearest of all there are, of two the one with the even code. */
+static double to_float8(double x) {
+    double size = fabs(x), nearest = 0;
+    for (int code = 1; code < 127; code++) {
+        double y = code < 8 ? ldexp(code, -9) : ldexp(8 + code % 8, code / 8 - 10);
+        double gain = fabs(size - nearest) - fabs(size - y);
+        if (gain > 0 || (gain == 0 && code % 2 == 0)) nearest = y;
+    }
+    return isnan(x) ? x : copysign(nearest, x);
+}
+
 static double rounded(DType dtype, double x) {
+    if (dtype == DT_F8_E4M3) return to_float8(x);
     if (dtype == DT_F32) return (float)x;
     return dtype == DT_BF16 ? bf16_to_float(to_bf16(x)) : x;
 }

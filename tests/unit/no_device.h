@@ -2,7 +2,7 @@
 #ifndef NO_DEVICE_H
 #define NO_DEVICE_H
 
-#include "runtime/rt.h"
+#include "runtime/base/rt.h"
 
 #include <stdlib.h>
 

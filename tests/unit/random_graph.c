@@ -97,10 +97,11 @@ static void add_to_place(RandomGraph *g, OpKind kind, Value *const *in, int in_c
 
 static void add_pointwise(RandomGraph *g) {
     static const OpKind kinds[] = {OP_add,  OP_mul,       OP_scale, OP_silu,      OP_silu_grad, OP_swiglu,
-                                   OP_relu, OP_relu_grad, OP_relu6, OP_relu6_grad};
+                                   OP_relu, OP_relu_grad, OP_relu6, OP_relu6_grad, OP_gelu_tanh, OP_gelu_tanh_grad};
     OpKind kind = kinds[below(g, sizeof kinds / sizeof *kinds)];
     Value *x = matrix(g), *y = operand(g, x->dtype, value_cols(x));
-    int operands = kind == OP_scale || kind == OP_silu || kind == OP_relu || kind == OP_relu6 ? 1 : 2;
+    bool unary = kind == OP_scale || kind == OP_silu || kind == OP_relu || kind == OP_relu6 || kind == OP_gelu_tanh;
+    int operands = unary ? 1 : 2;
     add_to_place(g, kind, (Value *[]){x, y}, operands, (Attr){.alpha = 0.75});
 }
 
@@ -143,6 +144,14 @@ static void add_norm(RandomGraph *g) {
     Value *dy = operand(g, x->dtype, value_cols(x));
     if (below(g, 2)) add_op(g, OP_rms_norm_grad, (Value *[]){x, w, norm->out[1], dy}, 4, NULL, 0, (Attr){0});
     if (below(g, 2)) add_op(g, OP_rms_norm_weight_grad, (Value *[]){x, norm->out[1], dy}, 3, NULL, 0, (Attr){0});
+}
+
+static void add_layer_norm(RandomGraph *g) {
+    Value *x = matrix(g), *w = vector_of(g, value_cols(x)), *b = vector_of(g, value_cols(x));
+    Op *norm = add_op(g, OP_layer_norm, (Value *[]){x, w, b}, 3, NULL, 0, (Attr){.eps = 1e-5});
+    Value *mean = norm->out[1], *rstd = norm->out[2], *dy = operand(g, x->dtype, value_cols(x));
+    if (below(g, 2)) add_op(g, OP_layer_norm_grad, (Value *[]){x, w, mean, rstd, dy}, 5, NULL, 0, (Attr){0});
+    if (below(g, 2)) add_op(g, OP_layer_norm_weight_grad, (Value *[]){x, mean, rstd, dy}, 4, NULL, 0, (Attr){0});
 }
 
 static void add_swiglu_grad(RandomGraph *g) {
@@ -332,7 +341,7 @@ static void add_to_planes(RandomGraph *g) {
 static void add_something(RandomGraph *g) {
     static void (*const makers[])(RandomGraph *) = {
         add_pointwise, add_pointwise,        add_pointwise, add_pointwise,   add_in_place,  add_in_place,
-        add_norm,      add_row_broadcast,    add_on_rows,   add_dropout,     add_cast,      add_swiglu_grad,
+        add_norm,      add_layer_norm,       add_row_broadcast,    add_on_rows,   add_dropout,     add_cast,      add_swiglu_grad,
         add_rope,      add_column_broadcast, add_gather,    add_embedding,   add_loss,      add_sum_squares,
         add_matmul, add_bias, add_hits, add_window, add_batch_norm, add_batch_norm,
         add_global_pool, add_image_input, add_convolution, add_convolution,

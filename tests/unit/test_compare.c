@@ -3,7 +3,7 @@
  *
  * Runs on a fixture of its own in a temporary folder: one weight of two elements.
  */
-#include "runtime/safetensors.h"
+#include "runtime/files/safetensors.h"
 #include "tests/oracle/compare.h"
 
 #include <math.h>

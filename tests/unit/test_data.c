@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/data_rows.h"
+#include "runtime/data/data_rows.h"
 #include "temp_folder.h"
 
 static char message[1024];
@@ -211,6 +211,9 @@ static void a_sample_a_row(void **state) {
     Loader *loader = open_with(&data, 3, 4, 1, 0);
     assert_int_equal(loader_facts(loader)->train_samples, 3);
     assert_int_equal(loader_facts(loader)->truncated, 1);
+    assert_true(loader_facts(loader)->mean_tokens == 11.0 / 3);
+    assert_true(loader_facts(loader)->padding_share == 1 - 11.0 / 12);
+    assert_true(loader_facts(loader)->target_share == 6.0 / 12);
     Batch b;
     fill(loader, LOADER_TRAIN, 0, &b);
     ASSERT_INTS(b.ids, 5, 6, 7, 0, 'x', 'y', 'z', 'x', 'a', 'b', 'c', 0);
@@ -579,8 +582,8 @@ static void bad_shards_are_refused(void **state) {
     const char *path = shard("bad.bin", 1, tokens, 6, 7);
     RtData data = data_of(RT_DATA_TOKENS, &path);
     assert_refused(&data, 4, "promises 7 tokens (1038 bytes), but it has 1036 bytes");
-    path = shard("bad.bin", 3, tokens, 6, 6);
-    assert_refused(&data, 4, "token shard of version 3");
+    path = shard("bad.bin", 5, tokens, 6, 6);
+    assert_refused(&data, 4, "token shard of version 5");
     path = text_file("bad.bin", "hello");
     assert_refused(&data, 4, "is no token shard");
     path = text_file("bad.bin", "");

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/data_images.h"
+#include "runtime/data/data_images.h"
 
 /* ---- one box --------------------------------------------------------------------------------- */
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "draw_pictures.h"
-#include "runtime/data_images.h"
-#include "runtime/rt.h"
+#include "runtime/base/rt.h"
+#include "runtime/data/data_images.h"
 #include "temp_folder.h"
 
 static char message[1024];
@@ -225,6 +225,87 @@ static void pictures_are_resized_as_torch_does(void **state) {
     assert_true(count > 500);
 }
 
+/* ---- parts of whole pictures ----------------------------------------------------------------- */
+
+static const double crop_scale[] = {0.08, 1}, crop_ratio[] = {0.75, 4.0 / 3};
+
+/* Boxes drawn, cut, mirrored and resized: tests/oracle/cut.csv has what torchvision makes of each, not
+ * yet rounded. */
+static void parts_are_those_of_torchvision(void **state) {
+    (void)state;
+    FILE *file = fopen("tests/oracle/cut.csv", "r");
+    assert_non_null(file);
+    char line[256];
+    uint8_t pixels[1 << 14], part[1 << 10];
+    int count = 0;
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(37 * i);
+    while (fgets(line, sizeof line, file)) {
+        long long height, width, channels, key, size, place;
+        double value;
+        if (sscanf(line, "%lld,%lld,%lld,%lld,%lld,%lld,%lf", &height, &width, &channels, &key, &size,
+                   &place, &value) != 7)
+            continue;
+        Picture picture = {pixels, height, width, channels};
+        RtImages shape = {.height = height, .width = width, .random_resized_crop = true,
+                          .crop_scale = crop_scale, .crop_ratio = crop_ratio,
+                          .random_horizontal_flip = 0.5};
+        Box box = box_draw(&shape, (uint64_t)key);
+        if (place == 0)
+            picture_cut(&picture, &box, size, size, part);
+        if (fabs(part[place] - value) > 0.5001)
+            fail_msg("%d, but torchvision has %s", part[place], line);
+        count++;
+    }
+    fclose(file);
+    assert_true(count > 1000);
+}
+
+/* Training sees parts of 8 x 40 and 40 x 8, of which the raw images have a fifth; those held out are as
+ * ever. A part is the same in any batch, and another in the next epoch. */
+static void training_sees_parts_of_whole_pictures(void **state) {
+    (void)state;
+    static const double none[] = {0}, one[] = {1};
+    static const RtInput floats[] = {{"pixels", RT_F32, MAX_PIXELS / 4, offsetof(Batch, pixels)},
+                                     {"labels", RT_I32, BATCH, offsetof(Batch, labels)}};
+    enum { LONG = 40, SHORT = 8 };
+    uint8_t left[LONG * SHORT], upper[LONG * SHORT]; /* in the middle they are black */
+    for (int i = 0; i < LONG * SHORT; i++) {
+        left[i] = i % LONG < 16 || i % LONG >= 24 ? 255 : 0;
+        upper[i] = i / SHORT < 16 || i / SHORT >= 24 ? 255 : 0;
+    }
+    write_png("p/0/a.png", (Drawing){left, SHORT, LONG, 1}, 0);
+    write_png("p/1/b.png", (Drawing){upper, LONG, SHORT, 1}, 0);
+    images = (RtImages){.height = SHORT, .width = SHORT, .channels = 1, .out_size = 4, .classes = 2,
+                        .out_channels = 1, .mean = none, .std = one, .decode_on_host = true,
+                        .random_resized_crop = true, .crop_pictures = true,
+                        .crop_scale = crop_scale, .crop_ratio = crop_ratio};
+    program.inputs = floats;
+    Loader *loader = open_well("p", "p");
+    Batch b, again;
+    int bright[2] = {0}, same = 0;
+    for (int i = 0; i < 40; i++) {
+        assert_true(fill(loader, LOADER_TRAIN, i, &b));
+        assert_true(fill(loader, LOADER_TRAIN, i, &again));
+        assert_memory_equal(&b, &again, sizeof b);
+        assert_true(fill(loader, LOADER_TRAIN, i + 1, &again));
+        same += memcmp(b.pixels, again.pixels, 128) == 0;
+        for (int k = 0; k < 32; k++)
+            bright[k / 16] += ((const float *)b.pixels)[k] > 0.5f;
+    }
+    assert_true(bright[0] > 40 * 8 && bright[1] > 40 * 8 && same < 20);
+    assert_true(fill(loader, LOADER_EVAL, 0, &b));
+    for (int k = 0; k < 32; k++)
+        assert_true(((const float *)b.pixels)[k] == 0);
+    loader_close(loader);
+    temp_file("p/0/a.png", "none", 4);
+    loader = open_well("p", "p");
+    assert_false(fill(loader, LOADER_TRAIN, 0, &b));
+    assert_said("p/0/a.png: is neither a JPEG nor a PNG file");
+    assert_said("; data.skip_broken = true leaves out such images");
+    loader_close(loader);
+}
+
 static void the_host_resizes_what_the_device_would(void **state) {
     (void)state;
     static const double mean[] = {0.5, 0.5, 0.5}, deviation[] = {0.25, 0.25, 0.25};
@@ -384,6 +465,8 @@ int main(void) {
         TEST(images_are_cut_to_shape),
         TEST(all_samples_are_decoded_first),
         TEST(pictures_are_resized_as_torch_does),
+        TEST(parts_are_those_of_torchvision),
+        TEST(training_sees_parts_of_whole_pictures),
         TEST(the_host_resizes_what_the_device_would),
         TEST(bad_folders_are_refused),
         TEST(bad_images_are_named),

@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "runtime/data_images.h"
-#include "runtime/rt.h"
+#include "runtime/base/rt.h"
+#include "runtime/data/data_images.h"
 #include "temp_folder.h"
 
 static char message[1024];

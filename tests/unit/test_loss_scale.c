@@ -48,6 +48,7 @@ static void make_values(Program *p) {
     s->gradient = state(p, "gradient", ROLE_GRADIENT);
     s->exp_avg = state(p, "exp_avg", ROLE_OPTIMIZER);
     s->exp_avg_sq = state(p, "exp_avg_sq", ROLE_OPTIMIZER);
+    s->kinds[s->kind_count++] = (TrainKind){.rows = ROWS};
 }
 
 static void fill(Run *r, const Value *v, double number) {

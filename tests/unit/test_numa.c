@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/numa.h"
-#include "runtime/rt.h"
+#include "runtime/base/numa.h"
+#include "runtime/base/rt.h"
 
 static char root[] = "/tmp/test_numa_XXXXXX";
 static cpu_set_t before;

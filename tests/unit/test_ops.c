@@ -95,7 +95,8 @@ static void add_loss(Setup *s, Value *y) {
     one->data = &weight;
     Value *in[] = {logits, integers(s, ROWS, labels), one};
     Value *loss =
-        op1(s, OP_sum, op(s, OP_cross_entropy, in, 3, (Attr){.label_smoothing = s->smoothing}), (Attr){0});
+        op1(s, OP_sum, op(s, OP_cross_entropy, in, 3, (Attr){.label_smoothing = s->smoothing}),
+            (Attr){0});
     p->loss_of_micro_step = op1(s, OP_scale, loss, (Attr){.alpha = 0.7});
     Value *total = value_1d(p, "step_loss", ROLE_COUNTER, DT_F64, 1, (Pos){0});
     p->counters.step_loss = total;
@@ -115,6 +116,7 @@ static Value *build_mul(Setup *s) {
     return op2(s, OP_mul, activation(s, COLS), activation(s, COLS));
 }
 static Value *build_silu(Setup *s) { return op1(s, OP_silu, activation(s, COLS), (Attr){0}); }
+static Value *build_gelu_tanh(Setup *s) { return op1(s, OP_gelu_tanh, activation(s, COLS), (Attr){0}); }
 static Value *build_relu(Setup *s) { return op1(s, OP_relu, activation(s, COLS), (Attr){0}); }
 
 /* Wide enough that some elements are held at either end. */
@@ -127,11 +129,24 @@ static Value *build_add_bias(Setup *s) {
     return op2(s, OP_add_bias, activation(s, COLS), param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ZEROS));
 }
 
+static Value *build_scale_columns(Setup *s) {
+    Value *in[] = {activation(s, COLS), param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES),
+                   param(s, ROLE_FROZEN, 1, 1, COLS, INIT_ONES)};
+    return op(s, OP_scale_columns, in, 3, (Attr){0});
+}
+
 /* There, through something that mixes columns, and back. */
 static Value *build_reshape(Setup *s) {
     Value *x = op1(s, OP_reshape, activation(s, COLS), (Attr){.rows = ROWS / 2});
     Value *y = op2(s, OP_linear, x, trained(s, 2 * COLS, 2 * COLS));
     return op1(s, OP_reshape, op2(s, OP_mul, x, y), (Attr){.rows = ROWS});
+}
+
+/* Both parts are read, each by something of its own. */
+static Value *build_split_columns(Setup *s) {
+    Op *split = op_add(s->program, s->graph, OP_split_columns, name_of(s, "split"),
+                       (Value *[]){activation(s, 2 * COLS)}, 1, (Attr){.rows = 2}, (Pos){0});
+    return op2(s, OP_mul, split->out[0], op1(s, OP_silu, split->out[1], (Attr){0}));
 }
 
 /* Windows over images that leave ROWS outputs. */
@@ -259,6 +274,12 @@ static Value *build_rows_of_ranks(Setup *s) {
                attr);
 }
 
+static Value *build_layer_norm(Setup *s) {
+    Value *in[] = {activation(s, COLS), param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES),
+                   param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ZEROS)};
+    return op(s, OP_layer_norm, in, 3, (Attr){.eps = 1e-2});
+}
+
 static Value *build_rms_norm(Setup *s) {
     Value *in[] = {activation(s, COLS), param(s, ROLE_WEIGHT, 1, 1, COLS, INIT_ONES)};
     return op(s, OP_rms_norm, in, 2, (Attr){.eps = 1e-2});
@@ -295,34 +316,37 @@ static Value *build_tied(Setup *s) {
 }
 
 /* Two targets a sequence, one of some, none of the pair that is padding. */
-static Value *build_pairs(Setup *s, Attr attr) {
+static Value *build_pairs(Setup *s, PairLoss loss, double smoothing) {
     static const double weight = 0.6;
-    static const int labels[] = {1, 0, 2, 1, 3, -100, 1, 1, -100, 1, 2, 2,
-                                 0, 1, 1, 1, -100, -100, -100, -100, 1, 1, 1, -100};
+    static const int labels[] = {1, 0, 2, 1, 3,    -100, 1,    1,    -100, 1, 2, 2,
+                                 0, 1, 1, 1, -100, -100, -100, -100, 1,    1, 1, -100};
     Value *one = value_1d(s->program, "weight", ROLE_CONSTANT, DT_F64, 1, (Pos){0});
     one->data = &weight;
     Value *of_places = value_reshaped(s->program, integers(s, 4 * ROWS, labels), 2 * ROWS, 2);
     Value *nll = op1(s, OP_sequence_sum, rows_of(s, 2 * ROWS, COLS), (Attr){0});
     Value *targets = op1(s, OP_target_count, of_places, (Attr){0});
     Value *in[] = {nll, frozen(s, 2 * ROWS, 1), targets, one};
+    Attr attr = {.pair_loss = loss, .beta = 0.7, .label_smoothing = smoothing};
     return op(s, OP_pair_loss, in, 4, attr);
 }
 
-static Value *build_sigmoid(Setup *s) {
-    return build_pairs(s, (Attr){.pair_loss = PAIR_SIGMOID, .beta = 0.7});
+static Value *build_sigmoid(Setup *s) { return build_pairs(s, PAIR_SIGMOID, 0); }
+/* Three pairs in two rows, of one place or more; and places of none. */
+static Value *build_packed(Setup *s) {
+    enum { PACKED = ROWS / 2, PLACES = 2 * COLS };
+    static int sequence[PLACES];
+    for (int i = 0; i < PLACES; i++) {
+        int pair = i % COLS < 2 ? 0 : i % COLS - 1;
+        sequence[i] = pair < PACKED ? 2 * pair + i / COLS : -1;
+    }
+    Value *numbers = integers(s, PLACES, sequence);
+    Value *in[] = {rows_of(s, 2, COLS), value_reshaped(s->program, numbers, 2, COLS), numbers};
+    return op(s, OP_packed_sum, in, 3, (Attr){.rows = PACKED});
 }
-static Value *build_sigmoid_smoothed(Setup *s) {
-    return build_pairs(s, (Attr){.pair_loss = PAIR_SIGMOID, .beta = 0.7, .label_smoothing = 0.2});
-}
-static Value *build_ipo(Setup *s) {
-    return build_pairs(s, (Attr){.pair_loss = PAIR_IPO, .beta = 0.7});
-}
-static Value *build_hinge(Setup *s) {
-    return build_pairs(s, (Attr){.pair_loss = PAIR_HINGE, .beta = 0.7});
-}
-static Value *build_robust(Setup *s) {
-    return build_pairs(s, (Attr){.pair_loss = PAIR_ROBUST, .beta = 0.7, .label_smoothing = 0.2});
-}
+static Value *build_sigmoid_smoothed(Setup *s) { return build_pairs(s, PAIR_SIGMOID, 0.2); }
+static Value *build_ipo(Setup *s) { return build_pairs(s, PAIR_IPO, 0); }
+static Value *build_hinge(Setup *s) { return build_pairs(s, PAIR_HINGE, 0); }
+static Value *build_robust(Setup *s) { return build_pairs(s, PAIR_ROBUST, 0.2); }
 
 static Value *build_gather_rows(Setup *s) {
     static const int rows[ROWS] = {4, 0, -1, 5, 2, -1}, places[ROWS] = {1, -1, 4, -1, 0, 3};
@@ -366,9 +390,12 @@ static const struct {
     {"gradient of mul", OP_mul, build_mul},
     {"gradient of scale", OP_scale, build_scale},
     {"gradient of silu", OP_silu, build_silu},
+    {"gradient of gelu_tanh", OP_gelu_tanh, build_gelu_tanh},
+    {"gradient of split_columns", OP_split_columns, build_split_columns},
     {"gradient of relu", OP_relu, build_relu},
     {"gradient of relu6", OP_relu6, build_relu6},
     {"gradient of add_bias", OP_add_bias, build_add_bias},
+    {"gradient of scale_columns", OP_scale_columns, build_scale_columns},
     {"gradient of spread", OP_spread, build_sum_over_ranks},
     {"gradient of all_reduce", OP_all_reduce, build_sum_over_ranks},
     {"gradient of all_gather", OP_all_gather, build_rows_of_ranks},
@@ -393,6 +420,7 @@ static const struct {
     {"gradient of conv2d", OP_conv2d, build_conv2d},
     {"gradient of conv2d with several readers", OP_conv2d, build_conv2d_fan_out},
     {"gradient of rms_norm", OP_rms_norm, build_rms_norm},
+    {"gradient of layer_norm", OP_layer_norm, build_layer_norm},
     {"gradient of rope", OP_rope, build_rope},
     {"gradient of attention", OP_attention, build_attention},
     {"gradient of embedding", OP_embedding, build_embedding},
@@ -402,6 +430,7 @@ static const struct {
     {"gradient of cross_entropy, smoothed", OP_cross_entropy, build_smoothed},
     {"gradient of sum", OP_sum, build_identity},
     {"gradient of sequence_sum", OP_sequence_sum, build_sigmoid},
+    {"gradient of packed_sum", OP_packed_sum, build_packed},
     {"gradient of pair_loss", OP_pair_loss, build_sigmoid},
     {"gradient of pair_loss, smoothed", OP_pair_loss, build_sigmoid_smoothed},
     {"gradient of pair_loss, ipo", OP_pair_loss, build_ipo},
@@ -515,7 +544,7 @@ static void test_every_rule_has_a_case(void **state) {
     (void)state;
     for (int kind = 0; kind < OP_COUNT; kind++) {
         bool found = !op_table[kind].gradient || kind == OP_fake_quant_tokens ||
-                     kind == OP_fake_quant_weights;
+                     kind == OP_fake_quant_weights || kind == OP_fake_quant_float8;
         for (int c = 0; c < CASES; c++)
             found |= (int)cases[c].kind == kind;
         if (!found)

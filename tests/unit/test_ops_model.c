@@ -90,6 +90,8 @@ static double input(const char *name, int row) {
         return row < count ? rows[row] : -1;
     if (!strcmp(name, "target_places"))
         return places[row];
+    if (!strcmp(name, "sequence")) /* places without a target may belong to none */
+        return row % SEQ == 3 ? -1 : 2 * (row % SEQ / 7) + row / SEQ;
     assert_string_equal(name, "first_row");
     return 0;
 }
@@ -243,6 +245,13 @@ static const char *const dropout[] = {"training.task=\"sft\"", "adapter.type=\"l
 /* A batch is a pair. */
 static const char *const pairs[] = {"training.task=\"dpo\"", "adapter.type=\"lora\"", "adapter.r=3",
                                     "training.per_device_train_batch_size=1", NULL};
+static const char *const packed[] = {"training.task=\"dpo\"",
+                                     "adapter.type=\"lora\"",
+                                     "adapter.r=3",
+                                     "training.per_device_train_batch_size=1",
+                                     "data.packing=true",
+                                     "dpo.max_packed_pairs=2",
+                                     NULL};
 static const char *const pretrain[] = {"training.task=\"pretrain\"", NULL};
 static const char *const tied[] = {"training.task=\"pretrain\"", "model.tie_word_embeddings=true",
                                    NULL};
@@ -265,6 +274,9 @@ static void test_tied_differences(void **state) { (void)state, compare_differenc
 
 static void test_pairs_differences(void **state) {
     (void)state, compare_differences(pairs, rewrites[REWRITES - 1].sets);
+}
+static void test_packed_pairs_differences(void **state) {
+    (void)state, compare_differences(packed, rewrites[REWRITES - 1].sets);
 }
 
 /* The reference is the model with a low-rank path of zeros, whatever the path became. */
@@ -296,12 +308,19 @@ static void test_dropout_drops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dropout_drops),       cmocka_unit_test(test_lora_rewrites),
-        cmocka_unit_test(test_dropout_rewrites),    cmocka_unit_test(test_pretrain_rewrites),
-        cmocka_unit_test(test_tied_rewrites),       cmocka_unit_test(test_lora_differences),
-        cmocka_unit_test(test_dropout_differences), cmocka_unit_test(test_pretrain_differences),
-        cmocka_unit_test(test_tied_differences),    cmocka_unit_test(test_pairs_rewrites),
-        cmocka_unit_test(test_pairs_differences),   cmocka_unit_test(test_reference_has_no_adapter),
+        cmocka_unit_test(test_dropout_drops),
+        cmocka_unit_test(test_lora_rewrites),
+        cmocka_unit_test(test_dropout_rewrites),
+        cmocka_unit_test(test_pretrain_rewrites),
+        cmocka_unit_test(test_tied_rewrites),
+        cmocka_unit_test(test_lora_differences),
+        cmocka_unit_test(test_dropout_differences),
+        cmocka_unit_test(test_pretrain_differences),
+        cmocka_unit_test(test_tied_differences),
+        cmocka_unit_test(test_pairs_rewrites),
+        cmocka_unit_test(test_packed_pairs_differences),
+        cmocka_unit_test(test_pairs_differences),
+        cmocka_unit_test(test_reference_has_no_adapter),
     };
     return cmocka_run_group_tests(tests, write_spec, remove_spec);
 }

@@ -1,5 +1,6 @@
 /* SGD's update against torch.optim.SGD's definition, written down here once more, in fp64 and with
- * 16-bit weights; clipping included. */
+ * 16-bit weights; clipping included. And AdamW's with moments in 8 bits, against bitsandbytes': its kernel
+ * runs on GPUs alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include "interpret.h"
 #include "model/model.h"
 #include "pass/pass.h"
+#include "pass/quantize_maps.h"
 
 enum { STEPS = 4 };
 
@@ -78,7 +80,7 @@ static Run run_new(Arena *arena, const char *const *sets, int nsets) {
     r.buffer = arena_array(arena, (size_t)r.count, sizeof *r.buffer);
     for (int64_t i = 0; i < r.count; i++) {
         memory_set(&r.memory, s->master, i, r.p[i] = cos((double)i));
-        if (s->exp_avg)
+        if (s->exp_avg && !s->coded.rows)
             memory_set(&r.memory, s->exp_avg, i, 0);
     }
     memory_set(&r.memory, r.program->counters.bad_step, 0, -1);
@@ -90,6 +92,8 @@ static Run run_new(Arena *arena, const char *const *sets, int nsets) {
 /* torch.nn.utils.clip_grad_norm_ */
 static double clip(const Run *r, int step) {
     double square = 0;
+    if (r->spec->training.max_grad_norm == 0)
+        return 1;
     for (int64_t i = 0; i < r->count; i++)
         square += gradient(step, i) * gradient(step, i);
     return fmin(1, r->spec->training.max_grad_norm / (sqrt(square) + 1e-6));
@@ -171,8 +175,168 @@ static void test_not_finite(void **state) {
     arena_free(&arena);
 }
 
+/* ---- AdamW with moments in 8 bits ------------------------------------------------------------ */
+
+enum { BLOCK = 256, LEAST = 4096 };
+
+/* A moment as it is kept, of all tensors one behind the other. */
+typedef struct {
+    const double *map;
+    double *value; /* what is kept of it */
+    int *code;
+    float *absmax; /* by block of a tensor, at its first element */
+} Moment;
+
+static Moment moment_new(Arena *arena, bool is_signed, int64_t count) {
+    return (Moment){dynamic_map(arena, is_signed), arena_array(arena, (size_t)count, sizeof(double)),
+                    arena_array(arena, (size_t)count, sizeof(int)),
+                    arena_array(arena, (size_t)count, sizeof(float))};
+}
+
+/* quantize_2D of csrc/kernels.cu of bitsandbytes (0.45 to 0.50), kOptimizerStatic8bit2StateBlockwise: the
+ * nearest number of the map, and what is below zero has a number below zero. */
+static int code_of(const double *map, float x) {
+    int code = 0;
+    while (code < 255 && x > ((float)map[code] + (float)map[code + 1]) / 2)
+        code++;
+    return map[code] == 0 && x < 0 ? code - 1 : code;
+}
+
+static void keep(Moment *m, int64_t first, int64_t count, const double *x, bool large) {
+    for (int64_t b = first; b < first + count; b += BLOCK) {
+        int64_t end = b + BLOCK < first + count ? b + BLOCK : first + count;
+        float most = 0;
+        for (int64_t i = b; i < end; i++)
+            most = fmaxf(most, fabsf((float)x[i - first]));
+        m->absmax[b] = most;
+        for (int64_t i = b; i < end; i++) {
+            m->code[i] = code_of(m->map, most > 0 ? (float)x[i - first] / most : 0);
+            m->value[i] = large ? (double)((float)m->map[m->code[i]] * most) : x[i - first];
+        }
+    }
+}
+
+typedef struct {
+    Run *r;
+    Moment m, v;
+    double *p;
+    int64_t coded; /* tensors that were */
+} Adam;
+
+/* Of a tensor, whose elements are counted from `first`: bitsandbytes' Adam with the decay of AdamW, in its
+ * kernel for Triton, _optimizer_update_2state_8bit_blockwise_triton_kernel. */
+static void define_adamw(Adam *a, const Param *param, int64_t first, int step) {
+    int64_t count = value_elements(param->weight);
+    double *m = calloc((size_t)count, sizeof *m), *v = calloc((size_t)count, sizeof *v);
+    double factor = clip(a->r, step), lr = rate(step), decay = a->r->spec->optimizer.weight_decay;
+    for (int64_t i = 0; i < count; i++) {
+        double g = gradient(step, first + i) * factor;
+        m[i] = a->m.value[first + i] * 0.9 + 0.1 * g;
+        v[i] = a->v.value[first + i] * 0.999 + 0.001 * g * g;
+        double root = sqrt(v[i]) / sqrt(1 - pow(0.999, step + 1)) + 1e-8;
+        a->p[first + i] *= 1 - lr * decay;
+        a->p[first + i] -= lr / (1 - pow(0.9, step + 1)) * m[i] / root;
+    }
+    keep(&a->m, first, count, m, count >= LEAST);
+    keep(&a->v, first, count, v, count >= LEAST);
+    free(m);
+    free(v);
+}
+
+static double got(const Adam *a, const Value *v, int64_t i) { return memory_get(&a->r->memory, v, i); }
+
+/* Those at the edge between two codes may fall either way: rounding decides. */
+static void check_moment(Adam *a, const Value *codes, const Value *absmax, Moment *m, int64_t first,
+                         int64_t *edges) {
+    for (int64_t i = 0; i < value_elements(codes); i++) {
+        double wanted = absmax ? m->code[first + i] : m->value[first + i];
+        if (absmax && got(a, codes, i) != wanted && fabs(got(a, codes, i) - wanted) <= 1) {
+            m->code[first + i] = (int)got(a, codes, i);
+            float block = m->absmax[first + i / BLOCK * BLOCK];
+            m->value[first + i] = (double)((float)m->map[m->code[first + i]] * block);
+            ++*edges;
+        } else if (!(fabs(got(a, codes, i) - wanted) <= 1e-12 * (1 + fabs(wanted)))) {
+            fail_msg("%s[%lld] is %.9g, not %.9g", codes->name, (long long)i, got(a, codes, i), wanted);
+        }
+    }
+    for (int64_t b = 0; absmax && b < value_elements(absmax); b++)
+        assert_true(fabs(got(a, absmax, b) / (double)m->absmax[first + b * BLOCK] - 1) <= 1.2e-7);
+}
+
+static void check_param(Adam *a, const Param *param, int64_t first, int step) {
+    int64_t edges = 0, count = value_elements(param->weight);
+    bool large = count >= LEAST;
+    define_adamw(a, param, first, step);
+    assert_true((param->exp_avg_absmax != NULL) == large);
+    assert_true((param->exp_avg->dtype == DT_U8) == large);
+    for (int64_t i = 0; i < count; i++)
+        assert_true(fabs(got(a, param->master, i) - a->p[first + i]) <= 1e-9);
+    check_moment(a, param->exp_avg, param->exp_avg_absmax, &a->m, first, &edges);
+    check_moment(a, param->exp_avg_sq, param->exp_avg_sq_absmax, &a->v, first, &edges);
+    assert_true(edges <= count / 1000);
+    a->coded += large;
+}
+
+static void set_step(Adam *a, int step) {
+    const Program *p = a->r->program;
+    int64_t first = 0;
+    for (int i = 0; i < p->param_count; first += value_elements(p->params[i].weight), i++)
+        for (int64_t k = 0; k < value_elements(p->params[i].weight); k++)
+            memory_set(&a->r->memory, p->params[i].gradient, k, gradient(step, first + k));
+    memory_set(&a->r->memory, p->counters.bias_correction1, step, 1 - pow(0.9, step + 1));
+    memory_set(&a->r->memory, p->counters.bias_correction2, step, sqrt(1 - pow(0.999, step + 1)));
+}
+
+static void zero_value(Run *r, const Value *v) {
+    for (int64_t i = 0; v && i < value_elements(v); i++)
+        memory_set(&r->memory, v, i, 0);
+}
+
+static void zero_moments(Run *r) {
+    const TrainState *s = &r->program->train;
+    const Value *all[] = {s->exp_avg, s->exp_avg_sq, s->coded.exp_avg, s->coded.exp_avg_sq,
+                          s->coded.exp_avg_absmax, s->coded.exp_avg_sq_absmax, s->gradient};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        zero_value(r, all[i]);
+    for (int i = 0; i < r->program->value_count; i++) {
+        const Value *v = r->program->values[i];
+        for (int64_t k = 0; v->role == ROLE_CONSTANT && v->data && k < value_elements(v); k++)
+            memory_set(&r->memory, v, k, v->data[k]);
+    }
+}
+
+static void test_adamw_int8(void **state) {
+    (void)state;
+    static const char *const sets[] = {"precision.dtype=fp64",   "optimizer.name=adamw",
+                                       "optimizer.state=int8",   "optimizer.weight_decay=0.1",
+                                       "model.hidden_size=302",  "training.max_grad_norm=0.0"};
+    Arena arena = {0};
+    Run r = run_new(&arena, sets, 6);
+    const Program *p = r.program;
+    int64_t count = 0, first = 0;
+    for (int i = 0; i < p->param_count; i++)
+        count += value_elements(p->params[i].weight);
+    Adam a = {&r, moment_new(&arena, true, count), moment_new(&arena, false, count),
+              arena_array(&arena, (size_t)count, sizeof(double)), 0};
+    zero_moments(&r);
+    for (int i = 0; i < p->param_count; first += value_elements(p->params[i].weight), i++)
+        for (int64_t k = 0; k < value_elements(p->params[i].weight); k++)
+            a.p[first + k] = memory_get(&r.memory, p->params[i].master, k);
+    for (int step = 0; step < STEPS; step++) {
+        set_step(&a, step);
+        eval_entry(&r.memory, r.plan, ENTRY_UPDATE);
+        first = 0;
+        for (int i = 0; i < p->param_count; first += value_elements(p->params[i].weight), i++)
+            check_param(&a, &p->params[i], first, step);
+    }
+    assert_true(a.coded > 0 && a.coded < STEPS * p->param_count);
+    memory_free(&r.memory);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_adamw_int8),
         cmocka_unit_test(test_sgd),
         cmocka_unit_test(test_masters),
         cmocka_unit_test(test_not_finite),

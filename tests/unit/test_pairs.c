@@ -6,9 +6,10 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "runtime/data.h"
+#include "runtime/data/data.h"
 #include "temp_folder.h"
 
 enum { PLACES = 16, SEQ_LEN = 4 };
@@ -18,6 +19,8 @@ static char message[1024];
 typedef struct {
     int32_t ids[PLACES], labels[PLACES], positions[PLACES];
     double loss_weight;
+    int32_t sequence[PLACES];
+    double reference[PLACES / SEQ_LEN];
     int64_t targets; /* what the loader says */
 } Batch;
 
@@ -26,27 +29,33 @@ static RtInput inputs[] = {
     {"labels", RT_I32, PLACES, offsetof(Batch, labels)},
     {"positions", RT_I32, PLACES, offsetof(Batch, positions)},
     {"loss_weight", RT_F64, 1, offsetof(Batch, loss_weight)},
+    {"reference_nll", RT_F64, 0, offsetof(Batch, reference)},
+    {"sequence", RT_I32, 0, offsetof(Batch, sequence)},
 };
 
 static const char *path;
 static RtPairs pairs;
+static int64_t packs; /* pairs in two rows; 0: one */
 static RtProgram program;
 
 /* NULL and a message where they are refused. */
 static Loader *open_pairs(const char *lines, int64_t batch, bool drop) {
     path = temp_file("pairs.jsonl", lines, strlen(lines));
-    pairs = (RtPairs){.seq_len = SEQ_LEN, .drop_overlong = drop};
-    program = (RtProgram){.inputs = inputs, .input_count = 4};
+    pairs = (RtPairs){.seq_len = SEQ_LEN, .packed = packs, .drop_overlong = drop};
+    program = (RtProgram){.inputs = inputs, .input_count = packs ? 6 : 5};
     program.data = (RtData){.format = RT_DATA_JSONL,
                             .train = &path,
                             .train_count = 1,
                             .eval_batches = 8,
                             .eval_fraction = 0.4,
                             .vocab_size = 256,
+                            .packing = packs > 0,
                             .pairs = &pairs};
     program.training = (RtTraining){.batch = batch, .seq_len = 2 * SEQ_LEN, .micro_steps = 1};
     for (int i = 0; i < 3; i++)
         inputs[i].count = batch * 2 * SEQ_LEN;
+    inputs[4].count = batch * 2;
+    inputs[5].count = batch * 2 * SEQ_LEN;
     return loader_open(&program, 0, message, sizeof message);
 }
 
@@ -61,7 +70,7 @@ static void fill(const Loader *loader, LoaderSplit split, Batch *b) {
 static const char pair_lines[] =
     "{\"prompt\":\"ab\",\"chosen\":\"c\",\"rejected\":\"de\"}\n"
     "{\"prompt_ids\":[1],\"chosen_ids\":[2,3,4,5],\"rejected_ids\":[6]}\n"
-    "{\"prompt\":\"abcde\",\"chosen\":\"f\",\"rejected\":\"g\"}\n"    /* nothing left of it, */
+    "{\"prompt\":\"abcde\",\"chosen\":\"f\",\"rejected\":\"g\"}\n"   /* nothing left of it, */
     "{\"prompt\":\"ab\",\"chosen\":\"cdx\",\"rejected\":\"cdy\"}\n"; /* or all the same */
 
 /* Chosen, then rejected; a pair is one target. */
@@ -109,6 +118,64 @@ static void held_out_pairs_are_whole(void **state) {
     loader_close(loader);
 }
 
+/* The first sequences in one row, the second ones in the other, as far as both have room and the limit
+ * allows. */
+static void pairs_share_two_rows(void **state) {
+    (void)state;
+    static const char lines[] = "{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[3]}\n"
+                                "{\"prompt_ids\":[4],\"chosen_ids\":[5],\"rejected_ids\":[6]}\n"
+                                "{\"prompt_ids\":[7],\"chosen_ids\":[8],\"rejected_ids\":[9,10]}\n"
+                                "{\"prompt_ids\":[11],\"chosen_ids\":[12],\"rejected_ids\":[13]}\n"
+                                "{\"prompt_ids\":[1],\"chosen_ids\":[1,2],\"rejected_ids\":[1]}\n"
+                                "{\"prompt_ids\":[2],\"chosen_ids\":[2],\"rejected_ids\":[1]}\n"
+                                "{\"prompt_ids\":[2],\"chosen_ids\":[2],\"rejected_ids\":[1]}\n";
+    packs = 2;
+    Loader *loader = open_pairs(lines, 2, false);
+    packs = 0;
+    assert_int_equal(loader_facts(loader)->train_rows, 4);
+    assert_int_equal(loader_facts(loader)->train_samples, 5);
+    Batch b;
+    fill(loader, LOADER_TRAIN, &b);
+    ASSERT_INTS(b.ids, 1, 2, 4, 5, 1, 3, 4, 6, 7, 8, 0, 0, 7, 9, 10, 0);
+    ASSERT_INTS(b.labels, 2, -100, 5, -100, 3, -100, 6, -100, 8, -100, -100, -100, 9, 10, -100,
+                -100);
+    ASSERT_INTS(b.positions, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 2, 0);
+    ASSERT_INTS(b.sequence, 0, 0, 2, 2, 1, 1, 3, 3, 4, 4, -1, -1, 5, 5, 5, -1);
+    assert_int_equal(b.targets, 3);
+    assert_true(b.loss_weight == 1.0 / 3);
+    loader_close(loader);
+}
+
+/* In the order of the files, whatever the order of training; what is attached goes with its row. */
+static void attached_values_go_with_their_rows(void **state) {
+    (void)state;
+    Loader *loader = open_pairs("{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"c\"}\n"
+                                "{\"prompt\":\"d\",\"chosen\":\"e\",\"rejected\":\"f\"}\n"
+                                "{\"prompt\":\"g\",\"chosen\":\"h\",\"rejected\":\"i\"}\n",
+                                2, false);
+    double *values[LOADER_SPLITS];
+    for (int split = 0; split < LOADER_SPLITS; split++) {
+        values[split] = calloc(4, sizeof **values);
+        for (int i = 0; i < 4; i++)
+            values[split][i] = 10 * split + i + 1;
+        loader_attach(loader, "reference_nll", (LoaderSplit)split, values[split]);
+    }
+    program.data.shuffle = true;
+    Batch b;
+    fill(loader, LOADER_TRAIN, &b);
+    double first = b.ids[0] == 'a' ? 1 : 3;
+    assert_true(b.reference[0] == first && b.reference[1] == first + 1);
+    assert_true(b.reference[2] == 4 - first && b.reference[3] == 5 - first);
+    fill(loader, LOADER_EVAL, &b);
+    assert_true(b.reference[0] == 11 && b.reference[1] == 12);
+    assert_true(b.reference[2] == 0 && b.reference[3] == 0);
+    assert_int_equal(loader_rows(loader, LOADER_TRAIN), 2);
+    assert_int_equal(loader_rows(loader, LOADER_EVAL), 1);
+    assert_true(loader_fill_rows(loader, LOADER_TRAIN, 1, &b, message, sizeof message));
+    ASSERT_INTS(b.ids, 'd', 'e', 0, 0, 'd', 'f', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    loader_close(loader);
+}
+
 static void bad_pairs_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -141,6 +208,8 @@ int main(void) {
         cmocka_unit_test(a_pair_is_two_sequences),
         cmocka_unit_test(long_pairs_are_dropped_where_asked),
         cmocka_unit_test(held_out_pairs_are_whole),
+        cmocka_unit_test(pairs_share_two_rows),
+        cmocka_unit_test(attached_values_go_with_their_rows),
         cmocka_unit_test(bad_pairs_are_refused),
     };
     return cmocka_run_group_tests(tests, make_temp_folder, remove_temp_folder);

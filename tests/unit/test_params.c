@@ -1,6 +1,8 @@
 /* Parameters on a device that is an array: what is written comes back, in the file's order, whatever
  * memory holds, and nothing beside it is touched. */
-#include "runtime/params.h"
+#include "runtime/comm/comm.h"
+#include "runtime/device/device.h"
+#include "runtime/params/params.h"
 #include "tests/unit/no_device.h"
 
 #include <setjmp.h>
@@ -235,6 +237,20 @@ static void test_a_file_of_torch(void **state) {
     st_close(file);
 }
 
+/* Hugging Face saves a model without its head under names without the prefix. */
+static void test_a_file_without_the_prefix(void **state) {
+    (void)state;
+    RtParam p = CONV(.order = {0, 2, 3, 1}, .cols = 3, .row_stride = 3);
+    float host[210];
+    p.name = "transformer.conv";
+    write_model();
+    StFile *file = weights_open_model(dir, "{}");
+    weights_read(file, dir, &p, host);
+    for (int64_t i = 0; i < 210; i++)
+        assert_true(host[i] == (float)(i - 100));
+    st_close(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_every_order, blank),
@@ -243,6 +259,7 @@ int main(void) {
         cmocka_unit_test_setup(test_gradients_and_moments, blank),
         cmocka_unit_test_setup(test_parts_of_ranks, blank),
         cmocka_unit_test_setup_teardown(test_a_file_of_torch, blank, remove_model),
+        cmocka_unit_test_setup_teardown(test_a_file_without_the_prefix, blank, remove_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

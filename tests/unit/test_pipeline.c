@@ -225,6 +225,39 @@ static void test_named(void **state) {
         assert_string_equal(stage_of(s, 3, sets, 2)->stage.begins, begins[s]);
 }
 
+/* A model and its reference: both are in the stage that has their weights (the head's are the
+ * embedding's, which two stages have), in the order that they had, and one of two activations that
+ * cross has a gradient. */
+static void test_two_forwards(void **state) {
+    (void)state;
+    const char *const sets[] = {"training.task=\"dpo\"", "adapter.type=\"lora\"",
+                                "model.tie_word_embeddings=true",
+                                "parallelism.pipeline_parallel_degree=3"};
+    const Value *sent = NULL;
+    int params = 0;
+    Program *whole = stage_of(0, 1, sets, 3);
+    for (int s = 0; s < 3; s++) {
+        Program *p = stage_of(s, 3, sets, 4);
+        const Graph *forward = &p->entry[ENTRY_MICRO_STEP];
+        bool reference = false;
+        params += p->param_count;
+        for (int i = 0; i < forward->op_count; i++) {
+            bool layer = strstr(forward->ops[i]->name, "model.layers.") != NULL;
+            bool now = strncmp(forward->ops[i]->name, "reference.", 10) == 0;
+            assert_false(layer && reference && !now);
+            reference |= now;
+        }
+        assert_true(reference);
+        if (s > 0) {
+            assert_string_equal(p->stage.received->name, sent->name);
+            assert_int_equal(value_bytes(p->stage.received), value_bytes(sent));
+            assert_int_equal(value_bytes(sent), 2 * value_bytes(p->stage.sent_gradient));
+        }
+        sent = p->stage.sent;
+    }
+    assert_int_equal(params, whole->param_count + 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_order, teardown),
@@ -235,6 +268,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_stages, teardown),
         cmocka_unit_test_teardown(test_balance, teardown),
         cmocka_unit_test_teardown(test_named, teardown),
+        cmocka_unit_test_teardown(test_two_forwards, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "eval.h"
+#include "graph/op_table.h"
 #include "model/model.h"
 #include "pass/pass.h"
 
@@ -192,8 +193,8 @@ static void check_full(const char *dtype, const char *weights, int64_t size) {
     make(&m, "tests/golden/pretrain.toml", sets, 5);
     fill_weights(&m, size ? size : 32);
     Seen seen = check_entry(&m, ENTRY_MICRO_STEP);
-    assert_int_equal(seen.tokens, 2 * 4);
-    assert_int_equal(seen.weights, 2 * 7);
+    assert_int_equal(seen.tokens, 2 * 2 * 4); /* once more each for backward */
+    assert_int_equal(seen.weights, 2 * 2 * 7);
     assert_int_equal(seen.tokens_grad, 2 * 4);
     assert_int_equal(seen.weights_grad, 2 * 7);
     assert_true(seen.stopped > 0);
@@ -239,8 +240,154 @@ static void test_adapter(void **state) {
     const Op *rounding = op_named(graph, "model.layers.1.input_layernorm.fake_quant");
     assert_true(down->in[0] == rounding->in[0]);
     assert_true(value_overlaps(product->in[0], rounding->out[0]));
+    /* What backward wants of the adapter does not keep what was rounded. */
+    assert_true(down->out[0]->storage != product->in[0]->storage);
     assert_int_not_equal(op_named(graph, "lm_head")->in[1]->role, ROLE_ACTIVATION);
     made_free(&m);
+}
+
+/* ---- really in few bits ---------------------------------------------------------------------- */
+
+/* Codes and scales of a launch of quantize_groups, and what decode_groups behind them makes of them. */
+static void check_converted(Made *m, const Launch *quantize, const Launch *decode) {
+    const Op *op = quantize->ops[0];
+    int64_t n = value_cols(op->in[0]), groups = value_rows(op->in[0]);
+    const Value *w = decode->ops[0]->out[0];
+    assert_int_equal(op->out[0]->dtype, DT_I8);
+    assert_true(decode->ops[0]->in[0] == op->out[0] && decode->ops[0]->in[1] == op->out[1]);
+    fill(m, op->in[0], n, false);
+    float *x = arena_array(&m->arena, (size_t)(n * groups), sizeof *x);
+    for (int64_t i = 0; i < n * groups; i++)
+        x[i] = (float)at(m, op->in[0], i);
+    eval_launch(&m->memory, m->plan, quantize);
+    eval_launch(&m->memory, m->plan, decode);
+    for (int64_t g = 0; g < groups; g++) {
+        Codes c = codes_of_group(op->in[0]->dtype, op->attr.bits, x + g * n, n);
+        assert_true(at(m, op->out[1], g) == (double)c.scale);
+        for (int64_t i = g * n; i < (g + 1) * n; i++) {
+            assert_true(at(m, op->out[0], i) == (double)clamped(&c, code(&c, x[i])));
+            assert_true(at(m, w, i) == (double)value(&c, x[i]));
+        }
+    }
+}
+
+static void check_export(const char *spec, const char *dtype, const char *bits, int linears) {
+    Made m;
+    char weights[40], export[40];
+    snprintf(weights, sizeof weights, "qat.weight_dtype=\"%s\"", bits);
+    snprintf(export, sizeof export, "qat.export=\"%s\"", bits);
+    const char *const sets[] = {dtype, weights, export, "qat.group_size=16",
+                                "qat.activation_dtype=\"int8\"", "compile.fusion=false"};
+    make(&m, spec, sets, 6);
+    const PlanEntry *e = &m.plan->entry[ENTRY_CONVERT];
+    int converted = 0, exported[PART_COUNT] = {0};
+    for (int i = 0; i < e->launch_count; i++) {
+        const Launch *launch = &e->launches[i];
+        if (launch->kind == LAUNCH_EXPORT)
+            exported[launch->index]++;
+        if (launch->ops[0]->kind != OP_quantize_groups)
+            continue;
+        const Launch *decode = launch + 1;
+        while (decode->ops[0]->kind != OP_decode_groups)
+            decode++;
+        check_converted(&m, launch, decode);
+        converted++;
+    }
+    assert_int_equal(converted, linears);
+    for (int i = 0; i < PART_COUNT; i++)
+        assert_int_equal(exported[i], linears);
+    Seen rounded = check_entry(&m, ENTRY_EVALUATE), after = check_entry(&m, ENTRY_EVALUATE_CONVERTED);
+    assert_int_equal(after.weights, 0);
+    assert_int_equal(after.tokens, rounded.tokens);
+    assert_true(after.tokens > 0);
+    made_free(&m);
+}
+
+static void test_export(void **state) {
+    (void)state;
+    check_export("tests/golden/pretrain.toml", "precision.dtype=\"fp32\"", "int4", 2 * 7);
+    check_export("tests/golden/pretrain.toml", "precision.dtype=\"bf16\"", "int8", 2 * 7);
+    check_export("tests/golden/lora.toml", "precision.dtype=\"fp64\"", "int4", 3 * 7);
+}
+
+/* ---- floats of eight bits -------------------------------------------------------------------- */
+
+/* torchao's, whose autograd also goes by way of the scale. */
+typedef struct {
+    float absmax, scale;
+    double of_scale; /* a largest element's share of the gradient that it gets */
+} Row;
+
+static float nearest_float8(float x) {
+    float size = fminf(fabsf(x), 448), step = ldexpf(1, (int)fmaxf(floorf(log2f(size)), -6) - 3);
+    return copysignf(size > 0 ? nearbyintf(size / step) * step : 0, x);
+}
+
+static bool is_inside(const Row *r, float x) { return fabsf(x / r->scale) <= 448; }
+
+static Row row_of(const Made *m, const Op *op, const float *x, int64_t first, int64_t n) {
+    Row r = {0};
+    int count = 0;
+    for (int64_t i = 0; i < n; i++)
+        r.absmax = fmaxf(r.absmax, fabsf(x[i]));
+    r.scale = fmaxf(narrowed(op->in[0]->dtype, r.absmax / 448), 0x1p-126f);
+    for (int64_t i = 0; op->in_count == 2 && i < n; i++) {
+        float scaled = x[i] / r.scale;
+        double error = nearest_float8(scaled) - (is_inside(&r, x[i]) ? scaled : 0);
+        r.of_scale += at(m, op->in[1], first + i) * error;
+        count += fabsf(x[i]) == r.absmax;
+    }
+    r.of_scale /= 448.0 * (count ? count : 1);
+    return r;
+}
+
+static void check_float8_row(Made *m, const Op *op, const float *x, int64_t first, int64_t n) {
+    DType dtype = op->in[0]->dtype;
+    Row r = row_of(m, op, x, first, n);
+    for (int64_t i = 0; i < n; i++) {
+        double found = at(m, op->out[0], first + i);
+        if (op->in_count == 1) {
+            assert_true(found == (double)narrowed(dtype, nearest_float8(x[i] / r.scale) * r.scale));
+            continue;
+        }
+        double dx = is_inside(&r, x[i]) ? at(m, op->in[1], first + i) : 0;
+        dx += fabsf(x[i]) == r.absmax ? copysign(1, x[i]) * r.of_scale : 0;
+        assert_true(fabs(found - dx) <= (op->out[0]->dtype == DT_BF16 ? 1e-2 : 1e-5) * (1 + fabs(dx)));
+    }
+}
+
+static void check_float8(const char *dtype) {
+    Made m;
+    const char *const sets[] = {dtype, "qat.activation_dtype=\"float8_e4m3fn\"",
+                                "qat.weight_dtype=\"float8_e4m3fn\"", "compile.fusion=false"};
+    make(&m, "tests/golden/pretrain.toml", sets, 4);
+    const PlanEntry *e = &m.plan->entry[ENTRY_MICRO_STEP];
+    int seen = 0;
+    for (int l = 0; l < e->launch_count; l++) {
+        const Op *op = e->launches[l].op_count ? e->launches[l].ops[0] : NULL;
+        if (!op || (op->kind != OP_fake_quant_float8 && op->kind != OP_fake_quant_float8_grad))
+            continue;
+        int64_t n = value_cols(op->in[0]), elements = value_elements(op->in[0]);
+        float *x = arena_array(&m.arena, (size_t)elements, sizeof *x);
+        fill(&m, op->in[0], n, false);
+        if (op->in_count == 2)
+            fill(&m, op->in[1], n, true);
+        for (int64_t i = 0; i < elements; i++)
+            x[i] = (float)at(&m, op->in[0], i);
+        eval_launch(&m.memory, m.plan, &e->launches[l]);
+        for (int64_t first = 0; first < elements; first += n)
+            check_float8_row(&m, op, x + first, first, n);
+        seen++;
+    }
+    assert_int_equal(seen, 3 * 2 * (4 + 7)); /* forward, once more for backward, and backward */
+    made_free(&m);
+}
+
+static void test_float8(void **state) {
+    (void)state;
+    check_float8("precision.dtype=\"fp32\"");
+    check_float8("precision.dtype=\"bf16\"");
+    check_float8("precision.dtype=\"fp64\"");
 }
 
 /* Rounding a norm's result costs no launch. */
@@ -252,17 +399,46 @@ static void test_fused(void **state) {
     make(&m, "tests/golden/pretrain.toml", sets, 1);
     const PlanEntry *e = &m.plan->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < e->launch_count; i++)
-        alone += e->launches[i].op_count == 1 &&
+        alone += e->launches[i].op_count == 1 && !e->launches[i].ops[0]->recompute &&
                  e->launches[i].ops[0]->kind == OP_fake_quant_tokens;
     assert_int_equal(alone, 2); /* behind attention, a template */
     made_free(&m);
+}
+
+/* Readers, behind the op that makes the loss, of what was rounded before it. */
+static int kept_rounded(const Program *p) {
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    const Op *loss = graph_producer(graph, p->loss_of_micro_step);
+    int kept = 0;
+    for (int i = 0; i < loss->id; i++) {
+        bool rounds = op_is(graph->ops[i], TRAIT_AGAIN);
+        for (int k = loss->id; rounds && k < graph->op_count; k++)
+            kept += op_reads(graph->ops[k], graph->ops[i]->out[0]);
+    }
+    return kept;
+}
+
+/* Rounded values are not kept for backward, unless nothing is to be made again. */
+static void test_kept(void **state) {
+    (void)state;
+    for (int none = 0; none < 2; none++) {
+        Made m;
+        const char *const sets[] = {"qat.activation_dtype=\"int8\"", "qat.weight_dtype=\"int8\"",
+                                    "activation_checkpoint.mode=\"none\""};
+        make(&m, "tests/golden/pretrain.toml", sets, 2 + none);
+        assert_int_equal(kept_rounded(m.program), none ? 2 * (7 + 7) : 0);
+        made_free(&m);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_adapter),
+        cmocka_unit_test(test_export),
+        cmocka_unit_test(test_float8),
         cmocka_unit_test(test_fused),
+        cmocka_unit_test(test_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

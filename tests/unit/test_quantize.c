@@ -24,12 +24,14 @@ typedef struct {
     Program *program;
     Plan *plan;
     Memory memory;
+    const double *map; /* of codes */
 } Made;
 
 static void make(Made *m, const char *const *sets, int count) {
     *m = (Made){0};
     Spec *spec = spec_read(&m->arena, "tests/golden/qlora.toml", sets, count);
     m->program = model_build(&m->arena, spec);
+    m->map = spec->quantization.quant_type == QUANT_FP4 ? fp4_map(&m->arena) : nf4_map();
     passes_run(m->program, spec, NULL, NULL);
     m->plan = plan_new(m->program, spec, NULL);
     plan_launches(m->plan);
@@ -107,7 +109,7 @@ static double *check_absmax(const Made *m, const Param *param, int64_t size) {
     const Value *absmax2 = find(p, name, ".absmax2");
     double *decoded = calloc((size_t)blocks, sizeof *decoded), mean = 0, *whole = calloc((size_t)blocks, sizeof *whole);
     Arena arena = {0};
-    const double *map = dynamic_map(&arena);
+    const double *map = dynamic_map(&arena, true);
     for (int64_t b = 0; b < blocks; b++)
         mean += whole[b] = largest(m, param->weight, b * size, (b + 1) * size, 0);
     for (int64_t b = 0; b < blocks; b++) {
@@ -136,7 +138,7 @@ static void check_codes(const Made *m, const Param *param, int64_t size) {
         int64_t block = i / size;
         double absmax = largest(m, param->weight, block * size, (block + 1) * size, 0);
         int code = code_of(m, param->kept, i);
-        assert_nearest(nf4_map(), NF4_CODES, code, absmax ? at(m, param->weight, i) / absmax : 0);
+        assert_nearest(m->map, CODES_4BIT, code, absmax ? at(m, param->weight, i) / absmax : 0);
     }
 }
 
@@ -160,7 +162,7 @@ static void check_decoded(Made *m, const Op *op, int64_t size) {
     for (int64_t row = 0; row < value_rows(out); row++)
         for (int64_t col = 0; col < value_cols(out); col++) {
             int64_t i = row * value_cols(out) + col;
-            float w = (float)nf4_map()[code_of(m, param->kept, i)] * (float)absmax[i / size];
+            float w = (float)m->map[code_of(m, param->kept, i)] * (float)absmax[i / size];
             double found = at(m, out, value_index(out, row, col));
             double before = at(m, out, 0);
             assert_true(found == rounded(m, out, w));
@@ -184,10 +186,10 @@ static void check(const char *const *sets, int count, int64_t size) {
     assert_int_equal(kept, 3 * 7);
     const PlanEntry *step = &m.plan->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < step->launch_count; i++)
-        if (step->launches[i].ops[0]->kind == OP_decode_nf4) {
+        if (step->launches[i].ops[0]->kind == OP_decode_4bit) {
             eval_launch(&m.memory, m.plan, &step->launches[i]);
             for (int k = 0; k < step->launches[i].op_count; k++, decodes++)
-                if (step->launches[i].ops[k]->kind == OP_decode_nf4)
+                if (step->launches[i].ops[k]->kind == OP_decode_4bit)
                     check_decoded(&m, step->launches[i].ops[k], size);
         }
     /* Once for forward, and for backward but where nothing before it trains. */
@@ -199,6 +201,109 @@ static void test_double_quant(void **state) {
     (void)state;
     check((const char *const[]){"precision.dtype=\"bf16\""}, 1, 64);
     check((const char *const[]){"precision.dtype=\"fp64\""}, 1, 64);
+}
+
+static void test_fp4(void **state) {
+    (void)state;
+    check((const char *const[]){"quantization.quant_type=\"fp4\""}, 1, 64);
+}
+
+/* Above which magnitude a float of 4 bits is the next, and which zero is whose. */
+static void test_fp4_bounds(void **state) {
+    (void)state;
+    Arena arena = {0};
+    const double *bounds = fp4_bounds(&arena), *order = fp4_order(), *map = fp4_map(&arena);
+    static const struct {
+        float x;
+        int code;
+    } some[] = {{0, 0}, {-0.0f, 0}, {1e-45f, 0}, {-1e-45f, 8}, {0.00260417f, 0}, {-0.00260417f, 8},
+                {0.0859375f, 1}, {-0.0859375f, 9}, {0.0859376f, 6}, {-0.0859376f, 14},
+                {7 / 24.0f, 7}, {-7 / 24.0f, 15}, {0.2916667f, 4}, {-0.2916667f, 12}, {5 / 6.0f, 2}, {-5 / 6.0f, 10}, {1, 3}, {-1, 11}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        int below = 0;
+        for (int k = 0; k < CODES_4BIT - 1; k++)
+            below += (float)bounds[k] < some[i].x;
+        assert_int_equal((int)order[below], some[i].code);
+    }
+    for (int i = 1; i < CODES_4BIT; i++) {
+        assert_true(map[(int)order[i - 1]] <= map[(int)order[i]]);
+        assert_true(i == 1 || bounds[i - 2] < bounds[i - 1]);
+    }
+    arena_free(&arena);
+}
+
+/* Rows of integers: each within half a step of its weight, and decoded by its row's scale. */
+static void check_row(Made *m, const Param *param, int64_t row) {
+    const Value *w = param->weight, *half = find(m->program, w->name, ".half");
+    const Value *absmax = find(m->program, w->name, ".absmax");
+    int64_t cols = value_cols(w);
+    double most = 0;
+    for (int64_t i = row * cols; i < (row + 1) * cols; i++)
+        most = fmax(most, fabs(rounded(m, half, at(m, w, i))));
+    assert_true(at(m, absmax, row) == most);
+    for (int64_t i = row * cols; i < (row + 1) * cols; i++) {
+        double x = rounded(m, half, at(m, w, i)), code = at(m, param->kept, i);
+        float scale = most ? 127 * (1 / (float)most) : 0;
+        assert_true(code == rint((float)(x * (double)scale)));
+    }
+}
+
+static void check_decoded_rows(Made *m, const Op *op) {
+    const Value *out = op->out[0], *codes = op->in[0], *absmax = op->in[1];
+    for (int64_t row = 0; row < value_rows(out); row++)
+        for (int64_t col = 0; col < value_cols(out); col++) {
+            float w = (float)at(m, codes, value_index(codes, row, col)) * (float)at(m, absmax, row);
+            double found = at(m, out, value_index(out, row, col)), before = at(m, out, 0);
+            assert_true(found == rounded(m, out, w * (1 / 127.0f)));
+            memory_set(&m->memory, out, 0, before);
+        }
+}
+
+static void test_int8(void **state) {
+    (void)state;
+    Made m;
+    int kept = 0, decodes = 0;
+    make(&m, (const char *const[]){"quantization.quant_type=\"int8\""}, 1);
+    load(&m);
+    for (int i = 0; i < m.program->param_count; i++) {
+        const Param *param = &m.program->params[i];
+        if (!param->kept) continue;
+        for (int64_t row = 0; row < value_rows(param->weight); row++)
+            check_row(&m, param, row);
+        kept++;
+    }
+    assert_int_equal(kept, 3 * 7);
+    const PlanEntry *step = &m.plan->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < step->launch_count; i++)
+        for (int k = 0; k < step->launches[i].op_count; k++)
+            if (step->launches[i].ops[k]->kind == OP_decode_rows) {
+                eval_launch(&m.memory, m.plan, &step->launches[i]);
+                check_decoded_rows(&m, step->launches[i].ops[k]);
+                decodes++;
+            }
+    assert_true(decodes > kept && decodes <= 2 * kept);
+    made_free(&m);
+}
+
+/* Backward reads what forward decoded, adapted or not, and nothing else is decoded in its place. */
+static void test_kept_for_backward(void **state) {
+    (void)state;
+    for (int bordered = 0; bordered < 2; bordered++) {
+        Made m;
+        int decodes = 0;
+        const char *const sets[] = {"quantization.keep_decoded=true",
+                                    bordered ? "compile.bordered=true" : "compile.bordered=false"};
+        make(&m, sets, 2);
+        const Graph *step = &m.program->entry[ENTRY_MICRO_STEP];
+        for (int i = 0; i < step->op_count; i++)
+            decodes += step->ops[i]->kind == OP_decode_4bit;
+        assert_int_equal(decodes, 3 * 7);
+        plan_memory(m.plan);
+        plan_check(m.plan);
+        assert_int_equal(plan_decoded(m.plan).again, 0);
+        assert_true(plan_decoded(m.plan).kept > 2 * 7);
+        made_free(&m);
+    }
 }
 
 /* 300 blocks, and so a last block of 44 of them. */
@@ -242,12 +347,23 @@ static void test_frozen_bytes(void **state) {
 static void test_dynamic_map(void **state) {
     (void)state;
     Arena arena = {0};
-    const double *map = dynamic_map(&arena);
+    const double *map = dynamic_map(&arena, true);
     assert_true((float)map[0] == -0.992968738079071f && map[255] == 1);
     assert_true(map[127] == 0 && (float)map[128] == 5.500000384017767e-07f);
     assert_true((float)map[18] == -0.7398437261581421f && (float)map[20] == -0.7117187976837158f);
     for (int i = 1; i < DYNAMIC_CODES; i++)
         assert_true(map[i - 1] < map[i]);
+    const double *positive = dynamic_map(&arena, false);
+    static const struct {
+        int code;
+        float number;
+    } some[] = {{0, 0},          {1, 3.2500003e-07f}, {2, 7.7499999e-07f}, {3, 2.12499981e-06f},
+                {100, 0.0627343804f}, {128, 0.110546872f}, {200, 0.616796851f},
+                {254, 0.996484399f}, {255, 1}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        assert_true((float)positive[some[i].code] == some[i].number);
+    for (int i = 1; i < DYNAMIC_CODES; i++)
+        assert_true(positive[i - 1] < positive[i]);
     arena_free(&arena);
 }
 
@@ -255,7 +371,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_double_quant),  cmocka_unit_test(test_last_block_is_shorter),
         cmocka_unit_test(test_single_quant),  cmocka_unit_test(test_frozen_bytes),
-        cmocka_unit_test(test_dynamic_map),
+        cmocka_unit_test(test_fp4),           cmocka_unit_test(test_fp4_bounds),
+        cmocka_unit_test(test_kept_for_backward),
+        cmocka_unit_test(test_int8),          cmocka_unit_test(test_dynamic_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

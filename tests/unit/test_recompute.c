@@ -66,6 +66,7 @@ static Plan *plan_of(const Made *m) {
     return plan;
 }
 
+#define AUTO "activation_checkpoint.mode=auto"
 #define NONE "activation_checkpoint.mode=none"
 #define FULL "activation_checkpoint.mode=full"
 #define LORA "training.task=sft", "adapter.type=lora", "adapter.r=4", "adapter.lora_dropout=0.1"
@@ -162,10 +163,10 @@ static void test_the_end_of_forward_stays(void **state) {
 
 static void test_every_choice_is_sound(void **state) {
     (void)state;
-    const char *const sets[] = {LORA, NONE, "compile.head_chunk_tokens=48"};
+    const char *const sets[] = {LORA, AUTO, "compile.head_chunk_tokens=48"};
     Made m = make(sets, COUNT(sets));
     char *before = text_of(m.program);
-    Recomputation *r = recompute_new(m.program);
+    Recomputation *r = recompute_new(m.program, m.spec);
     recompute_rank(r, m.device);
     assert_true(recompute_choices(r) > 20);
     int64_t none = 0, least = INT64_MAX;
@@ -184,9 +185,9 @@ static void test_every_choice_is_sound(void **state) {
 
 static void test_cheapest_first(void **state) {
     (void)state;
-    const char *const sets[] = {LORA, NONE};
+    const char *const sets[] = {LORA, AUTO};
     Made m = make(sets, COUNT(sets));
-    Recomputation *r = recompute_new(m.program);
+    Recomputation *r = recompute_new(m.program, m.spec);
     recompute_rank(r, m.device);
     for (int i = 0; i < r->candidate_count; i++)
         r->keep[r->candidates[i]] = true;
@@ -217,7 +218,7 @@ static void test_overwritten_operands_are_respected(void **state) {
     Value *d = op_add(p, g, OP_mul, "d", (Value *[]){over, c}, 2, (Attr){0}, (Pos){0})->out[0];
     Value *column = op_add(p, g, OP_sum_squares, "s", &d, 1, (Attr){0}, (Pos){0})->out[0];
     p->loss_of_micro_step = op_add(p, g, OP_sum, "loss", &column, 1, (Attr){0}, (Pos){0})->out[0];
-    Recomputation *r = recompute_new(p);
+    Recomputation *r = recompute_new(p, &(Spec){0});
     assert_true(r->repeatable[a->storage->id]);
     assert_false(r->repeatable[b->storage->id]);
     assert_true(r->repeatable[c->storage->id]);

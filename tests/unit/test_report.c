@@ -15,14 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/comm.h"
-#include "runtime/data.h"
-#include "runtime/driver.h"
-#include "runtime/dynlib.h"
-#include "runtime/profile.h"
-#include "runtime/report.h"
-#include "runtime/report_ranks.h"
-#include "tests/unit/no_device.h"
+#include "runtime/base/dynlib.h"
+#include "runtime/comm/comm.h"
+#include "runtime/data/data.h"
+#include "runtime/device/driver.h"
+#include "runtime/params/params.h"
+#include "runtime/report/profile.h"
+#include "runtime/report/report.h"
+#include "runtime/report/report_ranks.h"
 
 /* ---- a driver, a loader and a CUPTI ---------------------------------------------------------- */
 
@@ -43,23 +43,6 @@ const LoaderFacts *loader_facts(const Loader *loader) {
 double rt_learning_rate(const RtTraining *training, int64_t step) {
     (void)training;
     return 0.5 / (double)(step + 1);
-}
-
-void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
-    (void)rt, (void)offset, (void)bytes, (void)host;
-    fail();
-}
-
-void param_read(Rt *rt, const RtParam *param, void *host) {
-    (void)rt, (void)param, (void)host;
-    fail();
-}
-
-void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host) {
-    (void)rt;
-    (void)param;
-    (void)offset;
-    (void)host;
 }
 
 /* The other rank is slower, its calls are shorter. */

@@ -1,6 +1,6 @@
 /* Tests of the runtime's parts that need no device: element types, schedules, first values. */
-#include "runtime/mesh.h"
-#include "runtime/params.h"
+#include "runtime/comm/mesh.h"
+#include "runtime/params/params.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
  * test_safetensors.c - what is written reads back; what is damaged is refused with its reason.
  */
-#include "runtime/safetensors.h"
+#include "runtime/files/safetensors.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -298,7 +298,7 @@ static void test_extends(void **state) {
     const Spec *spec = read_plain("plain_variant.toml");
     assert_string_equal(spec->name, "plain_variant");
     assert_int_equal(spec->training.steps, 3);
-    assert_int_equal(spec->adapter.r, 4); /* inherited, so no complaint */
+    /* inherited, so no complaint */
     assert_true(spec->origin[KEY_adapter_r].inherited);
     assert_false(spec->in_vain[KEY_adapter_r]);
     assert_string_equal(spec_pos(spec, KEY_adapter_r).file, "origin.toml");
@@ -344,6 +344,18 @@ static void test_hash_ignores_what_has_no_effect(void **state) {
                            "[adapter]\ntype = \"none\"\n");
     write_spec("plain.toml", "[job]\nname = \"x\"\n", "", "");
     assert_string_equal(read_plain("off.toml")->sha256, read_plain("plain.toml")->sha256);
+}
+
+/* Nobody who reads a value has to ask whether it counts. */
+static void test_forgets_what_has_no_effect(void **state) {
+    (void)state;
+    write_spec("modules.toml", "", "", "[adapter]\ntype = \"lora\"\nr = 4\n"
+                                       "modules_to_save = [\"lm_head\"]\n");
+    write_text("no_adapter.toml", "extends = \"modules.toml\"\n[adapter]\ntype = \"none\"\n");
+    const Spec *spec = read_plain("no_adapter.toml");
+    assert_int_equal(spec->adapter.modules_to_save.count, 0);
+    assert_int_not_equal(spec->adapter.r, 4);
+    assert_true(spec->origin[KEY_adapter_r].inherited);
 }
 
 static void test_print_reads_back(void **state) {
@@ -599,6 +611,7 @@ int main(void) {
         TEST(test_in_vain),
         TEST(test_hash),
         TEST(test_hash_ignores_what_has_no_effect),
+        TEST(test_forgets_what_has_no_effect),
         TEST(test_print_reads_back),
         TEST(test_reference_has_every_key),
         TEST(test_config_json),

@@ -214,22 +214,23 @@ static void test_the_run_is_in_order(void **state) {
     (void)state;
     const char *const sets[] = {lora, all_linear, "adapter.r=4"};
     Program *p = made("train_state", sets, 3);
-    const TrainState *s = &p->train;
+    const TrainKind *own = &p->train.kinds[0], *whole = &p->train.kinds[1];
     int64_t shard = 0, partial = 0;
     for (int i = 0; i < p->param_count; i++) {
         const Param *of = &p->params[i];
         if (!value_trains(of->weight))
             continue;
         int64_t row = of->gradient->offset / TRAIN_COLS;
-        assert_true(of->shard ? row < s->shard_rows : row >= s->shard_rows);
+        assert_true(of->shard ? row < own->rows : row >= whole->first);
         shard += of->shard ? rows_of(value_elements(of->weight)) : 0;
         partial += of->partial ? rows_of(value_elements(of->weight)) : 0;
     }
-    assert_int_equal(s->shard_rows, shard);
-    assert_int_equal(s->partial_rows, partial);
-    assert_int_equal(value_rows(s->gradient), shard + partial);
-    assert_int_equal(s->shard, GROUP_TENSOR);
-    assert_int_equal(s->partial, GROUP_TENSOR);
+    assert_int_equal(p->train.kind_count, 2);
+    assert_int_equal(own->rows, shard);
+    assert_int_equal(whole->rows, partial);
+    assert_int_equal(value_rows(p->train.gradient), shard + partial);
+    assert_int_equal(own->shard, GROUP_TENSOR);
+    assert_int_equal(whole->partial, GROUP_TENSOR);
 }
 
 /* Bordered linears are as many products as on one card, forward and backward. */

@@ -33,15 +33,19 @@
 #define MODEL_NORM_WEIGHT 9984ul /* bf16 [32], frozen model.norm.weight */
 #define LM_HEAD_WEIGHT 10240ul /* bf16 [64, 32], frozen lm_head.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED 14336ul /* bf16 [88, 56], frozen model.layers.0.self_attn.q_k_v_proj.bordered */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [32, 32] of rows of 56, model.layers.0.self_attn.q_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56], model.layers.0.self_attn.q_k_v_proj.bordered.W|sB */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3584ul) /* bf16 [16, 32] of rows of 56, model.layers.0.self_attn.k_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5376ul) /* bf16 [16, 32] of rows of 56, model.layers.0.self_attn.v_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5472ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32] of rows of 56, model.layers.0.self_attn.q_k_v_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.k_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.v_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED 24320ul /* bf16 [40, 40], frozen model.layers.0.self_attn.o_proj.bordered */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn.o_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_A MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40, model.layers.0.self_attn.o_proj.bordered.W;A */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40], model.layers.0.self_attn.o_proj.bordered.W|sB */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.bordered.sB */
@@ -49,15 +53,18 @@
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32] of rows of 40, model.layers.0.self_attn.o_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [4, 32] of rows of 40, model.layers.0.self_attn.o_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED 27648ul /* bf16 [112, 48], frozen model.layers.0.mlp.gate_up_proj.bordered */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [48, 32] of rows of 48, model.layers.0.mlp.gate_proj.weight */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.W;A */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48], model.layers.0.mlp.gate_up_proj.bordered.W|sB */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.sB */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4608ul) /* bf16 [48, 32] of rows of 48, model.layers.0.mlp.up_proj.weight */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4688ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_B.border */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.A */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.gate_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.up_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 38400ul /* bf16 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.down_proj.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.W;A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 56], model.layers.0.mlp.down_proj.bordered.W|sB */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.bordered.sB */
@@ -200,6 +207,13 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [88, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.W;A */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32] of rows of 56, model.layers.*.self_attn.q_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32] of rows of 56, model.layers.*.self_attn.k_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32] of rows of 56, model.layers.*.self_attn.v_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn.o_proj.weight */
+#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32] of rows of 48, model.layers.*.mlp.gate_proj.weight */
+#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32] of rows of 48, model.layers.*.mlp.up_proj.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 48] of rows of 56, model.layers.*.mlp.down_proj.weight */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
@@ -249,8 +263,50 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation model.norm */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation loss.rows */
-#define LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32], activation model.layers.0.self_attn.k_proj.delta */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32], activation model.layers.0.self_attn.v_proj.delta */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj.delta */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32], activation model.layers.0.mlp.gate_proj.delta */
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32], activation model.layers.0.mlp.up_proj.delta */
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.0.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation model.layers.0.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32], activation model.layers.1.self_attn.k_proj.delta */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32], activation model.layers.1.self_attn.v_proj.delta */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj.delta */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32], activation model.layers.1.mlp.gate_proj.delta */
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32], activation model.layers.1.mlp.gate_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32], activation model.layers.1.mlp.up_proj.delta */
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32], activation model.layers.1.mlp.up_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.1.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation model.layers.1.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32], activation model.layers.2.self_attn.k_proj.delta */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32], activation model.layers.2.self_attn.v_proj.delta */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.2.self_attn.o_proj.delta */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32], activation model.layers.2.mlp.gate_proj.delta */
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32], activation model.layers.2.mlp.gate_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32], activation model.layers.2.mlp.up_proj.delta */
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.2.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation model.layers.2.mlp.down_proj.merged */
 #define LM_HEAD_GRAD 25600ul /* bf16 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 25600ul /* bf16 [32, 48], activation model.layers.2.mlp.act.grad */
@@ -518,6 +574,7 @@ enum {
     MICRO_STEP_OUTPUTS = 162,
     UPDATE_OUTPUTS = 55,
     EVALUATE_OUTPUTS = 57,
+    MERGE_OUTPUTS = 42,
 };
 
 extern const RtParam params[PARAMS];
@@ -526,5 +583,6 @@ extern const RtOutput load_outputs[LOAD_OUTPUTS];
 extern const RtOutput micro_step_outputs[MICRO_STEP_OUTPUTS];
 extern const RtOutput update_outputs[UPDATE_OUTPUTS];
 extern const RtOutput evaluate_outputs[EVALUATE_OUTPUTS];
+extern const RtOutput merge_outputs[MERGE_OUTPUTS];
 
 #endif

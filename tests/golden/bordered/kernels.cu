@@ -1,4 +1,4 @@
-/* The 39 kernels of bordered.
+/* The 44 kernels of bordered.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -1543,4 +1543,98 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
         loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
     if (lane == 0)
         loss_rows_lse[row] = lse;
+}
+
+/* add over [32, 32]
+ * from adapter.r; 8192 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_32x32(
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_q_proj_delta,
+    __nv_bfloat16 *__restrict__ self_attn_q_proj_merged) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 56 + col);
+    const Vec<float, 4> self_attn_q_proj_delta_v = load_vec<4>(self_attn_q_proj_delta + i);
+    Vec<__nv_bfloat16, 4> self_attn_q_proj_merged_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        self_attn_q_proj_merged_v[j] =
+            convert<__nv_bfloat16>(convert<float>(weight_v[j]) + self_attn_q_proj_delta_v[j]);
+    }
+    store_vec(self_attn_q_proj_merged + i, self_attn_q_proj_merged_v);
+}
+
+/* add over [16, 32]
+ * from adapter.r; 4096 bytes, 512 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) add_16x32(
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_k_proj_delta,
+    __nv_bfloat16 *__restrict__ self_attn_k_proj_merged) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 56 + col);
+    const Vec<float, 4> self_attn_k_proj_delta_v = load_vec<4>(self_attn_k_proj_delta + i);
+    Vec<__nv_bfloat16, 4> self_attn_k_proj_merged_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        self_attn_k_proj_merged_v[j] =
+            convert<__nv_bfloat16>(convert<float>(weight_v[j]) + self_attn_k_proj_delta_v[j]);
+    }
+    store_vec(self_attn_k_proj_merged + i, self_attn_k_proj_merged_v);
+}
+
+/* add over [32, 32]
+ * from adapter.r; 8192 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_32x32_v2(
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_o_proj_delta,
+    __nv_bfloat16 *__restrict__ self_attn_o_proj_merged) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 40 + col);
+    const Vec<float, 4> self_attn_o_proj_delta_v = load_vec<4>(self_attn_o_proj_delta + i);
+    Vec<__nv_bfloat16, 4> self_attn_o_proj_merged_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        self_attn_o_proj_merged_v[j] =
+            convert<__nv_bfloat16>(convert<float>(weight_v[j]) + self_attn_o_proj_delta_v[j]);
+    }
+    store_vec(self_attn_o_proj_merged + i, self_attn_o_proj_merged_v);
+}
+
+/* add over [48, 32]
+ * from adapter.r; 12288 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_48x32(
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ gate_proj_delta,
+    __nv_bfloat16 *__restrict__ gate_proj_merged) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const int row = i / 32, col = i % 32;
+    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 48 + col);
+    const Vec<float, 4> gate_proj_delta_v = load_vec<4>(gate_proj_delta + i);
+    Vec<__nv_bfloat16, 4> gate_proj_merged_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        gate_proj_merged_v[j] =
+            convert<__nv_bfloat16>(convert<float>(weight_v[j]) + gate_proj_delta_v[j]);
+    }
+    store_vec(gate_proj_merged + i, gate_proj_merged_v);
+}
+
+/* add over [32, 48]
+ * from adapter.r; 12288 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_32x48(
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ down_proj_delta,
+    __nv_bfloat16 *__restrict__ down_proj_merged) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const int row = i / 48, col = i % 48;
+    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 56 + col);
+    const Vec<float, 4> down_proj_delta_v = load_vec<4>(down_proj_delta + i);
+    Vec<__nv_bfloat16, 4> down_proj_merged_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        down_proj_merged_v[j] =
+            convert<__nv_bfloat16>(convert<float>(weight_v[j]) + down_proj_delta_v[j]);
+    }
+    store_vec(down_proj_merged + i, down_proj_merged_v);
 }

@@ -60,17 +60,17 @@
 #define EVALUATE_IMAGES 0ul /* f32 [576, 1], activation images */
 #define EVALUATE_RELU1 19200ul /* f32 [400, 8], activation relu1 */
 #define EVALUATE_CONV2_BIASED 0ul /* f32 [400, 12], activation conv2.biased */
-#define MAX_POOL1 19200ul /* f32 [100, 12], activation max_pool1 */
+#define EVALUATE_MAX_POOL1 19200ul /* f32 [100, 12], activation max_pool1 */
 #define EVALUATE_MAX_POOL1_ARGMAX 24064ul /* u8 [100, 12], activation max_pool1.argmax */
 #define EVALUATE_FC1 0ul /* f32 [4, 16], activation fc1 */
 #define EVALUATE_RELU2 256ul /* f32 [4, 16], activation relu2 */
 #define EVALUATE_FC2 0ul /* f32 [4, 6], activation fc2 */
 #define EVALUATE_LOSS_ROWS 256ul /* f32 [4, 1], activation loss.rows */
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
-#define HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
-#define HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
-#define TOP1 0ul /* f32 [1], activation top1 */
-#define TOP5 0ul /* f32 [1], activation top5 */
+#define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
+#define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
+#define EVALUATE_TOP1 0ul /* f32 [1], activation top1 */
+#define EVALUATE_TOP5 0ul /* f32 [1], activation top5 */
 #define FC2_BIASED_GRAD 38912ul /* f32 [4, 6], activation fc2.biased.grad */
 #define RELU2_GRAD 38144ul /* f32 [4, 16], activation relu2.grad */
 #define FC1_BIASED_GRAD 38656ul /* f32 [4, 16], activation fc1.biased.grad */

@@ -324,7 +324,7 @@ static void evaluate(Rt *rt) {
         &conv2_bias, &biased);
 
     /* max_pool1 */
-    RtPtr max_pool1 = rt_scratch(rt, MAX_POOL1); /* f32 [100, 12] */
+    RtPtr max_pool1 = rt_scratch(rt, EVALUATE_MAX_POOL1); /* f32 [100, 12] */
     RtPtr argmax = rt_scratch(rt, EVALUATE_MAX_POOL1_ARGMAX); /* u8 [100, 12] */
     RT_LAUNCH(rt, K_max_pool2d_100x12, RT_GRID(2, 1, 1), &biased, &max_pool1, &argmax);
 
@@ -348,8 +348,8 @@ static void evaluate(Rt *rt) {
     RtPtr labels = rt_input(rt, LABELS); /* i32 [4, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [4, 1] */
-    RtPtr hits_top1 = rt_scratch(rt, HITS_TOP1); /* f32 [4, 1] */
-    RtPtr hits_top5 = rt_scratch(rt, HITS_TOP5); /* f32 [4, 1] */
+    RtPtr hits_top1 = rt_scratch(rt, EVALUATE_HITS_TOP1); /* f32 [4, 1] */
+    RtPtr hits_top5 = rt_scratch(rt, EVALUATE_HITS_TOP5); /* f32 [4, 1] */
     RT_LAUNCH(rt, K_add_bias_cross_entropy_topk_hits_4x6, RT_GRID(1, 1, 1), &fc2, &fc2_bias,
         &labels, &loss_weight, &rows, &hits_top1, &hits_top5);
 
@@ -362,7 +362,7 @@ static void evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add, RT_GRID(1, 1, 1), &eval_loss, &loss);
 
     /* top1 */
-    RtPtr top1 = rt_scratch(rt, TOP1); /* f32 [1] */
+    RtPtr top1 = rt_scratch(rt, EVALUATE_TOP1); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_4, RT_GRID(1, 1, 1), &hits_top1, &top1);
 
     /* eval_top1 */
@@ -370,7 +370,7 @@ static void evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_add, RT_GRID(1, 1, 1), &eval_top1, &top1);
 
     /* top5 */
-    RtPtr top5 = rt_scratch(rt, TOP5); /* f32 [1] */
+    RtPtr top5 = rt_scratch(rt, EVALUATE_TOP5); /* f32 [1] */
     RT_LAUNCH(rt, K_sum_4, RT_GRID(1, 1, 1), &hits_top5, &top5);
 
     /* eval_top5 */

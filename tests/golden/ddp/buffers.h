@@ -153,7 +153,7 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation model.norm */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation loss.rows */
-#define LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */

@@ -207,7 +207,7 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation model.norm */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation loss.rows */
-#define LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A 145408ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A 145920ul /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A */
@@ -221,6 +221,18 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A 4096ul /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A 12288ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A 4096ul /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.0.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48], activation model.layers.0.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.1.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48], activation model.layers.1.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.2.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48], activation model.layers.2.mlp.down_proj.merged */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation model.layers.2.mlp_residual.grad */
@@ -321,6 +333,7 @@ enum {
     MICRO_STEP_OUTPUTS = 144,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 66,
+    MERGE_OUTPUTS = 12,
 };
 
 extern const RtParam params[PARAMS];
@@ -329,5 +342,6 @@ extern const RtOutput load_outputs[LOAD_OUTPUTS];
 extern const RtOutput micro_step_outputs[MICRO_STEP_OUTPUTS];
 extern const RtOutput update_outputs[UPDATE_OUTPUTS];
 extern const RtOutput evaluate_outputs[EVALUATE_OUTPUTS];
+extern const RtOutput merge_outputs[MERGE_OUTPUTS];
 
 #endif

@@ -71,10 +71,10 @@
 #define EVALUATE_FC2 256ul /* f32 [4, 6], activation fc2 */
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], activation loss.rows */
 #define EVALUATE_LOSS 256ul /* f32 [1], activation loss */
-#define HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
-#define HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
-#define TOP1 0ul /* f32 [1], activation top1 */
-#define TOP5 0ul /* f32 [1], activation top5 */
+#define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
+#define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
+#define EVALUATE_TOP1 0ul /* f32 [1], activation top1 */
+#define EVALUATE_TOP5 0ul /* f32 [1], activation top5 */
 #define FC2_BIASED_GRAD 5632ul /* f32 [4, 6], activation fc2.biased.grad */
 #define RELU2_GRAD 4864ul /* f32 [4, 16], activation relu2.grad */
 #define FC1_BIASED_GRAD 5376ul /* f32 [4, 16], activation fc1.biased.grad */

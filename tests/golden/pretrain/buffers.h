@@ -161,7 +161,7 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation model.norm */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation loss.rows */
-#define LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation model.norm.grad */
@@ -201,6 +201,8 @@
 #define MODEL_EMBED_TOKENS_GRAD 0ul /* bf16 [32, 32], activation model.embed_tokens.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 2048ul /* i64 [32, 1], activation model.embed_tokens.weight.grad.keys */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 2304ul /* f32 [1, 32], activation model.embed_tokens.weight.grad.partial */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
@@ -244,7 +246,7 @@ enum {
     PARAMS = 20,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 106,
+    MICRO_STEP_OUTPUTS = 108,
     UPDATE_OUTPUTS = 14,
     EVALUATE_OUTPUTS = 38,
 };

@@ -1,4 +1,4 @@
-/* The 27 kernels of pretrain.
+/* The 29 kernels of pretrain.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -252,6 +252,49 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
         const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
         if (place < places && d < columns)
             store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
+    }
+}
+
+static __device__ __forceinline__ int64_t embedding_key(int id, int64_t place) {
+    return id * (int64_t{1} << 32) + place;
+}
+
+static __device__ __forceinline__ int embedding_id(int64_t key) {
+    return static_cast<int>(key >> 32);
+}
+
+/* How many keys of a sorted run are below `key`; the length is a power of two. */
+static __device__ __forceinline__ int embedding_below(const int64_t *run, int length, int64_t key) {
+    int below = 0;
+    for (int step = length / 2; step > 0; step /= 2)
+        if (run[below + step - 1] < key)
+            below += step;
+    return below + (run[below] < key);
+}
+
+/* Adds the rows of dy whose keys lie from `first` to before `end` and are the id's, in that order; a few
+ * are on their way at once. */
+template <class A, class T, int VECTOR>
+static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const int64_t *keys,
+                                                     int first, int end, int id, const T *dy,
+                                                     int64_t stride) {
+    constexpr int AT_ONCE = 4;
+    bool own[AT_ONCE] = {true, true, true, true};
+    for (int place = first; place < end && own[AT_ONCE - 1]; place += AT_ONCE) {
+        Vec<T, VECTOR> rows[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t key = place + i < end ? keys[place + i] : -1;
+            own[i] = embedding_id(key) == id;
+            if (own[i])
+                rows[i] = load_vec<VECTOR>(dy + static_cast<uint32_t>(key) * stride);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++)
+                if (own[i])
+                    sums[v] += convert<A>(rows[i][v]);
     }
 }
 
@@ -951,57 +994,99 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
 }
 
-/* embedding_grad (embedding_grad of embedding_grad.cu)
- * from model.vocab_size; 34816 bytes, 1024 FLOPs a launch */
+/* embedding_grad (sort_places of embedding_grad.cu)
+ * from model.vocab_size; 384 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) embedding_sort_32x32(
+    const int *__restrict__ ids, int64_t *__restrict__ keys) {
+    constexpr int TOKENS = 32, TILE = 32;
+    constexpr int THREADS = 32, PAST = 0x7fffffff; /* behind all ids */
+    SHARED int64_t sorted[2][TILE];
+
+    const int base = blockIdx.x * TILE;
+    for (int slot = threadIdx.x; slot < TILE; slot += THREADS)
+        sorted[0][slot] = embedding_key(base + slot < TOKENS ? ids[base + slot] : PAST, base + slot);
+    __syncthreads();
+    int from = 0;
+    for (int run = 1; run < TILE; run *= 2, from ^= 1) {
+        for (int slot = threadIdx.x; slot < TILE; slot += THREADS) {
+            const int64_t key = sorted[from][slot];
+            const int pair = slot & ~(2 * run - 1), other = (slot ^ run) & ~(run - 1);
+            const int below = embedding_below(sorted[from] + other, run, key);
+            sorted[from ^ 1][pair + (slot & (run - 1)) + below] = key;
+        }
+        __syncthreads();
+    }
+    for (int slot = threadIdx.x; slot < TILE; slot += THREADS)
+        keys[base + slot] = sorted[from][slot];
+}
+
+/* embedding_grad (run_parts of embedding_grad.cu)
+ * from model.vocab_size; 12416 bytes, 32 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_32x32(
+    const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
+    float *__restrict__ partial) {
+    using A = float;
+    constexpr int TOKENS = 32, COUNT = 32;
+    constexpr int HIDDEN = 32, CHUNK = 32;
+    constexpr int64_t DY_STRIDE = 32;
+    constexpr int THREADS = 128, VECTOR = 1;
+
+    /* Of each `chunk` sorted places at most one is where a run's second or later chunk begins. */
+    const int window = (blockIdx.x * THREADS + threadIdx.x) / 32, at = window * CHUNK;
+    const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
+    if (at >= TOKENS || column >= HIDDEN)
+        return;
+    const int id = embedding_id(keys[at]);
+    if (id < 0)
+        return;
+    const int start = embedding_below(keys, COUNT, embedding_key(id, 0));
+    const int first = start + (at - start + CHUNK - 1) / CHUNK * CHUNK;
+    if (first == start || first >= TOKENS || embedding_id(keys[first]) != id)
+        return;
+    const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
+    Vec<A, VECTOR> sums = {};
+    embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
+    store_vec(partial + static_cast<int64_t>(window) * HIDDEN + column, sums);
+}
+
+/* embedding_grad (run_sums of embedding_grad.cu)
+ * from model.vocab_size; 76160 bytes, 1024 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
-    const __nv_bfloat16 *__restrict__ dy, const int *__restrict__ ids,
-    float *__restrict__ dw) {
+    const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
+    const float *__restrict__ partial, float *__restrict__ dw) {
     using A = float;
     using G = float;
     constexpr int TOKENS = 32, HIDDEN = 32;
+    constexpr int CHUNK = 32;
     constexpr int64_t DY_STRIDE = 32;
-    constexpr int THREADS = 128, COLUMNS = 1;
+    constexpr int THREADS = 128, VECTOR = 1;
     constexpr bool ACCUMULATE = true;
-    constexpr int SHARE = 8, WINDOW = THREADS * SHARE; /* places a thread, a block looks at, at a time */
-    SHARED int found[THREADS];  /* by thread: places of our token in its share of the window */
-    SHARED int matches[WINDOW]; /* these places, in order */
 
-    const int own = blockIdx.x, id = ids[own], thread = threadIdx.x;
-    A sums[COLUMNS] = {};
-    for (int base = 0; base < TOKENS; base += WINDOW) {
-        int count = 0;
-        const int first = base + thread * SHARE;
-        for (int place = first; place < first + SHARE && place < TOKENS; place++)
-            count += ids[place] == id;
-        found[thread] = count;
-        __syncthreads();
-        int slot = 0, total = 0;
-        for (int other = 0; other < THREADS; other++) {
-            slot += other < thread ? found[other] : 0;
-            total += found[other];
-        }
-        for (int place = first; place < first + SHARE && place < TOKENS; place++)
-            if (ids[place] == id)
-                matches[slot++] = place;
-        __syncthreads();
-        if (base + WINDOW <= own ? total > 0 : base <= own && matches[0] != own)
-            return; /* an earlier place sums this token */
-        for (int i = 0; i < total; i++)
+    const int first = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
+    if (first >= TOKENS || column >= HIDDEN)
+        return;
+    const int id = embedding_id(keys[first]);
+    if (id < 0 || (first > 0 && embedding_id(keys[first - 1]) == id))
+        return; /* not where a run begins */
+    const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
+    Vec<A, VECTOR> sums = {};
+    embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
+    for (int next = first + CHUNK; next < TOKENS && embedding_id(keys[next]) == id; next += CHUNK) {
+        const A *chunk = partial + static_cast<int64_t>(next / CHUNK) * HIDDEN + column;
+        const Vec<A, VECTOR> more = load_vec<VECTOR>(chunk);
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) {
-                const int column = (blockIdx.y * COLUMNS + c) * THREADS + thread;
-                if (column < HIDDEN)
-                    sums[c] += convert<A>(dy[matches[i] * DY_STRIDE + column]);
-            }
+        for (int v = 0; v < VECTOR; v++)
+            sums[v] += more[v];
     }
+    G *row = dw + static_cast<int64_t>(id) * HIDDEN + column;
+    if (ACCUMULATE) {
+        const Vec<A, VECTOR> old = convert_vec<A>(load_vec<VECTOR>(row));
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c++) {
-        const int column = (blockIdx.y * COLUMNS + c) * THREADS + thread;
-        if (column < HIDDEN) {
-            G *at = dw + static_cast<int64_t>(id) * HIDDEN + column;
-            *at = convert<G>(ACCUMULATE ? convert<A>(*at) + sums[c] : sums[c]);
-        }
+        for (int v = 0; v < VECTOR; v++)
+            sums[v] = old[v] + sums[v];
     }
+    store_vec(row, convert_vec<G>(sums));
 }
 
 /* sum_squares over [rows, 1024]

@@ -156,14 +156,6 @@
 #define EXP_AVG_SQ 223488ul /* f32 [12, 1024], optimizer exp_avg_sq */
 
 /* By number: what lies at even distances. */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER + (i) * 2304ul) /* bf16 [4, 32], model.layers.*.self_attn.q_proj.lora_A.border */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER + (i) * 2304ul) /* bf16 [32, 4] of rows of 8, model.layers.*.self_attn.q_proj.lora_B.border */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.master */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER + (i) * 2304ul) /* bf16 [4, 48], model.layers.*.mlp.down_proj.lora_A.border */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER + (i) * 2304ul) /* bf16 [32, 4] of rows of 8, model.layers.*.mlp.down_proj.lora_B.border */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [16, 16], model.layers.*.self_attn.k_proj.weight.codes */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], model.layers.*.self_attn.k_proj.weight.absmax_offset */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], model.layers.*.self_attn.k_proj.weight.absmax2 */
@@ -192,6 +184,14 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], model.layers.*.mlp.down_proj.weight.absmax_offset */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], model.layers.*.mlp.down_proj.weight.absmax2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [24, 1], model.layers.*.mlp.down_proj.weight.absmax */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER + (i) * 2304ul) /* bf16 [4, 32], model.layers.*.self_attn.q_proj.lora_A.border */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER + (i) * 2304ul) /* bf16 [32, 4] of rows of 8, model.layers.*.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.master */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER + (i) * 2304ul) /* bf16 [4, 48], model.layers.*.mlp.down_proj.lora_A.border */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER + (i) * 2304ul) /* bf16 [32, 4] of rows of 8, model.layers.*.mlp.down_proj.lora_B.border */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW + (i) * 2304ul) /* bf16 [8, 32], model.layers.*.self_attn.q_proj.bordered.A */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT + (i) * 2304ul) /* bf16 [32, 8], model.layers.*.self_attn.q_proj.y.weight_decoded.right */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32], model.layers.*.post_attention_layernorm.weight */
@@ -297,8 +297,35 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation model.norm */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation loss.rows */
-#define LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.base */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.base */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.base */
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.base */
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.base */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.0.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation model.layers.0.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.base */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.base */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.base */
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32], activation model.layers.1.mlp.gate_proj.base */
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32], activation model.layers.1.mlp.up_proj.base */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.1.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation model.layers.1.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj.delta */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.base */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.base */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.base */
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32], activation model.layers.2.mlp.gate_proj.base */
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.base */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.2.mlp.down_proj.delta */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation model.layers.2.mlp.down_proj.merged */
 #define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 15360ul /* bf16 [32, 48], activation model.layers.2.mlp.act.grad */
@@ -481,6 +508,27 @@
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.y.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.down_proj.weight.decoded */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.y.weight_decoded.right */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.merged.weight_decoded */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48], activation model.layers.0.mlp.down_proj.merged.weight_decoded */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.merged.weight_decoded */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation model.layers.1.mlp.gate_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation model.layers.1.mlp.up_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48], activation model.layers.1.mlp.down_proj.merged.weight_decoded */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_proj.merged.weight_decoded */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation model.layers.2.mlp.gate_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.base.weight_decoded */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48], activation model.layers.2.mlp.down_proj.merged.weight_decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT /* bf16 [256, 1] of rows of 2, model.layers.0.self_attn.k_proj.weight.even */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + 2ul) /* bf16 [256, 1] of rows of 2, model.layers.0.self_attn.k_proj.weight.odd */
@@ -624,6 +672,7 @@ enum {
     MICRO_STEP_OUTPUTS = 183,
     UPDATE_OUTPUTS = 25,
     EVALUATE_OUTPUTS = 87,
+    MERGE_OUTPUTS = 48,
 };
 
 extern const RtParam params[PARAMS];
@@ -632,5 +681,6 @@ extern const RtOutput load_outputs[LOAD_OUTPUTS];
 extern const RtOutput micro_step_outputs[MICRO_STEP_OUTPUTS];
 extern const RtOutput update_outputs[UPDATE_OUTPUTS];
 extern const RtOutput evaluate_outputs[EVALUATE_OUTPUTS];
+extern const RtOutput merge_outputs[MERGE_OUTPUTS];
 
 #endif

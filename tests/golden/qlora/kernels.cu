@@ -1,4 +1,4 @@
-/* The 57 kernels of qlora.
+/* The 62 kernels of qlora.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -255,72 +255,6 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     }
 }
 
-/* rope_table over [16, 8]
- * 1536 bytes, 384 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
-    const float *__restrict__ inv_freq, float *__restrict__ cos_values,
-    float *__restrict__ sin_values) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 8, col = i % 8;
-    const float t = static_cast<float>(row);
-    const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
-    Vec<float, 4> cos_values_v;
-    Vec<float, 4> sin_values_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
-    }
-    store_vec(cos_values + i, cos_values_v);
-    store_vec(sin_values + i, sin_values_v);
-}
-
-/* cast over [4, 32]
- * from adapter.r; 768 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) cast_4x32(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
-    const int i = threadIdx.x * 4;
-    const Vec<float, 4> master_v = load_vec<4>(master + i);
-    Vec<__nv_bfloat16, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j]);
-    }
-    store_vec(border + i, border_v);
-}
-
-/* scale over [32, 4]
- * from adapter.r; 768 bytes, 128 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 4, col = i % 4;
-    const Vec<float, 4> master_v = load_vec<4>(master + i);
-    Vec<__nv_bfloat16, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
-    }
-    store_vec(border + row * 8 + col, border_v);
-}
-
-/* cast over [4, 48]
- * from adapter.r; 1152 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(64) cast_4x48(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
-    const int i = threadIdx.x * 4;
-    if (i >= 192)
-        return;
-    const Vec<float, 4> master_v = load_vec<4>(master + i);
-    Vec<__nv_bfloat16, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j]);
-    }
-    store_vec(border + i, border_v);
-}
-
 /* block_absmax over [8, 64]
  * from quantization.quant_type; 1056 bytes, 1536 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
@@ -341,9 +275,9 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
         absmax_whole[row] = max;
 }
 
-/* quantize_nf4 over [1, 256]
+/* quantize_4bit over [1, 256]
  * from quantization.quant_type; 8704 bytes, 1536 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) quantize_nf4_256(
+extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ k_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ k_proj_weight_odd,
     uint8_t *__restrict__ codes) {
@@ -479,9 +413,9 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_16x64(
         absmax_whole[row] = max;
 }
 
-/* quantize_nf4 over [1, 512]
+/* quantize_4bit over [1, 512]
  * from quantization.quant_type; 17408 bytes, 3072 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(64) quantize_nf4_512(
+extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ o_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ o_proj_weight_odd,
     uint8_t *__restrict__ codes) {
@@ -616,9 +550,9 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_24x64(
         absmax_whole[row] = max;
 }
 
-/* quantize_nf4 over [1, 768]
+/* quantize_4bit over [1, 768]
  * from quantization.quant_type; 26112 bytes, 4608 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(96) quantize_nf4_768(
+extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     const float *__restrict__ absmax_whole,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_even, const float *__restrict__ nf4_bounds,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_odd, uint8_t *__restrict__ codes) {
@@ -734,6 +668,72 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
     store_vec(absmax + i, absmax_v);
 }
 
+/* rope_table over [16, 8]
+ * 1536 bytes, 384 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
+    const float *__restrict__ inv_freq, float *__restrict__ cos_values,
+    float *__restrict__ sin_values) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 8, col = i % 8;
+    const float t = static_cast<float>(row);
+    const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
+    Vec<float, 4> cos_values_v;
+    Vec<float, 4> sin_values_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t_2 = t * inv_freq_v[j];
+        cos_values_v[j] = cosf(t_2);
+        sin_values_v[j] = sinf(t_2);
+    }
+    store_vec(cos_values + i, cos_values_v);
+    store_vec(sin_values + i, sin_values_v);
+}
+
+/* cast over [4, 32]
+ * from adapter.r; 768 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) cast_4x32(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    const Vec<float, 4> master_v = load_vec<4>(master + i);
+    Vec<__nv_bfloat16, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = convert<__nv_bfloat16>(master_v[j]);
+    }
+    store_vec(border + i, border_v);
+}
+
+/* scale over [32, 4]
+ * from adapter.r; 768 bytes, 128 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 4, col = i % 4;
+    const Vec<float, 4> master_v = load_vec<4>(master + i);
+    Vec<__nv_bfloat16, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+    }
+    store_vec(border + row * 8 + col, border_v);
+}
+
+/* cast over [4, 48]
+ * from adapter.r; 1152 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) cast_4x48(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const int i = threadIdx.x * 4;
+    if (i >= 192)
+        return;
+    const Vec<float, 4> master_v = load_vec<4>(master + i);
+    Vec<__nv_bfloat16, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = convert<__nv_bfloat16>(master_v[j]);
+    }
+    store_vec(border + i, border_v);
+}
+
 /* embedding, rms_norm over [32, 32]
  * from model.vocab_size; 12288 bytes, 7168 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40(
@@ -756,9 +756,9 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
         convert<__nv_bfloat16>(convert<float>(weight_v) * rstd * convert<float>(weight_2_v));
 }
 
-/* decode_nf4 over [16, 64]
+/* decode_4bit over [16, 64]
  * from quantization.quant_type; 8320 bytes, 1280 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) decode_nf4_16x64_of_40(
+extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64_of_40(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
@@ -797,9 +797,9 @@ extern "C" __global__ void __launch_bounds__(32) cast_32x8_of_40(
     store_vec(weight_decoded_right + row * 40 + col, weight_decoded_right_v);
 }
 
-/* decode_nf4 over [8, 64]
+/* decode_4bit over [8, 64]
  * from quantization.quant_type; 4160 bytes, 640 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(64) decode_nf4_8x64(
+extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
@@ -955,9 +955,9 @@ attention_forward_16x2x16(
                            SEQ - warp_first, HEAD_DIM, own, sums, total);
 }
 
-/* decode_nf4 over [16, 64]
+/* decode_4bit over [16, 64]
  * from quantization.quant_type; 8320 bytes, 1280 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) decode_nf4_16x64(
+extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
@@ -1012,9 +1012,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
 }
 
-/* decode_nf4 over [24, 64]
+/* decode_4bit over [24, 64]
  * from quantization.quant_type; 12480 bytes, 1920 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(192) decode_nf4_24x64(
+extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
@@ -1058,9 +1058,9 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
     store_vec(mlp_act + row * 56 + col, mlp_act_v);
 }
 
-/* decode_nf4 over [24, 64]
+/* decode_4bit over [24, 64]
  * from quantization.quant_type; 12480 bytes, 1920 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(192) decode_nf4_24x64_of_56(
+extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
@@ -1213,9 +1213,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     mlp_residual_grad[row * 40 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
 }
 
-/* decode_nf4 over [24, 64]
+/* decode_4bit over [24, 64]
  * from quantization.quant_type; 12480 bytes, 1920 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(192) decode_nf4_24x64_v2(
+extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_v2(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
@@ -1922,4 +1922,86 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
         loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
     if (lane == 0)
         loss_rows_lse[row] = lse;
+}
+
+/* add over [32, 32]
+ * from adapter.r; 8192 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_32x32(
+    const __nv_bfloat16 *__restrict__ weight_decoded,
+    const float *__restrict__ self_attn_q_proj_delta,
+    __nv_bfloat16 *__restrict__ self_attn_q_proj_merged) {
+    const int i = threadIdx.x * 4;
+    const Vec<__nv_bfloat16, 4> weight_decoded_v = load_vec<4>(weight_decoded + i);
+    const Vec<float, 4> self_attn_q_proj_delta_v = load_vec<4>(self_attn_q_proj_delta + i);
+    Vec<__nv_bfloat16, 4> self_attn_q_proj_merged_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float self_attn_q_proj_merged_j =
+            convert<float>(weight_decoded_v[j]) + self_attn_q_proj_delta_v[j];
+        self_attn_q_proj_merged_v[j] = convert<__nv_bfloat16>(self_attn_q_proj_merged_j);
+    }
+    store_vec(self_attn_q_proj_merged + i, self_attn_q_proj_merged_v);
+}
+
+/* cast over [16, 32]
+ * from model.num_attention_heads; 2048 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64) cast_16x32(
+    const __nv_bfloat16 *__restrict__ weight_decoded,
+    __nv_bfloat16 *__restrict__ self_attn_k_proj_base) {
+    const int i = threadIdx.x * 8;
+    const Vec<__nv_bfloat16, 8> weight_decoded_v = load_vec<8>(weight_decoded + i);
+    Vec<__nv_bfloat16, 8> self_attn_k_proj_base_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        self_attn_k_proj_base_v[j] = convert<__nv_bfloat16>(convert<float>(weight_decoded_v[j]));
+    }
+    store_vec(self_attn_k_proj_base + i, self_attn_k_proj_base_v);
+}
+
+/* cast over [32, 32]
+ * from model.num_attention_heads; 4096 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) cast_32x32(
+    const __nv_bfloat16 *__restrict__ weight_decoded,
+    __nv_bfloat16 *__restrict__ self_attn_o_proj_base) {
+    const int i = threadIdx.x * 8;
+    const Vec<__nv_bfloat16, 8> weight_decoded_v = load_vec<8>(weight_decoded + i);
+    Vec<__nv_bfloat16, 8> self_attn_o_proj_base_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        self_attn_o_proj_base_v[j] = convert<__nv_bfloat16>(convert<float>(weight_decoded_v[j]));
+    }
+    store_vec(self_attn_o_proj_base + i, self_attn_o_proj_base_v);
+}
+
+/* cast over [48, 32]
+ * from model.intermediate_size; 6144 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(192) cast_48x32(
+    const __nv_bfloat16 *__restrict__ weight_decoded, __nv_bfloat16 *__restrict__ gate_proj_base) {
+    const int i = threadIdx.x * 8;
+    const Vec<__nv_bfloat16, 8> weight_decoded_v = load_vec<8>(weight_decoded + i);
+    Vec<__nv_bfloat16, 8> gate_proj_base_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        gate_proj_base_v[j] = convert<__nv_bfloat16>(convert<float>(weight_decoded_v[j]));
+    }
+    store_vec(gate_proj_base + i, gate_proj_base_v);
+}
+
+/* add over [32, 48]
+ * from adapter.r; 12288 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_32x48(
+    const __nv_bfloat16 *__restrict__ weight_decoded, const float *__restrict__ down_proj_delta,
+    __nv_bfloat16 *__restrict__ down_proj_merged) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const Vec<__nv_bfloat16, 4> weight_decoded_v = load_vec<4>(weight_decoded + i);
+    const Vec<float, 4> down_proj_delta_v = load_vec<4>(down_proj_delta + i);
+    Vec<__nv_bfloat16, 4> down_proj_merged_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        down_proj_merged_v[j] =
+            convert<__nv_bfloat16>(convert<float>(weight_decoded_v[j]) + down_proj_delta_v[j]);
+    }
+    store_vec(down_proj_merged + i, down_proj_merged_v);
 }

@@ -63,10 +63,10 @@
 #define EVALUATE_LAYERS_2 1024ul /* bf16 [8, 10], activation layers.2 */
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], activation loss.rows */
 #define EVALUATE_LOSS 768ul /* f32 [1], activation loss */
-#define HITS_TOP1 256ul /* f32 [8, 1], activation hits.top1 */
-#define HITS_TOP5 512ul /* f32 [8, 1], activation hits.top5 */
-#define TOP1 0ul /* f32 [1], activation top1 */
-#define TOP5 0ul /* f32 [1], activation top5 */
+#define EVALUATE_HITS_TOP1 256ul /* f32 [8, 1], activation hits.top1 */
+#define EVALUATE_HITS_TOP5 512ul /* f32 [8, 1], activation hits.top5 */
+#define EVALUATE_TOP1 0ul /* f32 [1], activation top1 */
+#define EVALUATE_TOP5 0ul /* f32 [1], activation top5 */
 #define LAYERS_2_BIASED_GRAD 4096ul /* bf16 [8, 10], activation layers.2.biased.grad */
 #define LAYERS_1_RELU_GRAD 1024ul /* bf16 [8, 64], activation layers.1.relu.grad */
 #define LAYERS_1_BIASED_GRAD 4096ul /* bf16 [8, 64], activation layers.1.biased.grad */

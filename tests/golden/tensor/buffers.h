@@ -89,7 +89,7 @@
 #define LOSS_ROWS 53504ul /* f32 [32, 1], activation loss.rows */
 #define MICRO_STEP_LOSS 52480ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1], activation model.layers.0.input_layernorm.rstd */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1], activation model.layers.0.input_layernorm.rstd */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8], activation model.layers.0.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 0ul /* f32 [32, 16], activation model.layers.0.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 2048ul /* f32 [32, 8], activation model.layers.0.self_attn.k_rope */
@@ -103,7 +103,7 @@
 #define EVALUATE_MODEL_NORM 0ul /* f32 [32, 32], activation model.norm */
 #define EVALUATE_LM_HEAD 4096ul /* f32 [32, 32], activation lm_head */
 #define EVALUATE_LOSS_ROWS 512ul /* f32 [32, 1], activation loss.rows */
-#define LOSS_ROWS_LSE 768ul /* f32 [32, 1], activation loss.rows.lse */
+#define EVALUATE_LOSS_ROWS_LSE 768ul /* f32 [32, 1], activation loss.rows.lse */
 #define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT 22528ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.lora_dropout */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT 26624ul /* f32 [32, 32], activation model.layers.0.self_attn.v_proj.lora_dropout */

@@ -1,6 +1,7 @@
 /* jit FOLDER: compiles FOLDER/kernels.cu with the NVRTC that is installed, for Hopper, without any
  * device. */
-#include "runtime/rt.h"
+#include "runtime/base/rt.h"
+#include "runtime/device/device.h"
 
 #include <stdio.h>
 

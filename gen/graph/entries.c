@@ -1,0 +1,40 @@
+#include "graph/entries.h"
+
+static const EntryInfo entries[ENTRY_COUNT] = {
+    [ENTRY_LOAD] = {"load", "Once, after the weights have arrived: what follows from them alone.",
+                    RUNS_ASIDE, false},
+    [ENTRY_REPLICATE] = {"replicate",
+                         "Before each micro-step, on all cards but the first: its weights.",
+                         RUNS_EACH_MICRO_STEP, false},
+    [ENTRY_MICRO_STEP] = {"micro_step", "Forward, loss and backward of one micro-batch.",
+                          RUNS_EACH_MICRO_STEP, true},
+    [ENTRY_BACKWARD] = {"backward",
+                        "Backward of one micro-batch, and what is computed along with it.",
+                        RUNS_EACH_MICRO_STEP, false},
+    [ENTRY_COLLECT] = {"collect",
+                       "After each micro-step, on the first card: what the others made of theirs.",
+                       RUNS_EACH_MICRO_STEP, false},
+    [ENTRY_UPDATE] = {"update",
+                      "Once a step, after its micro-steps: the weights move along their gradients.",
+                      RUNS_EACH_STEP, false},
+    [ENTRY_EVALUATE] = {"evaluate",
+                        "The loss of one held-out micro-batch, and what else is counted of it.",
+                        RUNS_ASIDE, true},
+    [ENTRY_REFERENCE] = {"reference",
+                         "Before training, of each batch: what training compares itself with.",
+                         RUNS_ASIDE, true},
+    [ENTRY_CONVERT] = {"convert",
+                       "Once, behind training: weights as they are to be in the end, in files and "
+                       "in place.",
+                       RUNS_ASIDE, false},
+    [ENTRY_EVALUATE_CONVERTED] = {"evaluate_converted", "evaluate, behind convert.", RUNS_ASIDE,
+                                  false},
+    [ENTRY_EARLY_MICRO_STEP] = {"early_micro_step",
+                                "micro_step, of the first steps: it rounds nothing yet.",
+                                RUNS_ASIDE, false},
+    [ENTRY_MERGE] = {"merge",
+                     "For --merge: the adapted weights as they are with the adapter in them.",
+                     RUNS_ASIDE, false},
+};
+
+const EntryInfo *entry_info(Entry entry) { return &entries[entry]; }

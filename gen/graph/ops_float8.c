@@ -1,0 +1,104 @@
+/* Values that are rounded to floats of 8 bits (e4m3) and stay in their dtype, value for value as
+ * torchao's Float8FakeQuantizeConfig with a scale a row makes them, tokens and weights alike.
+ *
+ * fake_quant_float8      (x[R,C]) -> y[R,C]: each row by its absmax
+ * fake_quant_float8_grad (x, dy) -> dx; of a trained x in `real`
+ *
+ * The gradient goes straight through where a number was not clamped, and by way of the scale to the
+ * row's largest, equal ones sharing it: torchao's, whose scale is no constant to autograd. The scale is
+ * rounded to the operand's dtype, all else is fp32, and an fp64 operand counts as its fp32. A row of
+ * zeros stays that; torchao divides by zero there. */
+#include "graph/op_table.h"
+
+#include <math.h>
+
+static const double LARGEST = 448; /* of these floats */
+
+/* An element of a row. */
+typedef struct {
+    int x, size, absmax; /* size: |x| */
+    int scale, scaled, code;
+} Float8;
+
+static int narrow(Body *body, DType dtype, int a) {
+    return step_round(body, dtype == DT_F64 ? DT_F32 : dtype, a);
+}
+
+static int quotient(Body *body, DType dtype, int a, int b) {
+    return narrow(body, dtype, step_binary(body, STEP_DIV, a, b));
+}
+
+static int size_of(Body *body, int a) {
+    return step_binary(body, STEP_MAX, a, step_unary(body, STEP_NEG, a));
+}
+
+static int is_inside(Body *body, const Float8 *f) {
+    return step_binary(body, STEP_GE, step_const(body, LARGEST), size_of(body, f->scaled));
+}
+
+/* The conversion to eight bits is what clamps. */
+static Float8 element(Body *body, const Op *op) {
+    DType dtype = op->in[0]->dtype;
+    Float8 f;
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    f.x = step_load(body, op->in[0]);
+    if (dtype == DT_F64)
+        f.x = step_hinted(body, step_round(body, DT_F32, f.x), "x");
+    f.size = size_of(body, f.x);
+    f.absmax = step_hinted(body, step_reduce(body, STEP_ROW_MAX, f.size), "absmax");
+    int scale = quotient(body, dtype, f.absmax, step_const(body, LARGEST));
+    scale = step_binary(body, STEP_MAX, scale, step_const(body, ldexp(1, -126)));
+    f.scale = step_hinted(body, scale, "scale");
+    f.scaled = step_hinted(body, quotient(body, DT_F32, f.x, f.scale), "scaled");
+    f.code = step_round(body, DT_F8_E4M3, f.scaled);
+    return f;
+}
+
+void shape_fake_quant_float8(Program *p, Op *op) {
+    op_expect_operands(op, 1);
+    op_expect(op, !op->in[0]->plane, "planes");
+    result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[0]), value_cols(op->in[0]));
+}
+
+void expand_fake_quant_float8(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Float8 f = element(body, op);
+    int y = step_binary(body, STEP_MUL, f.code, f.scale);
+    step_store(body, op->out[0], narrow(body, DT_F32, y));
+}
+
+void grad_fake_quant_float8(Backward *b, const Op *op) {
+    Value *in[] = {op->in[0], backward_of(b, op->out[0])};
+    backward_emit(b, op, op->in[0], OP_fake_quant_float8_grad, in, 2, op->attr);
+}
+
+void shape_fake_quant_float8_grad(Program *p, Op *op) {
+    const Value *x = op->in[0];
+    op_expect_operands(op, 2);
+    result_2d(p, op, 0, "", value_trains(x) ? p->real : x->dtype, value_rows(x), value_cols(x));
+}
+
+/* What the row's scale gets: dy times what a code differs from what it stands for. */
+static int scale_gradient(Body *body, const Float8 *f, int inside, int dy) {
+    int kept = step_select(body, inside, f->scaled, step_const(body, 0));
+    int error = step_binary(body, STEP_SUB, f->code, kept);
+    return step_reduce(body, STEP_ROW_SUM, step_binary(body, STEP_MUL, dy, error));
+}
+
+void expand_fake_quant_float8_grad(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    Float8 f = element(body, op);
+    int dy = step_load(body, op->in[1]), zero = step_const(body, 0);
+    int inside = is_inside(body, &f), largest = step_binary(body, STEP_GE, f.size, f.absmax);
+    int of_scale = scale_gradient(body, &f, inside, dy);
+    int count = step_reduce(body, STEP_ROW_SUM,
+                            step_select(body, largest, step_const(body, 1), zero));
+    count = step_binary(body, STEP_MUL, count, step_const(body, LARGEST));
+    int share = step_hinted(body, step_binary(body, STEP_DIV, of_scale, count), "share");
+    int negative = step_binary(body, STEP_LT, f.x, zero);
+    share = step_select(body, negative, step_unary(body, STEP_NEG, share), share);
+    int through = step_select(body, inside, dy, zero);
+    int dx = step_binary(body, STEP_ADD, through, step_select(body, largest, share, zero));
+    step_store(body, op->out[0], dx);
+}

@@ -1,0 +1,37 @@
+/* Makers and readers by value: two sweeps over the ops, the first of which counts. */
+#include "graph/graph.h"
+
+static void count_readers(const Graph *graph, int *count) {
+    for (int i = 0; i < graph->op_count; i++)
+        for (int k = 0; k < graph->ops[i]->in_count; k++)
+            count[graph->ops[i]->in[k]->id]++;
+}
+
+GraphUses uses_find(Arena *arena, const Program *program, const Graph *graph) {
+    size_t room = (size_t)program->value_count + 2;
+    GraphUses uses = {.graph = graph, .value_count = program->value_count};
+    uses.maker = arena_array(arena, room, sizeof *uses.maker);
+    uses.first = arena_array(arena, room, sizeof *uses.first);
+    /* Two places on: what is counted for a value becomes its first index, then its end. */
+    count_readers(graph, uses.first + 2);
+    for (int v = 2; v < uses.value_count + 2; v++)
+        uses.first[v] += uses.first[v - 1];
+    uses.reader = arena_array(arena, (size_t)uses.first[uses.value_count + 1] + 1, sizeof(Op *));
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *op = graph->ops[i];
+        for (int k = 0; k < op->out_count; k++)
+            uses.maker[op->out[k]->id] = op;
+        for (int k = 0; k < op->in_count; k++)
+            uses.reader[uses.first[op->in[k]->id + 1]++] = op;
+    }
+    return uses;
+}
+
+Op *use_maker(const GraphUses *uses, const Value *v) {
+    return v->id < uses->value_count ? uses->maker[v->id] : NULL;
+}
+
+Op *const *use_readers(const GraphUses *uses, const Value *v, int *count) {
+    *count = v->id < uses->value_count ? uses->first[v->id + 1] - uses->first[v->id] : 0;
+    return *count ? uses->reader + uses->first[v->id] : NULL;
+}

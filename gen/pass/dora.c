@@ -1,0 +1,215 @@
+/* DoRA (Liu et al., arXiv 2402.09353), as PEFT has it: what a linear and its low-rank path make is
+ * scaled by column, y = (m / ||W + s B A||) (x W^T + s (x A^T) B^T), m trained, a number a row of W,
+ * the norm of each row a constant of backward. With dropout x' is what the scaled linear reads too,
+ * and what was dropped of x passes W by itself: y = (x - x') W^T + (m / ...) (...).
+ *
+ * Requires the structure linear(x, W) + s linear(linear(x', A), B), whoever made it. A sum is scaled
+ * ahead of what reads it and no earlier, so that linears of one x stay neighbours.
+ *
+ * Norms change once a step, with A and B: load and update compute them (pass_dora_norms, behind the
+ * update), of what forward reads, from
+ *
+ *     ||W + s B A||^2 = ||W||^2 + sum over k of (2 s W A^T + s^2 B A A^T) B
+ *
+ * whose first part load computes once: W is read once a step, and nothing as large as W is made (but
+ * by decoding, where W is of few bits). In fp32 that is as good as the sum itself unless s B A takes
+ * most of W away. */
+#include "pass/low_rank.h"
+#include "pass/pass.h"
+
+typedef struct {
+    LowRank path;
+    Value *x; /* where the path reads what dropout left of it; NULL: it reads the same */
+} Scaling;
+
+typedef struct {
+    Program *program;
+    Graph *graph;
+    Pos pos;
+    int value_count;   /* before there was anything new */
+    Scaling **waiting; /* by id: of a sum that is still to be scaled */
+    Value **scaled;    /* by id: what replaced it */
+} Dora;
+
+static Value *add(const Dora *d, OpKind kind, const char *name, Value *const *in, int count,
+                  Attr attr) {
+    return op_add(d->program, d->graph, kind, name, in, count, attr, d->pos)->out[0];
+}
+
+static const char *part_name_of(const Dora *d, const Op *linear, const char *part) {
+    return arena_printf(d->program->arena, "%s.%s", linear->name, part);
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+static Value *magnitude(const Dora *d, const Op *base) {
+    Program *p = d->program;
+    const char *name = part_name_of(d, base, "lora_magnitude_vector");
+    const char *file = arena_printf(p->arena, "base_model.model.%s", name);
+    Value *m = program_weight(p, file);
+    if (m)
+        return m;
+    m = value_1d(p, name, ROLE_ADAPTER, p->real, value_rows(base->in[1]), d->pos);
+    program_add_param(p, (Param){.weight = m, .master = m, .file_name = file, .init = INIT_LOAD});
+    return m;
+}
+
+/* The norms that belong to m, of training and evaluation alike. */
+static Value *norms(const Dora *d, const Op *base, const Value *m) {
+    Program *p = d->program;
+    const Graph *train = &p->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < train->op_count; i++)
+        if (train->ops[i]->kind == OP_scale_columns && train->ops[i]->in[1] == m)
+            return train->ops[i]->in[2];
+    const char *name = part_name_of(d, base, "weight_norm");
+    return value_1d(p, name, ROLE_BUFFER, p->real, value_cols(m), d->pos);
+}
+
+static Value *latest(const Dora *d, Value *v) {
+    return v->id < d->value_count && d->scaled[v->id] ? d->scaled[v->id] : v;
+}
+
+/* What was dropped of x, through W, onto what was scaled. */
+static Value *add_dropped(const Dora *d, const Op *base, Value *x, Value *scaled) {
+    Value *minus = add(d, OP_scale, part_name_of(d, base, "minus_kept"), &base->in[0], 1,
+                       (Attr){.alpha = -1});
+    Value *in[] = {latest(d, x), minus};
+    Value *dropped = add(d, OP_add, part_name_of(d, base, "dropped"), in, 2, (Attr){0});
+    Value *sum = value_alias(d->program, scaled, scaled->name);
+    op_add_into(d->program, d->graph, OP_linear, part_name_of(d, base, "of_dropped"),
+                (Value *[]){dropped, base->in[1], scaled}, 3, &sum, 1,
+                (Attr){.alpha = 1, .accumulate = true}, d->pos);
+    return sum;
+}
+
+static void scale(Dora *d, const Scaling *s) {
+    Op *up = s->path.up;
+    Value *sum = up->out[0], *m = magnitude(d, s->path.base);
+    Value *in[] = {sum, m, norms(d, s->path.base, m)};
+    Value *y = add(d, OP_scale_columns, part_name_of(d, s->path.base, "scaled"), in, 3, (Attr){0});
+    if (s->x)
+        y = add_dropped(d, s->path.base, s->x, y);
+    d->graph->ops[d->graph->op_count - 1]->observe = up->observe;
+    up->observe = NULL; /* what was to be seen is what is read */
+    d->waiting[sum->id] = NULL;
+    d->scaled[sum->id] = y;
+}
+
+static void scale_operands(Dora *d, Op *op) {
+    for (int k = 0; k < op->in_count; k++) {
+        Value *v = op->in[k];
+        if (v->id < d->value_count && d->waiting[v->id])
+            scale(d, d->waiting[v->id]);
+        op->in[k] = latest(d, v);
+    }
+}
+
+/* Of ops that end a low-rank path, by index. With dropout the base waits for it: later[its index]. */
+static Scaling **find_paths(const Dora *d, bool *later) {
+    Program *p = d->program;
+    const Graph *graph = d->graph;
+    GraphUses uses = uses_find(p->arena, p, graph);
+    Scaling **found = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *found);
+    for (int i = 0; i < graph->op_count; i++) {
+        Scaling s = {0};
+        if (!low_rank_match(&uses, graph->ops[i], &s.path))
+            continue;
+        Op *base = s.path.base;
+        if (s.path.down->in[0] != base->in[0]) {
+            s.x = base->in[0];
+            base->in[0] = s.path.down->in[0];
+            later[base->id] = true;
+        }
+        found[i] = arena_alloc(p->arena, sizeof s);
+        *found[i] = s;
+    }
+    return found;
+}
+
+static void rewrite(Program *p, const Spec *spec, Graph *graph) {
+    int count = graph->op_count, values = p->value_count;
+    Op **ops = graph->ops;
+    Dora d = {p, graph, spec_pos(spec, KEY_adapter_use_dora), values,
+              arena_array(p->arena, (size_t)values + 1, sizeof(Scaling *)),
+              arena_array(p->arena, (size_t)values + 1, sizeof(Value *))};
+    bool *later = arena_array(p->arena, (size_t)count + 1, sizeof *later);
+    Scaling **found = find_paths(&d, later);
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (later[i])
+            continue;
+        scale_operands(&d, ops[i]);
+        if (found[i] && found[i]->x)
+            graph_add(p, graph, found[i]->path.base);
+        graph_add(p, graph, ops[i]);
+        if (found[i])
+            d.waiting[ops[i]->out[0]->id] = found[i];
+    }
+}
+
+bool pass_dora(Program *p, const Spec *spec) {
+    if (!spec->adapter.use_dora)
+        return false;
+    for (int i = 0; program_forward(p, i); i++)
+        rewrite(p, spec, program_forward(p, i));
+    return true;
+}
+
+/* ---- norms ----------------------------------------------------------------------------------- */
+
+static Value *scratch(const Dora *d, const LowRank *path, const char *part, int64_t rows,
+                      int64_t cols) {
+    return value_2d(d->program, part_name_of(d, path->base, part), ROLE_ACTIVATION,
+                    d->program->real, rows, cols, d->pos);
+}
+
+static void into(const Dora *d, OpKind kind, Value *const *in, int count, Value *out, Attr attr) {
+    op_add_into(d->program, d->graph, kind, out->name, in, count, &out, 1, attr, d->pos);
+}
+
+static void add_norms(const Dora *d, const LowRank *path, Value *squares, Value *norm) {
+    Program *p = d->program;
+    Value *w = path->base->in[1], *a = path->down->in[1];
+    Value *b = program_param(p, path->up->in[1])->master;
+    double s = path->up->attr.alpha;
+    int64_t rows = value_rows(w), rank = value_rows(a);
+    Value *gram = scratch(d, path, "gram", rank, rank);
+    Value *cross = scratch(d, path, "cross", rows, rank);
+    Value *sum = value_alias(p, cross, part_name_of(d, path->base, "cross_and_gram"));
+    Value *column = value_reshaped(p, norm, rows, 1);
+    into(d, OP_matmul, (Value *[]){a, a}, 2, gram, (Attr){.alpha = s * s, .transpose_b = true});
+    into(d, OP_matmul, (Value *[]){w, a}, 2, cross, (Attr){.alpha = 2 * s, .transpose_b = true});
+    into(d, OP_matmul, (Value *[]){b, gram, cross}, 3, sum, (Attr){.alpha = 1, .accumulate = true});
+    into(d, OP_low_rank_norm, (Value *[]){squares, sum, b}, 3, column, (Attr){0});
+}
+
+/* Once for all steps; and m, where nothing has given it values. */
+static void add_first(const Dora *d, const LowRank *path, const Op *scaling, Value *squares) {
+    Value *m = program_param(d->program, scaling->in[1])->master, *norm = scaling->in[2];
+    into(d, OP_row_squares, &path->base->in[1], 1, squares, (Attr){0});
+    add_norms(d, path, squares, norm);
+    into(d, OP_where_finite, (Value *[]){m, norm}, 2, value_alias(d->program, m, m->name),
+         (Attr){0});
+}
+
+bool pass_dora_norms(Program *p, const Spec *spec) {
+    const Graph *train = &p->entry[ENTRY_MICRO_STEP];
+    Pos pos = spec_pos(spec, KEY_adapter_use_dora);
+    Dora load = {.program = p, .graph = &p->entry[ENTRY_LOAD], .pos = pos};
+    Dora update = {.program = p, .graph = &p->entry[ENTRY_UPDATE], .pos = pos};
+    if (!spec->adapter.use_dora)
+        return false;
+    GraphUses uses = uses_find(p->arena, p, train);
+    for (int i = 0; i < train->op_count; i++) {
+        const Op *op = train->ops[i];
+        Op *up = op->kind == OP_scale_columns ? use_maker(&uses, op->in[0]) : NULL;
+        LowRank path;
+        if (!up || !low_rank_match(&uses, up, &path))
+            continue; /* backward's */
+        Value *squares = value_2d(p, part_name_of(&load, path.base, "weight_squares"), ROLE_BUFFER,
+                                  p->real, value_cols(op->in[2]), 1, pos);
+        add_first(&load, &path, op, squares);
+        add_norms(&update, &path, squares, op->in[2]);
+    }
+    return true;
+}

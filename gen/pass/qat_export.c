@@ -1,0 +1,70 @@
+/* What becomes of weights that were rounded in training: `convert` makes them what the finished model
+ * has, as torchao's converted 8da4w module has them - codes, a scale a group and zero points, which
+ * are zeros - and exports these. In the place of each weight it leaves what its codes decode to, which
+ * is what `evaluate_converted` reads: it is `evaluate`, but rounds no weights.
+ *
+ * Requires the program as it will be. Weights that load has rounded are fetched again, one by one. */
+#include "pass/pass.h"
+#include "pass/unrounded.h"
+
+typedef struct {
+    Program *program;
+    Graph *graph;
+    const Op *rounding; /* of the weight that is converted */
+} Convert;
+
+static Op *add(const Convert *c, OpKind kind, const char *what, Value *const *in, int in_count,
+               Value *const *out, int out_count, Attr attr) {
+    const char *name = arena_printf(c->program->arena, "%s.%s", c->rounding->in[0]->name, what);
+    return op_add_into(c->program, c->graph, kind, name, in, in_count, out, out_count, attr,
+                       c->rounding->pos);
+}
+
+/* All of the weight, dense. */
+static Value *source(const Convert *c, Value *w) {
+    if (value_trains(w))
+        return w;
+    Value *to = value_2d(c->program, w->name, ROLE_ACTIVATION, w->dtype, value_rows(w),
+                         value_cols(w), w->pos);
+    return add(c, OP_fetch, "fetch", &w, 1, &to, 1, (Attr){0})->out[0];
+}
+
+static void export(const Convert *c, Value *x, Value *w, int64_t cols, TensorPart part) {
+    Value *in[] = {value_reshaped(c->program, x, value_rows(w), cols), w};
+    add(c, OP_export, part_name(part), in, 2, NULL, 0, (Attr){.part = part});
+}
+
+static void convert(const Convert *c) {
+    Value *w = c->rounding->in[0], *x = source(c, w);
+    int64_t size = c->rounding->attr.rows, groups = value_elements(w) / size;
+    Value *in = value_reshaped(c->program, x, groups, size);
+    Op *coded = add(c, OP_quantize_groups, "quantize", &in, 1, NULL, 0, c->rounding->attr);
+    Value *zeros = value_2d(c->program, arena_printf(c->program->arena, "%s.zeros", w->name),
+                            ROLE_ACTIVATION, DT_F32, groups, 1, w->pos);
+    zeros = add(c, OP_zero, "zero", NULL, 0, &zeros, 1, (Attr){0})->out[0];
+    export(c, coded->out[0], w, value_cols(w), PART_WEIGHT);
+    export(c, coded->out[1], w, value_cols(w) / size, PART_SCALES);
+    export(c, zeros, w, value_cols(w) / size, PART_ZEROS);
+    Value *to = value_alias(c->program, w, w->name);
+    if (!value_trains(w))
+        to->role = ROLE_BUFFER; /* what is frozen nothing else may write */
+    add(c, OP_decode_groups, "decode", coded->out, 2, &to, 1, (Attr){0});
+}
+
+static void convert_rounded(Program *p, Entry where) {
+    Convert c = {.program = p, .graph = &p->entry[ENTRY_CONVERT]};
+    for (int i = 0; i < p->entry[where].op_count; i++) {
+        c.rounding = p->entry[where].ops[i];
+        if (c.rounding->kind == OP_fake_quant_weights)
+            convert(&c);
+    }
+}
+
+bool pass_qat_export(Program *p, const Spec *spec) {
+    if (spec->qat.export == QAT_WEIGHT_NONE)
+        return false;
+    convert_rounded(p, ENTRY_LOAD);
+    convert_rounded(p, ENTRY_EVALUATE);
+    add_unrounded(p, ENTRY_EVALUATE, ENTRY_EVALUATE_CONVERTED, UNROUNDED_WEIGHTS);
+    return true;
+}

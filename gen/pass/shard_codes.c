@@ -1,0 +1,139 @@
+/* Frozen weights of few bits of which each rank keeps a piece alone (stage 3 of ZeRO): their codes, the
+ * smallest form in which a weight goes from card to card.
+ *
+ * Requires weights in few bits; before gather_weights, which gives what decodes them a copy of all
+ * codes. What load writes of bytes is one run a module, of which a rank has an equal part: load makes
+ * it whole in scratch and keeps the rank's rows. Scales that are no codes stay whole on each rank. */
+#include "pass/module.h"
+#include "pass/pass.h"
+#include "pass/train_state.h"
+
+typedef struct {
+    Program *p;
+    Pos pos;
+    Value **codes; /* in the order in which load writes them; NULL: has its place */
+    int count;
+    Value *whole, *piece, *filled; /* of the module at hand; filled: by load */
+} Sharing;
+
+/* The value that the storage was made with, if all views of it are all of its bytes; else NULL. */
+static Value *only_content(const Storage *s) {
+    Value *v = s->views;
+    for (const Value *view = v; view; view = view->next_view)
+        if (!value_dense(view) || value_bytes(view) != s->bytes)
+            return NULL;
+    while (v->next_view)
+        v = v->next_view;
+    return v;
+}
+
+static bool is_known(const Sharing *s, const Value *v) {
+    for (int i = 0; i < s->count; i++)
+        if (s->codes[i] == v)
+            return true;
+    return false;
+}
+
+static void find_codes(Sharing *s) {
+    const Graph *load = &s->p->entry[ENTRY_LOAD];
+    s->codes = arena_array(s->p->arena, (size_t)load->op_count + 1, sizeof *s->codes);
+    for (int i = 0; i < load->op_count; i++) {
+        const Storage *storage = load->ops[i]->out[0]->storage;
+        Value *v = storage->role == ROLE_FROZEN ? only_content(storage) : NULL;
+        if (v && v->dtype == DT_U8 && !is_known(s, v))
+            s->codes[s->count++] = v;
+    }
+}
+
+/* Those of the module of number `first`: how many bytes; they go into `whole`, if that is there. */
+static int64_t lay_out(Sharing *s, int first, const char *module) {
+    int64_t at = 0;
+    for (int i = first; i < s->count; i++) {
+        Value *v = s->codes[i];
+        if (!v || !same_module(v->name, module))
+            continue;
+        if (s->whole) {
+            value_move(v, value_at(s->p, s->whole, at, v->rank, v->dim, v->name));
+            s->codes[i] = NULL;
+        }
+        at += (value_elements(v) + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS;
+    }
+    return at;
+}
+
+/* STATE has a weight's codes no more: it is known by its scales, which are whole. */
+static void know_by_scales(const Sharing *s) {
+    Graph *load = &s->p->entry[ENTRY_LOAD];
+    for (int i = 0; i < s->p->param_count; i++) {
+        Param *param = &s->p->params[i];
+        if (!param->packed || param->kept->storage != s->whole->storage)
+            continue;
+        const PackedForm *form = param->packed;
+        Value *scales = form->nested_absmax ? form->nested_absmax : form->absmax;
+        for (int k = 0; k < load->op_count; k++)
+            op_read_instead(load->ops[k], param->kept, scales);
+        param->kept = scales;
+        param->packed = NULL;
+    }
+}
+
+static Value *run(const Sharing *s, const char *module, const char *what, Role role, int64_t rows) {
+    const char *name = arena_printf(s->p->arena, "%s.%s", module, what);
+    return value_2d(s->p, name, role, DT_U8, rows, TRAIN_COLS, s->pos);
+}
+
+/* load writes into scratch, zeros between what it writes, and behind the last keeps the rank's rows. */
+static void keep_piece(const Sharing *s) {
+    Program *p = s->p;
+    Graph *load = &p->entry[ENTRY_LOAD];
+    Op **ops = load->ops;
+    int count = load->op_count, first = count, last = 0;
+    for (int i = 0; i < count; i++)
+        if (ops[i]->out[0]->storage == s->whole->storage) {
+            ops[i]->out[0] = value_elsewhere(p, ops[i]->out[0], s->filled);
+            first = i < first ? i : first;
+            last = i;
+        }
+    Value *own = value_alias(p, s->piece, s->piece->name);
+    own->role = ROLE_BUFFER;
+    Value *in[] = {s->filled, program_place(p, GROUP_SHARD)};
+    Value *zeros = value_alias(p, s->filled, s->filled->name);
+    graph_set_ops(p, load, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        if (i == first)
+            op_add_into(p, load, OP_zero, zeros->name, NULL, 0, &zeros, 1, (Attr){0}, s->pos);
+        graph_add(p, load, ops[i]);
+        if (i == last)
+            op_add_into(p, load, OP_own_rows, s->piece->name, in, 2, &own, 1,
+                        (Attr){.group = GROUP_SHARD}, s->pos);
+    }
+}
+
+static void share_out(Sharing *s, int first) {
+    Program *p = s->p;
+    const char *name = s->codes[first]->name;
+    const char *module = arena_strndup(p->arena, name, module_length(name));
+    int64_t ranks = p->mesh.size[AXIS_SHARD];
+    s->whole = NULL;
+    int64_t bytes = lay_out(s, first, name);
+    int64_t rows = (bytes + ranks * TRAIN_COLS - 1) / (ranks * TRAIN_COLS);
+    s->whole = run(s, module, "codes", ROLE_FROZEN, ranks * rows);
+    s->piece = run(s, module, "codes.piece", ROLE_FROZEN, rows);
+    s->filled = run(s, module, "codes.filled", ROLE_ACTIVATION, ranks * rows);
+    lay_out(s, first, name);
+    know_by_scales(s);
+    keep_piece(s);
+    program_add_gathered(p, (Gathered){module, s->whole, s->piece});
+}
+
+bool pass_shard_codes(Program *p, const Spec *spec) {
+    if (spec->parallelism.shard_stage < 3 || p->mesh.size[AXIS_SHARD] == 1 ||
+        spec->quantization.quant_type == QUANT_NONE)
+        return false;
+    Sharing s = {.p = p, .pos = spec_pos(spec, KEY_parallelism_shard_stage)};
+    find_codes(&s);
+    for (int i = 0; i < s.count; i++)
+        if (s.codes[i])
+            share_out(&s, i);
+    return true;
+}

@@ -1,0 +1,71 @@
+#include "pass/unrounded.h"
+
+#include <string.h>
+
+/* The operand that a rounding hands on, -1: the op is none that is left out. */
+static int passed_on(const Op *op, Unrounded what) {
+    bool all = what == UNROUNDED_ALL;
+    switch (op->kind) {
+    case OP_fake_quant_weights:
+        return 0;
+    case OP_fake_quant_weights_grad:
+        return op->in_count - 1;
+    case OP_fake_quant_tokens:
+    case OP_fake_quant_float8:
+        return all ? 0 : -1;
+    case OP_fake_quant_tokens_grad:
+    case OP_fake_quant_float8_grad:
+        return all ? op->in_count - 1 : -1;
+    default:
+        return -1;
+    }
+}
+
+/* A copy has a place of its own, so that whoever reads the rounded value with what lies beside it
+ * finds it there. */
+static Op *twin_of(Program *p, const Op *op, Unrounded what) {
+    int from = passed_on(op, what);
+    Op *twin = arena_alloc(p->arena, sizeof *twin);
+    *twin = *op;
+    if (from < 0)
+        return twin;
+    twin->kind = OP_cast;
+    twin->in[0] = op->in[from];
+    twin->in_count = 1;
+    twin->attr = (Attr){0};
+    return twin;
+}
+
+static bool is_needed(const Graph *graph, const Op *op) {
+    const Value *v = op->out[0];
+    for (int i = 0; i < graph->op_count; i++) {
+        if (graph->ops[i]->after == op)
+            return true;
+        for (int k = 0; k < graph->ops[i]->in_count; k++)
+            if (value_overlaps(graph->ops[i]->in[k], v))
+                return true;
+    }
+    return false;
+}
+
+/* Of groups that nobody rounds. */
+static void drop_unread(Program *p, Graph *graph) {
+    Op **ops = graph->ops;
+    int count = graph->op_count, kept = 0;
+    for (int i = 0; i < count; i++)
+        if (ops[i]->kind != OP_block_absmax || is_needed(graph, ops[i]))
+            ops[kept++] = ops[i];
+    graph_set_ops(p, graph, ops, kept);
+}
+
+void add_unrounded(Program *p, Entry from, Entry to, Unrounded what) {
+    const Graph *graph = &p->entry[from];
+    Graph *twin = &p->entry[to];
+    graph_set_ops(p, twin, NULL, 0);
+    for (int i = 0; i < graph->op_count; i++)
+        graph_add(p, twin, twin_of(p, graph->ops[i], what));
+    for (int i = 0; i < twin->op_count; i++)
+        if (twin->ops[i]->after)
+            twin->ops[i]->after = twin->ops[twin->ops[i]->after->id];
+    drop_unread(p, twin);
+}

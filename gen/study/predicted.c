@@ -1,0 +1,180 @@
+/* The points of a sweep as the plan predicts them: a table for people, or what a comparison prints. */
+#include "study/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CARDS, WEIGHTS, TRAINING, ACTIVATIONS, PROCESS, STEP_MS, RATE, FIGURES };
+enum { COLUMNS = FIGURES + 2, CELL_SIZE = 128 };
+
+static const Figure figures[FIGURES] = {
+    [CARDS] = {"cards", 0, NULL},
+    [WEIGHTS] = {"weights_bytes", 0, "weights of a card, bytes"},
+    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer of a card, bytes"},
+    [ACTIVATIONS] = {"activation_bytes", 0, "activations of a card at their peak, bytes"},
+    [PROCESS] = {"process_bytes", 0, "memory of a card, bytes"},
+    [STEP_MS] = {"step_ms", 0, "step, predicted ms"},
+    [RATE] = {"per_second", 0, "tokens, or samples, a second of all cards"},
+};
+
+/* ---- as rows of a comparison ------------------------------------------------------------------ */
+
+static double role_bytes(const Plan *plan, const Role *roles, int count) {
+    double bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += (double)plan->role_bytes[roles[i]];
+    return bytes;
+}
+
+/* "lora" of `adapter.type="lora"` */
+static const char *value_of(Arena *arena, const char *set) {
+    const char *value = strchr(set, '=') + 1;
+    size_t length = strlen(value);
+    bool quoted = length > 1 && value[0] == '"';
+    return arena_strndup(arena, value + quoted, length - 2 * quoted);
+}
+
+static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
+    static const Role weights[] = {ROLE_FROZEN, ROLE_WEIGHT, ROLE_ADAPTER, ROLE_BUFFER};
+    static const Role training[] = {ROLE_GRADIENT, ROLE_OPTIMIZER};
+    Run *run = arena_alloc(arena, sizeof *run);
+    *run = (Run){.name = point->name[0] ? point->name : plan->spec->name,
+                 .state = plan_fits(plan) ? "fits" : "too large",
+                 .repeats = 1};
+    Row row = {run, arena_array(arena, (size_t)point->nsets + 1, sizeof *row.keys),
+               arena_array(arena, FIGURES, sizeof *row.figures)};
+    for (int i = 0; i < point->nsets; i++)
+        row.keys[i] = value_of(arena, point->sets[i]);
+    const double values[FIGURES] = {
+        [CARDS] = plan_cards(plan),
+        [WEIGHTS] = role_bytes(plan, weights, sizeof weights / sizeof *weights),
+        [TRAINING] = role_bytes(plan, training, sizeof training / sizeof *training),
+        [ACTIVATIONS] = (double)plan_peak_bytes(plan),
+        [PROCESS] = (double)plan->process_bytes,
+        [STEP_MS] = plan->step.ms,
+        [RATE] = 1e3 * plan_step_rows(plan) / plan->step.ms,
+    };
+    for (int i = 0; i < FIGURES; i++)
+        row.figures[i] = (Spread){values[i], values[i], values[i]};
+    return row;
+}
+
+static const char **keys_of(Arena *arena, const SweepPoint *point) {
+    const char **keys = arena_array(arena, (size_t)point->nsets + 1, sizeof *keys);
+    for (int i = 0; i < point->nsets; i++)
+        keys[i] = arena_strndup(arena, point->sets[i], strcspn(point->sets[i], "="));
+    return keys;
+}
+
+Predicted predicted_new(Arena *arena, const Sweep *sweep) {
+    const SweepPoint *first = &sweep->points[0];
+    Comparison table = {.title = arena_printf(arena, "%s, predicted", first->spec->name),
+                        .keys = keys_of(arena, first),
+                        .key_count = first->nsets,
+                        .figures = figures,
+                        .figure_count = FIGURES,
+                        .rows = arena_array(arena, (size_t)sweep->count, sizeof(Row))};
+    return (Predicted){.table = table};
+}
+
+void predicted_add(Arena *arena, Predicted *all, const SweepPoint *point, const Plan *plan) {
+    const char *title = plan->device->title, *before = all->table.device;
+    if (!before || !strstr(before, title))
+        all->table.device = before ? arena_printf(arena, "%s, %s", before, title)
+                                   : arena_strdup(arena, title);
+    all->things = arena_strdup(arena, plan->program->unit.plural);
+    all->table.rows[all->table.count++] = row_of(arena, point, plan);
+}
+
+/* ---- text and Markdown ------------------------------------------------------------------------ */
+
+typedef char Cells[COLUMNS][CELL_SIZE];
+
+/* Small models in MiB. */
+typedef struct {
+    const char *name;
+    double size;
+} Bytes;
+
+static Bytes bytes_of(const Comparison *c) {
+    double most = 0;
+    for (int i = 0; i < c->count; i++)
+        most = fmax(most, c->rows[i].figures[PROCESS].median);
+    return most < 0x1p32 ? (Bytes){"MiB", 0x1p20} : (Bytes){"GiB", 0x1p30};
+}
+
+static void head_cells(Bytes unit, const char *things, Cells cells) {
+    static const char *const titles[FIGURES] = {[WEIGHTS] = "weights",
+                                                [TRAINING] = "gradients, optimizer",
+                                                [ACTIVATIONS] = "activations",
+                                                [PROCESS] = "a card"};
+    snprintf(cells[0], CELL_SIZE, "predicted");
+    for (int f = 0; f < FIGURES; f++)
+        snprintf(cells[f + 1], CELL_SIZE, "%s, %s", titles[f] ? titles[f] : "", unit.name);
+    snprintf(cells[CARDS + 1], CELL_SIZE, "cards");
+    snprintf(cells[STEP_MS + 1], CELL_SIZE, "step, ms");
+    snprintf(cells[RATE + 1], CELL_SIZE, "%s a second", things);
+    cells[FIGURES + 1][0] = '\0';
+}
+
+static void row_cells(const Row *row, Bytes unit, Cells cells) {
+    snprintf(cells[0], CELL_SIZE, "%s", row->run->name);
+    for (int f = 0; f < FIGURES; f++) {
+        double value = row->figures[f].median;
+        bool bytes = f >= WEIGHTS && f <= PROCESS;
+        int digits = bytes || (f == STEP_MS && value >= 10) ? 1 : f == STEP_MS ? 3 : 0;
+        snprintf(cells[f + 1], CELL_SIZE, "%.*f", digits, bytes ? value / unit.size : value);
+    }
+    bool fits = !strcmp(row->run->state, "fits");
+    snprintf(cells[FIGURES + 1], CELL_SIZE, "%s", fits ? "" : row->run->state);
+}
+
+static void put_markdown(Cells *table, int rows, StrBuf *out) {
+    for (int i = 0; i < rows; i++) {
+        for (int k = 0; k < COLUMNS; k++)
+            sb_printf(out, "| %s%s", table[i][k], table[i][k][0] ? " " : "");
+        sb_puts(out, "|\n");
+        for (int k = 0; i == 0 && k < COLUMNS; k++)
+            sb_puts(out, k == 0 ? "| ---" : k <= FIGURES ? " | ---:" : " | --- |\n");
+    }
+}
+
+static int width_of(Cells *table, int rows, int column) {
+    size_t width = 0;
+    for (int i = 0; i < rows; i++)
+        width = strlen(table[i][column]) > width ? strlen(table[i][column]) : width;
+    return (int)width;
+}
+
+static void put_aligned(Cells *table, int rows, StrBuf *out) {
+    for (int i = 0; i < rows; i++) {
+        sb_printf(out, "%-*s", width_of(table, rows, 0), table[i][0]);
+        for (int k = 1; k <= FIGURES; k++)
+            sb_printf(out, "  %*s", width_of(table, rows, k), table[i][k]);
+        sb_printf(out, "%s%s\n", table[i][COLUMNS - 1][0] ? "  " : "", table[i][COLUMNS - 1]);
+    }
+}
+
+static void put_table(Arena *arena, const Comparison *c, const char *things, bool markdown,
+                      StrBuf *out) {
+    Cells *table = arena_array(arena, (size_t)c->count + 1, sizeof *table);
+    Bytes unit = bytes_of(c);
+    head_cells(unit, things, table[0]);
+    for (int i = 0; i < c->count; i++)
+        row_cells(&c->rows[i], unit, table[i + 1]);
+    (markdown ? put_markdown : put_aligned)(table, c->count + 1, out);
+    put_mixed(c, out);
+}
+
+void predicted_print(Arena *arena, const Predicted *all, const char *format) {
+    bool markdown = format && !strcmp(format, "markdown");
+    PrintComparison print = comparison_format(markdown ? NULL : format);
+    StrBuf text = {0};
+    if (print == comparison_text)
+        put_table(arena, &all->table, all->things, markdown, &text);
+    else
+        print(&all->table, &text);
+    fputs(text.text, stdout);
+    sb_free(&text);
+}

@@ -1,0 +1,25 @@
+#include "runtime/base/launcher.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *rank, *ranks;
+} launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                 {"PMI_RANK", "PMI_SIZE"},
+                 /* srun with PMIx; last, for mpirun sets the others inside of a step too. */
+                 {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+
+/* Of the launcher that started this process; `otherwise` without one. */
+static int launched(bool ranks, int otherwise) {
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *value = getenv(ranks ? launchers[i].ranks : launchers[i].rank);
+        if (value)
+            return (int)strtol(value, NULL, 10);
+    }
+    return otherwise;
+}
+
+int launched_rank(void) { return launched(false, 0); }
+
+int launched_ranks(void) { return launched(true, 1); }

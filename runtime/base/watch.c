@@ -1,0 +1,200 @@
+/* The watchdog: a thread that ends a rank which waits for another one for too long.
+ *
+ * It leaves by _exit, without MPI and without NCCL: both may be what hangs, and when the process
+ * is gone its device, its connections and its launcher notice. It is one for the process, as
+ * signals are. */
+#include "runtime/base/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 50, DEFAULT_LIMIT_S = 600 };
+
+static struct {
+    bool on;
+    const char *(*problem)(void);
+    int rank, depth;
+    double limit_ms;
+    _Atomic double since_ms; /* the wait under way began; 0: there is none */
+    _Atomic(const char *) what;
+    _Atomic(WatchPost *) mine;
+    const WatchPost *posts; /* [post_count] of the ranks `here`, mine among them */
+    const int *here;
+    atomic_int post_count;
+    pthread_t thread;
+    atomic_bool stop;
+} watch;
+
+/* ---- what the rank is at ----------------------------------------------------------------------- */
+
+static void post(const Rt *rt, bool waiting) {
+    WatchPost *mine = watch.mine;
+    mine->step = rt->step + 1;
+    mine->waiting = waiting;
+    watch.since_ms = waiting ? rt_now_ms() : 0;
+}
+
+void watch_enter(const Rt *rt, const char *what) {
+    if (!watch.on || watch.depth++ > 0)
+        return;
+    watch.what = what;
+    post(rt, true);
+}
+
+void watch_enter_device(const Rt *rt) {
+    watch_enter(rt, rt->collective ? rt->collective : "the device's work");
+}
+
+void watch_leave(const Rt *rt) {
+    if (watch.on && --watch.depth == 0)
+        post(rt, false);
+}
+
+/* ---- the thread -------------------------------------------------------------------------------- */
+
+static _Noreturn void end(const char *why) {
+    char line[512];
+    const char *what = watch.since_ms > 0 ? watch.what : "the work";
+    int length = snprintf(line, sizeof line,
+                          "error: rank %d: %s of step %lld %s; go on from the last checkpoint with "
+                          "--resume\n",
+                          watch.rank, what, watch.mine->step, why);
+    if (length > (int)sizeof line - 1)
+        length = (int)sizeof line - 1;
+    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+        _exit(2); /* nobody listens */
+    _exit(1);
+}
+
+/* Who of this machine is the reason: one that shows no life, or one that works while others wait. */
+static void find_reason(char *text, size_t size) {
+    double now = rt_now_ms();
+    snprintf(text, size, "another rank has stopped, was lost or is far behind");
+    for (int i = 0; i < watch.post_count; i++) {
+        const WatchPost *post = &watch.posts[i];
+        double silent = now - post->alive_ms;
+        if (post->alive_ms > 0 && silent > watch.limit_ms / 2) {
+            snprintf(text, size, "rank %d has shown no life for %.1f s", watch.here[i],
+                     1e-3 * silent);
+            return;
+        }
+        if (post->alive_ms > 0 && !post->waiting)
+            snprintf(text, size, "rank %d is at work of its own, in step %lld", watch.here[i],
+                     post->step);
+    }
+}
+
+static void look(void) {
+    char why[320], reason[128];
+    double since = watch.since_ms;
+    const char *error = watch.problem();
+    watch.mine->alive_ms = rt_now_ms();
+    if (error) {
+        snprintf(why, sizeof why, "failed: %s", error);
+        end(why);
+    }
+    if (since > 0 && rt_now_ms() - since > watch.limit_ms) {
+        find_reason(reason, sizeof reason);
+        snprintf(why, sizeof why, "has not ended for %g s (parallelism.comm_timeout_s): %s",
+                 watch.limit_ms * 1e-3, reason);
+        end(why);
+    }
+}
+
+static void *run(void *unused) {
+    (void)unused;
+    while (!watch.stop) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+        look();
+    }
+    return NULL;
+}
+
+/* The thread takes no signals: they are the loop's. */
+static void start_thread(void) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int error = pthread_create(&watch.thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        rt_fail("no thread can be started: %s", strerror(error));
+}
+
+void watch_start(const Rt *rt, const char *problem(void)) {
+    static WatchPost alone;
+    double limit = rt->program->comm_timeout_s;
+    watch.problem = problem;
+    watch.rank = rt->rank;
+    watch.limit_ms = 1e3 * (limit > 0 ? limit : DEFAULT_LIMIT_S);
+    watch.what = "the start";
+    watch.mine = &alone;
+    start_thread();
+    watch.on = true;
+}
+
+void watch_share(const Rt *rt, WatchPost *posts, const int *here) {
+    WatchPost *mine = &posts[rt->local_rank];
+    mine->step = rt->step + 1;
+    mine->waiting = true;
+    mine->alive_ms = rt_now_ms();
+    watch.mine = mine;
+    watch.posts = posts;
+    watch.here = here;
+    watch.post_count = rt->local_ranks;
+}
+
+void watch_stop(void) {
+    watch.on = false;
+    watch.stop = true;
+    pthread_join(watch.thread, NULL);
+}
+
+/* ---- signals ----------------------------------------------------------------------------------- */
+
+/* What a handler may do: no stdio, no locale, no allocation. */
+typedef struct {
+    char text[256];
+    size_t length;
+} Line;
+
+static void put(Line *line, const char *text) {
+    size_t length = strlen(text), room = sizeof line->text - line->length;
+    memcpy(line->text + line->length, text, length < room ? length : room);
+    line->length += length < room ? length : room;
+}
+
+static void put_number(Line *line, long long value) {
+    char digits[24] = "";
+    size_t at = sizeof digits - 1;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    put(line, digits + at);
+}
+
+void watch_tell_signal(int number) {
+    Line line = {.length = 0};
+    int error = errno;
+    if (!watch.on)
+        return;
+    put(&line, "rank ");
+    put_number(&line, watch.rank);
+    put(&line, number == SIGTERM ? ": SIGTERM" : number == SIGINT ? ": SIGINT" : ": SIGUSR1");
+    put(&line, watch.since_ms > 0 ? " while it waits for " : " in the work of step ");
+    if (watch.since_ms > 0) {
+        put(&line, watch.what);
+        put(&line, " of step ");
+    }
+    put_number(&line, watch.mine->step);
+    put(&line, ": asks all ranks for a checkpoint\n");
+    if (write(STDERR_FILENO, line.text, line.length) < 0)
+        error = errno;
+    errno = error;
+}

@@ -1,0 +1,475 @@
+/* Writing checkpoints and going on from them. */
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/device/device.h"
+#include "runtime/files/outfile.h"
+#include "runtime/params/params.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/checkpoint/checkpoint_meta.h"
+#include "runtime/checkpoint/gather.h"
+
+enum { ERROR_SIZE = RT_MAX_PATH + 512 };
+
+/* ---- what is saved --------------------------------------------------------------------------- */
+
+/* What training changes. */
+static bool is_saved(const RtParam *param) { return param->trained || param->buffer; }
+
+typedef struct {
+    OutTensor *items;
+    int count;
+} Tensors;
+
+static OutTensor *tensor_add(Tensors *tensors, const char *name, const char *suffix,
+                             RtDtype dtype) {
+    OutTensor *tensor = &tensors->items[tensors->count++];
+    size_t size = strlen(name) + strlen(suffix) + 1;
+    *tensor = (OutTensor){.name = rt_alloc(size), .dtype = dtype};
+    snprintf(tensor->name, size, "%s%s", name, suffix);
+    return tensor;
+}
+
+static void row_add(Tensors *tensors, const char *name, const char *suffix, void *host,
+                    size_t offset, RtDtype dtype, int64_t count) {
+    OutTensor *tensor = tensor_add(tensors, name, suffix, dtype);
+    tensor->host = host;
+    tensor->offset = offset;
+    tensor->rank = 1;
+    tensor->shape[0] = count;
+}
+
+/* Named after the order of memory where files have another: blocks of it are no blocks of any other. */
+static void codes_add(Tensors *tensors, const RtParam *param, const char *part, size_t offset,
+                      int64_t count) {
+    char suffix[64];
+    const int *order = param->order;
+    snprintf(suffix, sizeof suffix, "%s", part);
+    if (param->split[0])
+        snprintf(suffix, sizeof suffix, "%s.order_%d%d%d%d", part, order[0], order[1], order[2],
+                 order[3]);
+    row_add(tensors, param->name, suffix, NULL, offset, RT_U8, count);
+}
+
+/* As they are, in the order of memory. Whole blocks: what a code of 0 says there is not 0, and the
+ * last block's absmax is of what lies behind the tensor, too. */
+static void coded_moments_add(Tensors *tensors, const RtParam *param) {
+    int64_t blocks = (param_elements(param) + RT_MOMENT_BLOCK - 1) / RT_MOMENT_BLOCK;
+    int64_t count = blocks * RT_MOMENT_BLOCK;
+    codes_add(tensors, param, ".exp_avg", param->exp_avg, count);
+    codes_add(tensors, param, ".exp_avg_sq", param->exp_avg_sq, count);
+    row_add(tensors, param->name, ".exp_avg_absmax", NULL, param->exp_avg_absmax, RT_F32, blocks);
+    row_add(tensors, param->name, ".exp_avg_sq_absmax", NULL, param->exp_avg_sq_absmax, RT_F32,
+            blocks);
+}
+
+static void param_add(Tensors *tensors, const RtParam *param) {
+    const struct {
+        const char *suffix;
+        size_t offset;
+    } parts[] = {
+        {"", RT_NOWHERE}, {".exp_avg", param->exp_avg}, {".exp_avg_sq", param->exp_avg_sq}};
+    for (int i = 0; i < 3; i++) {
+        if (i && (parts[i].offset == RT_NOWHERE || param->coded_moments))
+            continue;
+        OutTensor *tensor = tensor_add(tensors, param->name, parts[i].suffix,
+                                       i ? param->master_dtype : param_saved_dtype(param));
+        tensor->param = param;
+        tensor->offset = parts[i].offset;
+        tensor->rank = param->rank;
+        memcpy(tensor->shape, param->shape, sizeof tensor->shape);
+    }
+    if (param->coded_moments)
+        coded_moments_add(tensors, param);
+}
+
+static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype real) {
+    row_add(tensors, "loss_scale", "", NULL, scale->scale, real, 1);
+    row_add(tensors, "growth_tracker", "", NULL, scale->growth_tracker, RT_I32, 1);
+    row_add(tensors, "skipped_steps", "", NULL, scale->skipped_steps, RT_I32, 1);
+}
+
+/* Everything a checkpoint after `steps` steps holds. */
+static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
+    const RtProgram *program = rt->program;
+    Tensors tensors = {.items = rt_alloc(sizeof(OutTensor) * (5 * (size_t)program->param_count + 5 +
+                                                              (size_t)program->metric_count))};
+    for (int i = 0; i < program->param_count; i++)
+        if (is_saved(&program->params[i]))
+            param_add(&tensors, &program->params[i]);
+    row_add(&tensors, "loss", "", rt->losses, program->counters.loss, program->real, steps);
+    row_add(&tensors, "grad_norm", "", rt->grad_norms, program->counters.grad_norm, program->real,
+            steps);
+    for (int i = 0; i < program->metric_count; i++)
+        if (rt->step_metrics[i])
+            row_add(&tensors, program->metrics[i].name, "", rt->step_metrics[i],
+                    program->metrics[i].history, program->real, steps);
+    if (program->loss_scale)
+        loss_scale_add(&tensors, program->loss_scale, program->real);
+    return tensors;
+}
+
+static void tensors_free(Tensors *tensors) {
+    for (int i = 0; i < tensors->count; i++)
+        free(tensors->items[i].name);
+    free(tensors->items);
+}
+
+/* ---- the folder of checkpoints --------------------------------------------------------------- */
+
+typedef struct {
+    char path[RT_MAX_PATH];
+    int64_t sequence; /* -1: its meta.json cannot be read */
+} Saved;
+
+typedef struct {
+    Saved *items;
+    int count;
+} SavedList;
+
+static int by_sequence(const void *a, const void *b) {
+    int64_t x = ((const Saved *)a)->sequence, y = ((const Saved *)b)->sequence;
+    return (x > y) - (x < y);
+}
+
+static void saved_add(SavedList *list, const char *root, const char *name) {
+    Saved *items = realloc(list->items, sizeof *items * ((size_t)list->count + 1));
+    if (!items)
+        rt_fail("out of memory while listing checkpoints");
+    list->items = items;
+    Saved *saved = &items[list->count++];
+    join_path(saved->path, root, name);
+    char error[ERROR_SIZE];
+    CheckpointMeta meta;
+    saved->sequence = -1;
+    if (meta_read(&meta, saved->path, error, sizeof error)) {
+        saved->sequence = meta.sequence;
+        meta_free(&meta);
+    }
+}
+
+/* Oldest save first, those that cannot be read before all others. */
+static SavedList saved_list(const char *root) {
+    SavedList list = {0};
+    DIR *dir = opendir(root);
+    if (!dir)
+        return list;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (strncmp(entry->d_name, "step_", 5) == 0)
+            saved_add(&list, root, entry->d_name);
+    closedir(dir);
+    if (list.count)
+        qsort(list.items, (size_t)list.count, sizeof *list.items, by_sequence);
+    return list;
+}
+
+/* A checkpoint's folder has no folders in it. Failures are left for the next save to clear away. */
+static void folder_remove(const char *path) {
+    DIR *dir = opendir(path);
+    if (!dir)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char file[RT_MAX_PATH];
+        join_path(file, path, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlink(file);
+    }
+    closedir(dir);
+    rmdir(path);
+}
+
+static void prune(const char *root, int64_t keep) {
+    SavedList list = saved_list(root);
+    for (int i = 0; keep > 0 && i + keep < list.count; i++)
+        folder_remove(list.items[i].path);
+    free(list.items);
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+/* Of other ranks' tensors, too. */
+static bool write_state(Rt *rt, const char *path, char *error) {
+    Tensors tensors = tensors_of_run(rt, rt->step);
+    bool others = tensors_gather(rt, &tensors.items, &tensors.count);
+    bool ok = others || tensors_write(rt, path, tensors.items, tensors.count, error, ERROR_SIZE);
+    tensors_free(&tensors);
+    return ok;
+}
+
+static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error) {
+    char state[RT_MAX_PATH], crc[9], strings[2][24];
+    join_path(state, dir, CHECKPOINT_STATE);
+    if (!write_state(rt, state, error))
+        return false;
+    CheckpointMeta meta;
+    meta_of_run(rt, &meta, strings);
+    meta.sequence = sequence;
+    meta.state_crc32 = crc;
+    bool ok = file_crc32(state, crc, &meta.state_bytes, error, ERROR_SIZE) &&
+              meta_write(&meta, dir, error, ERROR_SIZE);
+    meta_free(&meta);
+    folder_sync(dir);
+    return ok;
+}
+
+/* Puts `temporary` in the place of `path`. */
+static bool put_in_place(const char *temporary, const char *path, const char *aside, char *error) {
+    folder_remove(aside);
+    bool replaced = rename(path, aside) == 0;
+    if (rename(temporary, path)) {
+        snprintf(error, ERROR_SIZE, "%s: cannot be written: %s", path, strerror(errno));
+        if (replaced)
+            rename(aside, path);
+        return false;
+    }
+    if (replaced)
+        folder_remove(aside);
+    return true;
+}
+
+static void save_folder(Rt *rt) {
+    char root[RT_MAX_PATH], name[64], path[RT_MAX_PATH], temporary[RT_MAX_PATH], aside[RT_MAX_PATH];
+    char error[ERROR_SIZE];
+    join_path(root, rt->options.out_dir, "checkpoints");
+    snprintf(name, sizeof name, "step_%lld", (long long)rt->step);
+    join_path(path, root, name);
+    join_path(temporary, root, ".writing");
+    join_path(aside, root, ".replaced");
+    SavedList list = saved_list(root);
+    int64_t newest = list.count ? list.items[list.count - 1].sequence : 0;
+    free(list.items);
+    folder_remove(temporary);
+    if (!rt_make_folder(temporary))
+        rt_fail("%s: the folder cannot be made: %s; choose another one with --out", temporary,
+                strerror(errno));
+    if (!write_folder(rt, temporary, newest < 0 ? 1 : newest + 1, error) ||
+        !put_in_place(temporary, path, aside, error)) {
+        folder_remove(temporary);
+        rt_fail("%s; earlier checkpoints are untouched: free some space and go on with --resume",
+                error);
+    }
+    folder_sync(root);
+    prune(root, rt->program->checkpoint.keep_latest_k);
+}
+
+void checkpoint_save(Rt *rt) {
+    if (rt->rank == 0)
+        save_folder(rt);
+    else
+        write_state(rt, NULL, NULL); /* others' parts, for the first rank to write */
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+#define RESUME_REMEDY "remove this checkpoint, or name another one with --resume DIR"
+
+static bool state_is_whole(const char *path, const CheckpointMeta *meta, char *why) {
+    char crc[9];
+    int64_t bytes;
+    if (!file_crc32(path, crc, &bytes, why, ERROR_SIZE))
+        return false;
+    if (bytes != meta->state_bytes)
+        snprintf(why, ERROR_SIZE, "%s: is truncated or grown: it has %lld bytes, %lld were written",
+                 path, (long long)bytes, (long long)meta->state_bytes);
+    else if (strcmp(crc, meta->state_crc32) != 0)
+        snprintf(why, ERROR_SIZE, "%s: is damaged: its checksum is %s, but %s was written", path,
+                 crc, meta->state_crc32);
+    else
+        return true;
+    return false;
+}
+
+/* The folder's meta.json, where that and the state are as they were written; else says why not. */
+static bool read_whole(const char *dir, CheckpointMeta *meta, char *why) {
+    char state[RT_MAX_PATH];
+    join_path(state, dir, CHECKPOINT_STATE);
+    if (!meta_read(meta, dir, why, ERROR_SIZE))
+        return false;
+    bool whole = state_is_whole(state, meta, why);
+    if (!whole)
+        meta_free(meta);
+    return whole;
+}
+
+/* The newest checkpoint that is whole. Those passed over are named: a run does not go back in
+ * silence. One whose meta.json cannot be read may be the newest, so it is looked at first. */
+static void read_newest(const Rt *rt, char *dir, CheckpointMeta *meta) {
+    char root[RT_MAX_PATH], why[ERROR_SIZE];
+    join_path(root, rt->options.out_dir, "checkpoints");
+    SavedList list = saved_list(root);
+    if (!list.count)
+        rt_fail("%s: has no checkpoint to go on from; leave --resume out to start anew", root);
+    int unreadable = 0, tried = 0;
+    while (unreadable < list.count && list.items[unreadable].sequence < 0)
+        unreadable++;
+    for (bool whole = false; !whole; tried++) {
+        if (tried == list.count)
+            rt_fail("%s; " RESUME_REMEDY, why);
+        if (tried > 0)
+            rt_warn("%s", why);
+        int i = tried < unreadable ? tried : list.count - 1 - (tried - unreadable);
+        snprintf(dir, RT_MAX_PATH, "%s", list.items[i].path);
+        whole = read_whole(dir, meta, why);
+    }
+    if (tried > 1)
+        rt_warn("%s: going on from step %lld, the newest that is whole", dir,
+                (long long)meta->step);
+    free(list.items);
+}
+
+static void read_given(const char *given, char *dir, CheckpointMeta *meta) {
+    char why[ERROR_SIZE];
+    snprintf(dir, RT_MAX_PATH, "%s", given);
+    if (!read_whole(dir, meta, why))
+        rt_fail("%s; " RESUME_REMEDY, why);
+}
+
+static void print_shape(int rank, const int64_t *shape, char text[96]) {
+    int used = snprintf(text, 96, "[");
+    for (int i = 0; i < rank && used < 64; i++)
+        used +=
+            snprintf(text + used, 96 - (size_t)used, i ? ", %lld" : "%lld", (long long)shape[i]);
+    snprintf(text + used, 96 - (size_t)used, "]");
+}
+
+/* The saved tensor, of the type and shape that the program has. */
+static const StTensor *saved_tensor(const StFile *file, const char *path, const OutTensor *wanted) {
+    const StTensor *found = st_find(file, wanted->name);
+    if (!found)
+        rt_fail("%s: lacks the tensor %s; it is a checkpoint of another experiment: give the "
+                "folder of this one with --resume DIR",
+                path, wanted->name);
+    bool same = found->rank == wanted->rank && found->dtype == out_tensor_dtype(wanted);
+    for (int i = 0; same && i < wanted->rank; i++)
+        same = found->shape[i] == wanted->shape[i];
+    if (!same) {
+        char has[96], needs[96];
+        print_shape(found->rank, found->shape, has);
+        print_shape(wanted->rank, wanted->shape, needs);
+        rt_fail("%s: tensor %s is %s %s, but this program needs %s %s; it is a checkpoint of "
+                "another experiment",
+                path, wanted->name, st_dtype_name(found->dtype), has, rt_dtype_name(wanted->dtype),
+                needs);
+    }
+    return found;
+}
+
+static void check_run(const Rt *rt, const char *dir, const CheckpointMeta *saved,
+                      const CheckpointMeta *now) {
+    if (saved->step < 0 || saved->step > rt->program->training.steps)
+        rt_fail("%s: is of step %lld, but training.steps is %lld; raise it, or start anew without "
+                "--resume",
+                dir, (long long)saved->step, (long long)rt->program->training.steps);
+    if (saved->seed != now->seed)
+        rt_fail("%s: was trained with seed %lld, not %lld; resume with --seed %lld", dir,
+                (long long)saved->seed, (long long)now->seed, (long long)saved->seed);
+    if (strcmp(saved->frozen_crc32, now->frozen_crc32) != 0)
+        rt_fail(
+            "%s: was trained on other frozen weights; give --init the folder that the run began "
+            "with",
+            dir);
+}
+
+/* Differences that may change the bits to come, but not whether the run can go on. */
+static void warn_differences(const char *dir, const CheckpointMeta *saved,
+                             const CheckpointMeta *now) {
+    if (strcmp(saved->spec_sha256, now->spec_sha256) != 0)
+        rt_warn("%s: the spec has changed since it was written", dir);
+    if (strcmp(saved->data_fingerprint, now->data_fingerprint) != 0 ||
+        saved->data_position != now->data_position)
+        rt_warn("%s: the training data or its batches have changed since it was written", dir);
+    if (strcmp(saved->device, now->device) != 0)
+        rt_warn("%s: was written on %s, this is %s: losses may differ in their last digits", dir,
+                saved->device, now->device);
+    else if (saved->driver_version != now->driver_version ||
+             saved->cublaslt_version != now->cublaslt_version ||
+             (json_array_size(now->gemm_algorithms) &&
+              !json_equal(saved->gemm_algorithms, now->gemm_algorithms)))
+        rt_warn("%s: driver, cuBLASLt or its chosen algorithms differ from those it was written "
+                "with: losses may differ in their last digits",
+                dir);
+}
+
+static void restore_tensor(Rt *rt, const OutTensor *tensor, const StTensor *saved) {
+    void *values = rt_alloc(saved->bytes);
+    memcpy(values, saved->data, saved->bytes);
+    if (tensor->param && tensor->offset == RT_NOWHERE)
+        param_write(rt, tensor->param, values);
+    else if (tensor->param)
+        param_write_part(rt, tensor->param, tensor->offset, values);
+    else if (saved->bytes)
+        rt_write_state(rt, tensor->offset, saved->bytes, values);
+    if (tensor->host)
+        memcpy(tensor->host, values, saved->bytes);
+    free(values);
+}
+
+static void restore_tensors(Rt *rt, const char *path, int64_t steps) {
+    char error[ERROR_SIZE];
+    StFile *file = st_open(path, error, sizeof error);
+    if (!file)
+        rt_fail("%s; " RESUME_REMEDY, error);
+    Tensors tensors = tensors_of_run(rt, steps);
+    for (int i = 0; i < tensors.count; i++)
+        saved_tensor(file, path, &tensors.items[i]);
+    for (int i = 0; i < tensors.count; i++)
+        restore_tensor(rt, &tensors.items[i], st_find(file, tensors.items[i].name));
+    tensors_free(&tensors);
+    st_close(file);
+}
+
+static void restore_counters(Rt *rt, const CheckpointMeta *meta) {
+    const RtCounters *counters = &rt->program->counters;
+    const int32_t step = (int32_t)meta->step, applied = (int32_t)meta->applied;
+    const int32_t bad_step = (int32_t)meta->bad_step;
+    rt_write_state(rt, counters->step, sizeof step, &step);
+    rt_write_state(rt, counters->applied, sizeof applied, &applied);
+    rt_write_state(rt, counters->bad_step, sizeof bad_step, &bad_step);
+    rt->step = rt->step_at_start = rt->known_steps = meta->step;
+}
+
+static double value_of(const json_t *row, size_t i) {
+    const json_t *value = json_array_get(row, i);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void restore_evaluations(Rt *rt, const CheckpointMeta *meta) {
+    size_t count = json_array_size(meta->evaluations);
+    free(rt->evaluations);
+    rt->evaluations = rt_alloc(count * sizeof *rt->evaluations);
+    rt->evaluation_count = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(meta->evaluations, i);
+        RtEvaluation *found = &rt->evaluations[i];
+        *found = (RtEvaluation){.step = json_integer_value(json_array_get(row, 0)),
+                                .loss = value_of(row, 1)};
+        for (int k = 0; k < rt->program->metric_count; k++)
+            found->metrics[k] = value_of(row, 2 + (size_t)k);
+    }
+}
+
+void checkpoint_load(Rt *rt, const char *given) {
+    char dir[RT_MAX_PATH], state[RT_MAX_PATH], strings[2][24];
+    CheckpointMeta saved, now;
+    if (given)
+        read_given(given, dir, &saved);
+    else
+        read_newest(rt, dir, &saved);
+    join_path(state, dir, CHECKPOINT_STATE);
+    meta_of_run(rt, &now, strings);
+    now.data_position = saved.step * rows_per_step(rt);
+    check_run(rt, dir, &saved, &now);
+    restore_tensors(rt, state, saved.step);
+    restore_counters(rt, &saved);
+    restore_evaluations(rt, &saved);
+    warn_differences(dir, &saved, &now);
+    meta_free(&saved);
+    meta_free(&now);
+}

@@ -1,0 +1,124 @@
+/* What the model is in the end, where that is another form than the one it was trained in: exported
+ * tensor by tensor while the entry convert makes it, and written with all else that the model has. */
+#include "runtime/checkpoint/export.h"
+#include "runtime/device/device.h"
+#include "runtime/device/launch.h"
+#include "runtime/files/outfile.h"
+#include "runtime/params/params.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct RtExported {
+    OutTensor *tensors; /* their values are the host's */
+    int count, capacity;
+    bool *replaced; /* by parameter: exported in another form */
+};
+
+/* "model.layers.0.mlp.up_proj.scales" beside ….weight. */
+static char *part_of(const RtParam *param, const char *part) {
+    const char *last = strrchr(param->name, '.');
+    size_t length = last ? (size_t)(last - param->name) + 1 : 0, size = length + strlen(part) + 1;
+    char *name = rt_alloc(size);
+    memcpy(name, param->name, length);
+    memcpy(name + length, part, strlen(part) + 1);
+    return name;
+}
+
+static void append(struct RtExported *exported, OutTensor tensor) {
+    if (exported->count == exported->capacity) {
+        exported->capacity = 2 * exported->capacity + 64;
+        exported->tensors =
+            realloc(exported->tensors, (size_t)exported->capacity * sizeof *exported->tensors);
+        if (!exported->tensors)
+            rt_fail("the host has no memory left for a list of %d tensors", exported->capacity);
+    }
+    exported->tensors[exported->count++] = tensor;
+}
+
+/* What takes the place of a parameter that files hold in another order than memory. */
+static void order_as_file(const RtParam *param, OutTensor *tensor) {
+    size_t size = rt_dtype_bytes(tensor->dtype), bytes = out_tensor_bytes(tensor);
+    if (bytes != (size_t)param_elements(param) * size)
+        rt_internal("%s is exported in another shape than it has in files", param->name);
+    void *file = rt_alloc(bytes);
+    param_to_file_order(param, size, tensor->host, file);
+    free(tensor->host);
+    tensor->host = file;
+    tensor->rank = param->rank;
+    memcpy(tensor->shape, param->shape, sizeof tensor->shape);
+}
+
+void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
+               int64_t cols) {
+    rt->work.fetches++;
+    if (rt->dry)
+        return;
+    if (rt->rank == 0) {
+        const RtParam *of = param_at(rt, param);
+        OutTensor tensor = {.name = part_of(of, part),
+                            .offset = RT_NOWHERE,
+                            .dtype = dtype,
+                            .rank = 2,
+                            .shape = {rows, cols}};
+        tensor.host = rt_alloc(out_tensor_bytes(&tensor));
+        rt_read(rt, from, out_tensor_bytes(&tensor), tensor.host);
+        if (of->split[0])
+            order_as_file(of, &tensor);
+        append(rt->exported, tensor);
+        rt->exported->replaced[of - rt->program->params] = true;
+    }
+    rt_launched(rt);
+}
+
+static void append_others(const Rt *rt) {
+    for (int i = 0; i < rt->program->param_count; i++) {
+        const RtParam *param = &rt->program->params[i];
+        if ((param->adapter && !param->base_name) || rt->exported->replaced[i])
+            continue;
+        const char *name = param->base_name ? param->base_name : param->name;
+        OutTensor tensor = {.name = (char *)name,
+                            .param = param,
+                            .offset = RT_NOWHERE,
+                            .dtype = param_saved_dtype(param),
+                            .rank = param->rank};
+        memcpy(tensor.shape, param->shape, sizeof tensor.shape);
+        append(rt->exported, tensor);
+    }
+}
+
+static void write_exported(Rt *rt, const char *dir, const char *config) {
+    struct RtExported *exported = rt->exported;
+    append_others(rt);
+    export_tensors(rt, dir, "config.json", config, "model.safetensors", exported->tensors,
+                   exported->count);
+    for (int i = 0; i < exported->count; i++) {
+        if (exported->tensors[i].host)
+            free(exported->tensors[i].name);
+        free(exported->tensors[i].host);
+    }
+    free(exported->tensors);
+}
+
+void export_entry(Rt *rt, const RtEntry *entry, const char *dir, const char *config) {
+    struct RtExported exported = {0};
+    exported.replaced = rt_alloc((size_t)rt->program->param_count * sizeof *exported.replaced);
+    rt->exported = &exported;
+    params_open(rt);
+    rt_enqueue(rt, entry, 0);
+    params_done(rt);
+    if (rt->rank == 0)
+        write_exported(rt, dir, config);
+    rt->exported = NULL;
+    free(exported.replaced);
+}
+
+bool convert_run(Rt *rt) {
+    char dir[RT_MAX_PATH];
+    if (!rt->program->convert.enqueue)
+        return false;
+    join_path(dir, rt->options.out_dir, "quantized");
+    export_entry(rt, &rt->program->convert, dir, rt->program->checkpoint.config_json);
+    return true;
+}

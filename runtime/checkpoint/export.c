@@ -1,0 +1,88 @@
+/* Trained tensors as other tools read them. */
+#include "runtime/checkpoint/export.h"
+#include "runtime/files/outfile.h"
+#include "runtime/params/params.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/checkpoint/gather.h"
+#include "runtime/params/packed.h"
+
+static int tensors_of(Rt *rt, bool adapter, OutTensor *tensors) {
+    const RtProgram *program = rt->program;
+    int count = 0;
+    for (int i = 0; i < program->param_count; i++) {
+        const RtParam *param = &program->params[i];
+        if (param->adapter != adapter)
+            continue;
+        if (param->packed) {
+            count += packed_tensors(rt, param, &tensors[count]);
+            continue;
+        }
+        OutTensor *tensor = &tensors[count++];
+        *tensor = (OutTensor){.name = strdup(param->name),
+                              .param = param,
+                              .offset = RT_NOWHERE,
+                              .dtype = param_saved_dtype(param),
+                              .rank = param->rank};
+        memcpy(tensor->shape, param->shape, sizeof tensor->shape);
+    }
+    return count;
+}
+
+static void tensors_free(OutTensor *tensors, int count) {
+    for (int i = 0; i < count; i++) {
+        free(tensors[i].name);
+        free(tensors[i].host);
+    }
+    free(tensors);
+}
+
+/* How far it was trained, under the names of Hugging Face's trainer: fewer steps than were asked for
+ * make another model. */
+static const char *trainer_state(const Rt *rt, char text[96]) {
+    snprintf(text, 96, "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld\n}\n",
+             (long long)rt->step, (long long)rt->program->training.steps);
+    return text;
+}
+
+void export_tensors(Rt *rt, const char *dir, const char *config_name, const char *config,
+                    const char *tensors_name, const OutTensor *tensors, int count) {
+    char path[RT_MAX_PATH], error[RT_MAX_PATH + 256], state[96];
+    join_path(path, dir, tensors_name);
+    if (!rt_make_folder(dir))
+        rt_fail("%s: the folder cannot be made; choose another one", dir);
+    if (!tensors_write(rt, path, tensors, count, error, sizeof error) ||
+        !outfile_write(dir, config_name, config, error, sizeof error) ||
+        !outfile_write(dir, "trainer_state.json", trainer_state(rt, state), error, sizeof error))
+        rt_fail("%s; free some space, or choose another folder", error);
+    folder_sync(dir);
+}
+
+static void export_folder(Rt *rt, const char *folder, const char *config_name, const char *config,
+                          const char *tensors_name, bool adapter) {
+    char dir[RT_MAX_PATH];
+    join_path(dir, rt->options.out_dir, folder);
+    OutTensor *tensors =
+        rt_alloc(sizeof *tensors * PACKED_TENSORS * (size_t)rt->program->param_count);
+    int count = tensors_of(rt, adapter, tensors);
+    if (!tensors_gather(rt, &tensors, &count))
+        export_tensors(rt, dir, config_name, config, tensors_name, tensors, count);
+    tensors_free(tensors, count);
+}
+
+void export_run(Rt *rt) {
+    const RtCheckpoint *settings = &rt->program->checkpoint;
+    if (settings->export_base)
+        export_folder(rt, "base", "config.json", settings->config_json, "model.safetensors", false);
+    if (!settings->export_model)
+        return;
+    if (settings->adapter_json)
+        export_folder(rt, "adapter", "adapter_config.json", settings->adapter_json,
+                      "adapter_model.safetensors", true);
+    else
+        export_folder(rt, "model", "config.json", settings->config_json, "model.safetensors",
+                      false);
+}

@@ -1,0 +1,65 @@
+/* --merge: the base with its adapter in it, as a Hugging Face model folder. */
+#include "runtime/checkpoint/export.h"
+#include "runtime/files/outfile.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool same_folder(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    return a && stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+/* An adapter that has not learnt adds nothing. */
+static void check_adapter(const RtOptions *options) {
+    char found[RT_MAX_PATH];
+    if (options->steps > 0 || options->resume || options->adapter_dir)
+        return;
+    join_path(found, options->out_dir, "adapter");
+    rt_fail("--merge %s: nothing to merge, for --steps 0 trains no adapter; give --adapter %s",
+            options->merge_dir, access(found, R_OK) == 0 ? found : "DIR");
+}
+
+void merge_check(const Rt *rt) {
+    const RtProgram *program = rt->program;
+    const char *dir = rt->options.merge_dir;
+    const char *base = rt->options.init_dir ? rt->options.init_dir : program->checkpoint.init_dir;
+    if (!dir)
+        return;
+    if (!program->merge.enqueue)
+        rt_fail("--merge: %s", program->unmerged ? program->unmerged
+                                                 : "this program has no adapter; its own folder "
+                                                   "of results has the whole model");
+    check_adapter(&rt->options);
+    if (same_folder(base, dir))
+        rt_fail("--merge %s: the base is read from there; name another folder", dir);
+    if (!rt_make_folder(dir) || access(dir, W_OK | X_OK) != 0)
+        rt_fail("--merge %s: cannot write there: %s; name another folder", dir, strerror(errno));
+}
+
+/* A base in few bits is not in these any more. */
+static char *plain_config(const char *text) {
+    json_t *config = json_loads(text, 0, NULL);
+    if (!config)
+        rt_internal("config.json of the program is no JSON");
+    json_object_del(config, "quantization_config");
+    char *plain = json_dumps(config, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_decref(config);
+    return plain;
+}
+
+void merge_run(Rt *rt) {
+    const RtProgram *program = rt->program;
+    if (!rt->options.merge_dir)
+        return;
+    char *config = plain_config(program->checkpoint.config_json);
+    export_entry(rt, &program->merge, rt->options.merge_dir, config);
+    free(config);
+    printf("merged model: %s\n", rt->options.merge_dir);
+}

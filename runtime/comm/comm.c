@@ -1,0 +1,210 @@
+/* Ranks find each other over MPI, compare what must be the same, and agree on when to end. */
+#include "runtime/comm/comm.h"
+#include "runtime/base/checksum.h"
+#include "runtime/base/dynlib.h"
+#include "runtime/base/launcher.h"
+#include "runtime/base/watch.h"
+#include "runtime/comm/comm_mpi.h"
+#include "runtime/comm/mesh.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT_SIZE = 128 };
+
+/* ---- how the process was started --------------------------------------------------------------- */
+
+static void check_ranks(const Rt *rt, int started) {
+    enum { LATER_S = 5 };
+    if (started == rt->ranks)
+        return;
+    /* One line is enough; the launcher ends the others when rank 0 is gone. */
+    if (rt->rank > 0) {
+        sleep(LATER_S);
+        _exit(1);
+    }
+    if (rt->card_count > 1)
+        rt_fail("this program drives its %d cards from one process and was started as %d: start it "
+                "without mpirun, or generate it for a process a card "
+                "(parallelism.data_parallel_mode = \"ddp\")",
+                rt->card_count, started);
+    if (rt->ranks == 1)
+        rt_fail("this program was generated for one rank and was started as %d: start it without "
+                "mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree and its "
+                "like)",
+                started, started);
+    rt_fail("this program was generated for %d ranks and was started as %d: start it with make run "
+            "NP=%d or mpirun -np %d, or generate it for %d "
+            "(parallelism.data_parallel_replicate_degree and its like)",
+            rt->ranks, started, rt->ranks, rt->ranks, started);
+}
+
+/* ---- agreement ------------------------------------------------------------------------------- */
+
+/* Rank 0 has said why. */
+static _Noreturn void leave_together(Rt *rt) {
+    comm_barrier(rt, "the end");
+    watch_stop();
+    mpi_close(rt);
+    _exit(1);
+}
+
+/* The same within each group. */
+static void agree_in(Rt *rt, RtGroup group, const char *what, const char *text,
+                     const char *remedy) {
+    char mine[TEXT_SIZE] = "";
+    if (!rt->comm)
+        return;
+    snprintf(mine, sizeof mine, "%s", text);
+    char(*all)[TEXT_SIZE] = rt_alloc((size_t)rt->ranks * sizeof *all);
+    comm_gather(rt, mine, all, TEXT_SIZE, what);
+    for (int i = 1; i < rt->ranks; i++) {
+        int first = mesh_first(rt->program, group, i);
+        if (strcmp(all[i], all[first]) == 0)
+            continue;
+        if (rt->rank == 0)
+            rt_say_error("ranks differ in %s: rank %d has %s, rank %d has %s; %s", what, first,
+                         all[first], i, all[i], remedy);
+        leave_together(rt);
+    }
+    free(all);
+}
+
+void comm_agree(Rt *rt, const char *what, const char *text, const char *remedy) {
+    agree_in(rt, RT_WORLD, what, text, remedy);
+}
+
+/* Names, shapes and places of all tensors. */
+static uint32_t tensors_crc32(const RtProgram *program) {
+    uint32_t crc = 0;
+    for (int i = 0; i < program->param_count; i++) {
+        const RtParam *p = &program->params[i];
+        const size_t places[] = {p->weight, p->master, p->gradient, p->exp_avg, p->exp_avg_sq};
+        crc = crc32_add(crc, p->name, strlen(p->name));
+        crc = crc32_add(crc, p->shape, sizeof p->shape);
+        crc = crc32_add(crc, places, sizeof places);
+    }
+    return crc;
+}
+
+/* Each stage is a program of its own, and has its place among the ranks. */
+static void agree_on_stages(Rt *rt) {
+    const RtPipeline *p = rt->program->pipeline;
+    int64_t misplaced = p && p->stage != mesh_place(rt->program, RT_PIPELINE, rt->rank);
+    if (misplaced)
+        rt_say_error("this rank runs stage %d of the pipeline, and its place is that of stage %d; "
+                     "start them with make run",
+                     p->stage, mesh_place(rt->program, RT_PIPELINE, rt->rank));
+    comm_sum_i64(rt, &misplaced, 1, "the order of stages");
+    if (misplaced)
+        leave_together(rt);
+}
+
+/* Communicators are made by all ranks at once. */
+static void agree_on_groups(Rt *rt, const char *remedy) {
+    char text[TEXT_SIZE];
+    unsigned long long named = 0;
+    for (int i = 0; i < rt->program->group_count; i++)
+        named |= 1ull << rt->program->groups[i];
+    snprintf(text, sizeof text, "%016llx", named);
+    comm_agree(rt, "the groups of ranks", text, remedy);
+}
+
+/* Those that decide what ranks do together: who dumps or goes on asks the others for what they hold. */
+static void agree_on_options(Rt *rt, const char *remedy) {
+    const RtOptions *o = &rt->options;
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text, "%s%s%s%s%s", o->dump_file ? "--dump " : "",
+             o->resume ? "--resume " : "", o->no_adapter ? "--no-adapter " : "",
+             o->init_dir ? "--init " : "", o->adapter_dir ? "--adapter " : "");
+    size_t end = strlen(text);
+    if (end > 0)
+        text[end - 1] = '\0';
+    comm_agree(rt, "their options", end > 0 ? text : "none", remedy);
+}
+
+static void agree_on_program(Rt *rt) {
+    static const char build[] = "start all ranks from the same build of the same experiment";
+    static const char line[] = "start all ranks with the same command line";
+    char text[TEXT_SIZE];
+    comm_agree(rt, "the experiment's spec", rt->program->spec_sha256, build);
+    comm_agree(rt, "the program's generator", rt->program->generator, build);
+    snprintf(text, sizeof text, "checksum %08x", (unsigned)tensors_crc32(rt->program));
+    agree_on_stages(rt);
+    agree_in(rt, RT_WORLD & ~RT_PIPELINE, "the table of tensors", text, build);
+    agree_on_groups(rt, build);
+    snprintf(text, sizeof text, "%lld", (long long)rt->options.steps);
+    comm_agree(rt, "--steps", text, line);
+    snprintf(text, sizeof text, "%lld", (long long)rt->options.seed);
+    comm_agree(rt, "--seed", text, line);
+    agree_on_options(rt, line);
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------- */
+
+static void find_place(Rt *rt) {
+    MpiPlace place;
+    if (!mpi_open(rt, &place))
+        rt_fail("MPI cannot be initialized; start the program with the mpirun of the MPI that it "
+                "was built with");
+    check_ranks(rt, place.ranks);
+    rt->rank = place.rank;
+    rt->data_rank = mesh_place(rt->program, RT_DATA, rt->rank);
+    rt->data_ranks = mesh_group_ranks(rt->program, RT_DATA);
+    rt->local_rank = place.local_rank;
+    rt->local_ranks = place.local_ranks;
+    rt_name_rank(rt->rank);
+}
+
+/* What a run prints it prints once; errors are on stderr. */
+static void be_silent(const Rt *rt) {
+    if (rt->rank > 0 && !freopen("/dev/null", "w", stdout))
+        rt_fail("/dev/null cannot be written");
+}
+
+static void share_posts(Rt *rt) {
+    const int *here;
+    WatchPost *posts = mpi_share(rt, sizeof *posts, &here);
+    if (!posts)
+        return;
+    memset(posts + rt->local_rank, 0, sizeof *posts); /* MPI promises no zeros */
+    comm_barrier(rt, "the start");
+    watch_share(rt, posts, here);
+}
+
+void comm_open(Rt *rt) {
+    rt->ranks = mesh_ranks(rt->program);
+    rt->local_ranks = rt->data_ranks = 1;
+    rt->rank = launched_rank();
+    check_ranks(rt, launched_ranks());
+    if (rt->ranks == 1)
+        return;
+    dynlib_program_in(rt->options.exe_dir);
+    mpi_load(rt);
+    watch_start(rt, nccl_async_error);
+    watch_enter(rt, "MPI_Init");
+    find_place(rt);
+    be_silent(rt);
+    share_posts(rt);
+    watch_leave(rt);
+    agree_on_program(rt);
+}
+
+void comm_connect(Rt *rt) {
+    if (rt->comm)
+        nccl_open(rt);
+}
+
+/* Rank 0 may still be writing: who leaves early with an exit code ends the others. */
+void comm_close(Rt *rt) {
+    if (!rt->comm)
+        return;
+    comm_end_signals(rt);
+    comm_barrier(rt, "the end");
+    nccl_close(rt);
+    watch_stop();
+    if (!mpi_close(rt))
+        rt_fail("MPI does not end well");
+}

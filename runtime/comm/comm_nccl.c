@@ -1,0 +1,258 @@
+/* NCCL: a communicator for each group of ranks, which never blocks the host without being watched. */
+#include "runtime/base/dynlib.h"
+#include "runtime/base/watch.h"
+#include "runtime/comm/comm.h"
+#include "runtime/comm/mesh.h"
+#include "runtime/comm/nccl_abi.h"
+#include "runtime/device/device.h"
+#include "runtime/device/driver.h"
+#include "runtime/device/launch.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define NCCL_FUNCTIONS(X)                                                                       \
+    X(GetVersion)                                                                               \
+    X(GetUniqueId)                                                                              \
+    X(CommInitRankConfig)                                                                       \
+    X(CommGetAsyncError)                                                                        \
+    X(CommDestroy) X(GetErrorString) X(GetLastError) X(AllReduce) X(AllGather) X(ReduceScatter) \
+        X(Broadcast) X(GroupStart) X(GroupEnd) X(Send) X(Recv)
+
+static struct {
+#define X(name) __typeof__(&nccl##name) name;
+    NCCL_FUNCTIONS(X)
+#undef X
+} nccl;
+
+/* By group. The watchdog asks a communicator for errors, which in NCCL also joins what a call
+ * has begun: two threads must not be in it at once. NULL until it can be used. */
+static NcclComm connected[RT_WORLD + 1];
+static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
+
+static const NcclType types[] = {
+    [RT_F64] = NCCL_F64, [RT_F32] = NCCL_F32, [RT_F16] = NCCL_F16, [RT_BF16] = NCCL_BF16,
+    [RT_I64] = NCCL_I64, [RT_I32] = NCCL_I32, [RT_U8] = NCCL_U8};
+
+static void load_symbols(void) {
+    static const char *const names[] = {
+#define X(name) "nccl" #name,
+        NCCL_FUNCTIONS(X)
+#undef X
+    };
+    unsigned char *table = (unsigned char *)&nccl;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *address = dynlib_need_symbol(LIB_NCCL, names[i]);
+        memcpy(table + i * sizeof address, &address, sizeof address);
+    }
+}
+
+static void check_version(void) {
+    int version = 0;
+    if (nccl.GetVersion(&version) != NCCL_OK || version < NCCL_LEAST_VERSION)
+        rt_fail("libnccl.so.2 is version %d; several ranks need %d or later", version,
+                NCCL_LEAST_VERSION);
+}
+
+/* Around each call, which may itself be what hangs. */
+static void begin(const Rt *rt, const char *what) {
+    watch_enter(rt, what);
+    pthread_mutex_lock(&in_use);
+}
+
+/* Ends the process unless the call has succeeded or, by and by, does. */
+static void finish(const Rt *rt, NcclComm comm, NcclResult result, const char *what) {
+    while (result == NCCL_IN_PROGRESS) {
+        NcclResult asked = nccl.CommGetAsyncError(comm, &result);
+        if (asked != NCCL_OK)
+            result = asked;
+        if (result == NCCL_IN_PROGRESS)
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+    pthread_mutex_unlock(&in_use);
+    watch_leave(rt);
+    if (result != NCCL_OK)
+        rt_fail("%s of step %lld: NCCL says %s: %s", what, (long long)rt->step + 1,
+                nccl.GetErrorString(result), nccl.GetLastError(comm));
+}
+
+/* The id of each rank's group, made by the group's first rank. */
+static NcclId *share_ids(Rt *rt, RtGroup group, const char *what) {
+    NcclId mine;
+    memset(&mine, 0, sizeof mine);
+    if (mesh_first(rt->program, group, rt->rank) == rt->rank) {
+        begin(rt, what);
+        finish(rt, NULL, nccl.GetUniqueId(&mine), what);
+    }
+    NcclId *all = rt_alloc((size_t)rt->ranks * sizeof *all);
+    comm_gather(rt, &mine, all, sizeof mine, what);
+    return all;
+}
+
+static void open_group(Rt *rt, RtGroup group) {
+    static const char what[] = "the start of NCCL";
+    NcclConfig config = NCCL_NON_BLOCKING;
+    NcclComm comm = NULL;
+    const RtProgram *program = rt->program;
+    NcclId *ids = share_ids(rt, group, what);
+    begin(rt, what);
+    NcclResult result = nccl.CommInitRankConfig(&comm, mesh_group_ranks(program, group),
+                                                ids[mesh_first(program, group, rt->rank)],
+                                                mesh_place(program, group, rt->rank), &config);
+    connected[group] = comm;
+    finish(rt, comm, result, what);
+    free(ids);
+}
+
+/* The ranks have agreed on the table. */
+void nccl_open(Rt *rt) {
+    const RtProgram *program = rt->program;
+    load_symbols();
+    check_version();
+    for (int i = 0; i < program->group_count; i++)
+        open_group(rt, mesh_group(program, program->groups[i]));
+}
+
+void nccl_close(Rt *rt) {
+    static const char what[] = "the end of NCCL";
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
+    for (RtGroup group = 1; group <= RT_WORLD; group++) {
+        begin(rt, what);
+        NcclComm comm = connected[group];
+        connected[group] = NULL;
+        finish(rt, NULL, comm ? nccl.CommDestroy(comm) : NCCL_OK, what);
+    }
+}
+
+static const char *async_error_of(NcclComm comm) {
+    NcclResult error = NCCL_OK;
+    bool asked = comm && nccl.CommGetAsyncError(comm, &error) == NCCL_OK;
+    if (!asked || error == NCCL_OK || error == NCCL_IN_PROGRESS)
+        return NULL;
+    const char *last = nccl.GetLastError(comm);
+    return last && *last ? last : nccl.GetErrorString(error);
+}
+
+/* Whoever is in a call sees its errors, so then there is nothing to ask. */
+const char *nccl_async_error(void) {
+    static char words[256];
+    const char *text = NULL;
+    if (pthread_mutex_trylock(&in_use) != 0)
+        return NULL;
+    for (RtGroup group = 1; group <= RT_WORLD && !text; group++)
+        text = async_error_of(connected[group]);
+    if (text)
+        snprintf(words, sizeof words, "NCCL says %s", text);
+    pthread_mutex_unlock(&in_use);
+    return text ? words : NULL;
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+/* One that is being enqueued; comm NULL: the group is this rank alone. */
+typedef struct {
+    const char *name;
+    NcclComm comm;
+    CUstream stream;
+    void *to, *from;
+    size_t count, bytes; /* elements and bytes of a rank's part, or of all where there are none */
+    NcclType type;
+} Collective;
+
+/* Counts it; true where it is to run for real. */
+static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr to, RtPtr from,
+                  int64_t count, RtDtype dtype) {
+    const int64_t bytes = count * (int64_t)rt_dtype_bytes(dtype);
+    const bool parts = kind == RT_ALL_GATHER || kind == RT_REDUCE_SCATTER;
+    const int ranks = mesh_group_ranks(rt->program, group);
+    const int64_t all = bytes * (parts ? ranks : 1);
+    const double shared = (double)(ranks - 1) / ranks;
+    RtExchanged *sum = &rt->work.collectives[kind];
+    sum->count++;
+    sum->bytes += all;
+    sum->bus_bytes += (double)all * (kind == RT_BROADCAST    ? 1
+                                     : kind == RT_ALL_REDUCE ? 2 * shared
+                                                             : shared);
+    if (rt->dry)
+        return false;
+    *c = (Collective){
+        collective_name(kind),   rt->comm ? connected[mesh_group(rt->program, group)] : NULL,
+        rt->streams[rt->stream], (void *)(uintptr_t)to,
+        (void *)(uintptr_t)from, (size_t)count,
+        (size_t)bytes,           types[dtype]};
+    rt->collective = c->name;
+    if (c->comm)
+        begin(rt, c->name);
+    else if (to != from)
+        CU(MemcpyDtoDAsync, to, from, c->bytes, c->stream);
+    return true;
+}
+
+static void end(Rt *rt, const Collective *c, NcclResult result) {
+    if (c->comm)
+        finish(rt, c->comm, result, c->name);
+    rt_launched(rt);
+}
+
+void rt_all_reduce(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype) {
+    Collective c;
+    if (start(rt, &c, RT_ALL_REDUCE, group, at, at, count, dtype))
+        end(rt, &c,
+            c.comm ? nccl.AllReduce(c.from, c.to, c.count, c.type, NCCL_SUM, c.comm, c.stream)
+                   : NCCL_OK);
+}
+
+void rt_all_gather(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype) {
+    Collective c;
+    if (start(rt, &c, RT_ALL_GATHER, group, to, from, count, dtype))
+        end(rt, &c,
+            c.comm ? nccl.AllGather(c.from, c.to, c.count, c.type, c.comm, c.stream) : NCCL_OK);
+}
+
+void rt_reduce_scatter(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype) {
+    Collective c;
+    if (start(rt, &c, RT_REDUCE_SCATTER, group, to, from, count, dtype))
+        end(rt, &c,
+            c.comm ? nccl.ReduceScatter(c.from, c.to, c.count, c.type, NCCL_SUM, c.comm, c.stream)
+                   : NCCL_OK);
+}
+
+void rt_broadcast(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype) {
+    Collective c;
+    if (start(rt, &c, RT_BROADCAST, group, at, at, count, dtype))
+        end(rt, &c,
+            c.comm ? nccl.Broadcast(c.from, c.to, c.count, c.type, 0, c.comm, c.stream) : NCCL_OK);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static NcclResult add_message(const Message *m, NcclComm comm, CUstream stream) {
+    void *at = (void *)(uintptr_t)m->at;
+    const size_t count = (size_t)m->count;
+    return m->send ? nccl.Send(at, count, types[m->dtype], m->peer, comm, stream)
+                   : nccl.Recv(at, count, types[m->dtype], m->peer, comm, stream);
+}
+
+void nccl_exchange(Rt *rt, RtGroup group, const Message *messages, int count) {
+    NcclComm comm = connected[mesh_group(rt->program, group)];
+    RtExchanged *work = &rt->work.collectives[RT_SEND_RECV];
+    work->count++;
+    for (int i = 0; i < count; i++)
+        if (messages[i].send)
+            work->bytes += messages[i].count * (int64_t)rt_dtype_bytes(messages[i].dtype);
+    work->bus_bytes = (double)work->bytes;
+    if (rt->dry)
+        return;
+    rt->collective = collective_name(RT_SEND_RECV);
+    begin(rt, rt->collective);
+    NcclResult result = nccl.GroupStart();
+    for (int i = 0; i < count && (result == NCCL_OK || result == NCCL_IN_PROGRESS); i++)
+        result = add_message(&messages[i], comm, rt->streams[RT_STREAM_COMPUTE]);
+    NcclResult ended = nccl.GroupEnd();
+    bool added = result == NCCL_OK || result == NCCL_IN_PROGRESS;
+    finish(rt, comm, added ? ended : result, rt->collective);
+}

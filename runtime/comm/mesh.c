@@ -1,0 +1,64 @@
+#include "runtime/comm/mesh.h"
+
+int mesh_size(const RtProgram *program, RtAxis axis) {
+    return program->mesh[axis] > 1 ? program->mesh[axis] : 1;
+}
+
+/* How far a rank's number is from the next one's along the axis. */
+static int stride(const RtProgram *program, int axis) {
+    int step = 1;
+    for (int inner = axis + 1; inner < RT_AXES; inner++)
+        step *= mesh_size(program, (RtAxis)inner);
+    return step;
+}
+
+static int coordinate(const RtProgram *program, int axis, int rank) {
+    return rank / stride(program, axis) % mesh_size(program, (RtAxis)axis);
+}
+
+const char *collective_name(RtCollective kind) {
+    static const char *const names[RT_COLLECTIVES] = {[RT_ALL_REDUCE] = "all_reduce",
+                                                      [RT_ALL_GATHER] = "all_gather",
+                                                      [RT_REDUCE_SCATTER] = "reduce_scatter",
+                                                      [RT_BROADCAST] = "broadcast",
+                                                      [RT_SEND_RECV] = "send_recv"};
+    return names[kind];
+}
+
+static bool has(RtGroup group, int axis) { return group >> axis & 1; }
+
+RtGroup mesh_group(const RtProgram *program, RtGroup group) {
+    for (int axis = 0; axis < RT_AXES; axis++)
+        if (mesh_size(program, (RtAxis)axis) == 1)
+            group &= ~(1u << axis);
+    return group;
+}
+
+int mesh_group_ranks(const RtProgram *program, RtGroup group) {
+    int ranks = 1;
+    for (int axis = 0; axis < RT_AXES; axis++)
+        ranks *= has(group, axis) ? mesh_size(program, (RtAxis)axis) : 1;
+    return ranks;
+}
+
+int mesh_ranks(const RtProgram *program) { return mesh_group_ranks(program, RT_WORLD); }
+
+int mesh_place(const RtProgram *program, RtGroup group, int rank) {
+    int place = 0;
+    for (int axis = 0; axis < RT_AXES; axis++)
+        if (has(group, axis))
+            place = place * mesh_size(program, (RtAxis)axis) + coordinate(program, axis, rank);
+    return place;
+}
+
+int mesh_first(const RtProgram *program, RtGroup group, int rank) {
+    int first = rank;
+    for (int axis = 0; axis < RT_AXES; axis++)
+        if (has(group, axis))
+            first -= coordinate(program, axis, rank) * stride(program, axis);
+    return first;
+}
+
+int mesh_writer(const RtProgram *program, int rank) {
+    return mesh_first(program, RT_WORLD & ~RT_PIPELINE, rank);
+}

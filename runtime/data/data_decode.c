@@ -1,0 +1,207 @@
+/* JPEG and PNG files, by libjpeg-turbo and libpng, which are opened when the first such file is met.
+ *
+ * Of both libraries the few functions used are declared here and not included: a program is built
+ * without their headers, and one that reads no image files needs neither library. Their interfaces
+ * are fixed by the version in the library's name (dynlib.c) and, for libpng, in PngImage. */
+#include "runtime/data/data_images.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/dynlib.h"
+#include "runtime/base/rt.h"
+
+enum { MAX_PIXELS = 1 << 27 }; /* more than any photograph; a header can claim anything */
+
+/* ---- what an image is turned into ------------------------------------------------------------ */
+
+/* The weights of ITU-R 601, in 65536ths. */
+static uint8_t luma(const uint8_t *rgb) {
+    return (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 32768u) >> 16);
+}
+
+/* Keeps of `from` samples a pixel the first three, or their luma. */
+static void drop_samples(uint8_t *pixels, int64_t count, int from, int64_t channels) {
+    for (int64_t i = 0; i < count && from != channels; i++) {
+        const uint8_t rgb[3] = {pixels[i * from], pixels[i * from + 1], pixels[i * from + 2]};
+        if (channels == 1)
+            pixels[i] = luma(rgb);
+        else
+            memcpy(pixels + 3 * i, rgb, sizeof rgb);
+    }
+}
+
+/* Files hold the inks' complements, as Adobe writes them. */
+static void cmyk_to_rgbk(uint8_t *pixels, int64_t count) {
+    for (int64_t i = 0; i < 4 * count; i += 4)
+        for (int c = 0; c < 3; c++)
+            pixels[i + c] = (uint8_t)((pixels[i + c] * pixels[i + 3] + 127) / 255);
+}
+
+static bool check_pixels(const char *path, int64_t height, int64_t width, DataError *error) {
+    if (height <= MAX_PIXELS / width)
+        return true;
+    return data_fail(error, "%s: its header says %lld x %lld; up to %d pixels can be read", path,
+                     (long long)height, (long long)width, MAX_PIXELS);
+}
+
+static uint8_t *room_for(int64_t height, int64_t width, int samples) {
+    return rt_alloc((size_t)(height * width * samples));
+}
+
+/* ---- JPEG ------------------------------------------------------------------------------------ */
+
+enum { TJPF_RGB = 0, TJPF_GRAY = 6, TJPF_CMYK = 11 };
+enum { TJCS_CMYK = 3, TJCS_YCCK = 4 };
+enum { TJFLAG_LIMITSCANS = 32768 }; /* a file of endless scans ends in an error */
+
+static struct {
+    void *(*init)(void);
+    int (*header)(void *handle, const unsigned char *bytes, unsigned long size, int *width,
+                  int *height, int *subsampling, int *colorspace);
+    int (*decompress)(void *handle, const unsigned char *bytes, unsigned long size,
+                      unsigned char *pixels, int width, int pitch, int height, int format,
+                      int flags);
+    char *(*error)(void *handle);
+    int (*destroy)(void *handle);
+} tj;
+
+static struct {
+    pthread_once_t once;
+    char problem[512]; /* "": the library is there */
+} jpeg = {.once = PTHREAD_ONCE_INIT}, png = {.once = PTHREAD_ONCE_INIT};
+
+/* A pointer to a function is no pointer to an object, so it is copied as bytes. */
+static void find(void *function, Library library, const char *name) {
+    void *address = dynlib_need_symbol(library, name);
+    memcpy(function, &address, sizeof address);
+}
+
+static void open_jpeg(void) {
+    if (!dynlib_open(LIB_TURBOJPEG, jpeg.problem, sizeof jpeg.problem))
+        return;
+    find(&tj.init, LIB_TURBOJPEG, "tjInitDecompress");
+    find(&tj.header, LIB_TURBOJPEG, "tjDecompressHeader3");
+    find(&tj.decompress, LIB_TURBOJPEG, "tjDecompress2");
+    find(&tj.error, LIB_TURBOJPEG, "tjGetErrorStr2");
+    find(&tj.destroy, LIB_TURBOJPEG, "tjDestroy");
+}
+
+static bool jpeg_pixels(void *handle, const char *path, const uint8_t *bytes, size_t size,
+                        int64_t channels, Picture *picture, DataError *error) {
+    int width = 0, height = 0, subsampling, colorspace = 0;
+    if (tj.header(handle, bytes, size, &width, &height, &subsampling, &colorspace))
+        return data_fail(error, "%s: broken JPEG: %s", path, tj.error(handle));
+    if (width < 1 || height < 1)
+        return data_fail(error, "%s: broken JPEG: it ends within its header", path);
+    if (!check_pixels(path, height, width, error))
+        return false;
+    bool inks = colorspace == TJCS_CMYK || colorspace == TJCS_YCCK;
+    int samples = inks ? 4 : (int)channels;
+    int format = inks ? TJPF_CMYK : channels == 1 ? TJPF_GRAY : TJPF_RGB;
+    *picture = (Picture){room_for(height, width, samples), height, width, channels};
+    if (tj.decompress(handle, bytes, size, picture->pixels, width, 0, height, format,
+                      TJFLAG_LIMITSCANS))
+        return data_fail(error, "%s: broken JPEG: %s", path, tj.error(handle));
+    if (inks) {
+        cmyk_to_rgbk(picture->pixels, (int64_t)height * width);
+        drop_samples(picture->pixels, (int64_t)height * width, samples, channels);
+    }
+    return true;
+}
+
+static bool decode_jpeg(const char *path, const uint8_t *bytes, size_t size, int64_t channels,
+                        Picture *picture, DataError *error) {
+    pthread_once(&jpeg.once, open_jpeg);
+    if (*jpeg.problem)
+        return data_fail(error, "%s: is a JPEG file, but %s", path, jpeg.problem);
+    void *handle = tj.init();
+    if (!handle)
+        rt_fail("no memory for decoding JPEG files");
+    bool ok = jpeg_pixels(handle, path, bytes, size, channels, picture, error);
+    tj.destroy(handle);
+    return ok;
+}
+
+/* ---- PNG ------------------------------------------------------------------------------------- */
+
+/* png_image of version 1. */
+typedef struct {
+    void *opaque;
+    uint32_t version, width, height, format, flags, colormap_entries, warning_or_error;
+    char message[64];
+} PngImage;
+
+enum { PNG_VERSION = 1, PNG_ALPHA = 1, PNG_RGB = 2, PNG_16BIT_SRGB = 4 };
+
+static struct {
+    int (*begin)(PngImage *image, const void *bytes, size_t size);
+    int (*finish)(PngImage *image, const void *background, void *pixels, int32_t row_stride,
+                  void *colormap);
+    void (*free)(PngImage *image);
+} pngs;
+
+static void open_png(void) {
+    if (!dynlib_open(LIB_PNG, png.problem, sizeof png.problem))
+        return;
+    find(&pngs.begin, LIB_PNG, "png_image_begin_read_from_memory");
+    find(&pngs.finish, LIB_PNG, "png_image_finish_read");
+    find(&pngs.free, LIB_PNG, "png_image_free");
+}
+
+static bool png_pixels(PngImage *image, const char *path, const uint8_t *bytes, size_t size,
+                       int64_t channels, Picture *picture, DataError *error) {
+    if (!pngs.begin(image, bytes, size))
+        return data_fail(error, "%s: broken PNG: %s", path, image->message);
+    if (!check_pixels(path, image->height, image->width, error))
+        return false;
+    bool alpha = image->format & PNG_ALPHA;
+    int samples = alpha ? 4 : 3;
+    image->format = PNG_RGB | (alpha ? PNG_ALPHA : 0);
+    image->flags |= PNG_16BIT_SRGB;
+    *picture = (Picture){room_for(image->height, image->width, samples), image->height,
+                         image->width, channels};
+    if (!pngs.finish(image, NULL, picture->pixels, 0, NULL))
+        return data_fail(error, "%s: broken PNG: %s", path, image->message);
+    drop_samples(picture->pixels, picture->height * picture->width, samples, channels);
+    return true;
+}
+
+static bool decode_png(const char *path, const uint8_t *bytes, size_t size, int64_t channels,
+                       Picture *picture, DataError *error) {
+    pthread_once(&png.once, open_png);
+    if (*png.problem)
+        return data_fail(error, "%s: is a PNG file, but %s", path, png.problem);
+    PngImage image = {.version = PNG_VERSION};
+    bool ok = png_pixels(&image, path, bytes, size, channels, picture, error);
+    pngs.free(&image);
+    return ok;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+bool picture_decode(Picture *picture, const char *path, const uint8_t *bytes, size_t size,
+                    int64_t channels, DataError *error) {
+    static const uint8_t jpeg_start[] = {0xff, 0xd8, 0xff}, png_start[] = {0x89, 'P', 'N', 'G'};
+    *picture = (Picture){0};
+    bool ok;
+    if (size == 0)
+        ok = data_fail(error, "%s: is empty; it should be an image", path);
+    else if (size >= sizeof jpeg_start && memcmp(bytes, jpeg_start, sizeof jpeg_start) == 0)
+        ok = decode_jpeg(path, bytes, size, channels, picture, error);
+    else if (size >= sizeof png_start && memcmp(bytes, png_start, sizeof png_start) == 0)
+        ok = decode_png(path, bytes, size, channels, picture, error);
+    else
+        ok = data_fail(error, "%s: is neither a JPEG nor a PNG file, whatever its name says", path);
+    if (!ok)
+        picture_free(picture);
+    return ok;
+}
+
+void picture_free(Picture *picture) {
+    free(picture->pixels);
+    *picture = (Picture){0};
+}

@@ -1,0 +1,184 @@
+/* Which files a data key means, and their bytes. */
+#include "runtime/data/data_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/base/rt.h"
+
+bool data_fail(DataError *error, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, error->size, format, args);
+    va_end(args);
+    return false;
+}
+
+void data_add(DataError *error, const char *more) {
+    size_t length = strlen(error->text);
+    snprintf(error->text + length, error->size - length, "%s", more);
+}
+
+static void files_add(FileList *files, const char *path) {
+    char **paths = realloc(files->paths, sizeof *paths * ((size_t)files->count + 1));
+    char *copy = strdup(path);
+    if (!paths || !copy)
+        rt_fail("out of memory while listing data files");
+    files->paths = paths;
+    files->paths[files->count++] = copy;
+}
+
+void files_free(FileList *files) {
+    for (int i = 0; i < files->count; i++)
+        free(files->paths[i]);
+    free(files->paths);
+    *files = (FileList){0};
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void files_sort(FileList *files, int first) {
+    if (files->count > first)
+        qsort(files->paths + first, (size_t)(files->count - first), sizeof *files->paths, by_name);
+}
+
+static bool ends_in(const char *name, const char *suffix) {
+    size_t n = strlen(name), m = strlen(suffix);
+    return n >= m && strcmp(name + n - m, suffix) == 0;
+}
+
+/* Without a suffix all that is there, folders and what no link leads to included. */
+static bool is_wanted(const char *path, const char *suffix) {
+    struct stat info;
+    return !suffix || (ends_in(path, suffix) && stat(path, &info) == 0 && S_ISREG(info.st_mode));
+}
+
+static bool add_folder(FileList *files, const char *folder, const char *suffix, DataError *error) {
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return data_fail(error, "%s: cannot read the folder: %s", folder, strerror(errno));
+    bool ok = true;
+    for (struct dirent *entry; ok && (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char path[RT_MAX_PATH];
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        struct stat info;
+        if (length >= (int)sizeof path)
+            ok = data_fail(error, "%s/%s: the path is too long", folder, entry->d_name);
+        else if (is_wanted(path, suffix))
+            files_add(files, path);
+        if (ok && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            ok = add_folder(files, path, suffix, error); /* lstat: links cannot make a cycle */
+    }
+    closedir(dir);
+    return ok;
+}
+
+bool folder_list(const char *folder, FileList *files, DataError *error) {
+    *files = (FileList){0};
+    bool ok = add_folder(files, folder, NULL, error);
+    if (ok)
+        files_sort(files, 0);
+    else
+        files_free(files);
+    return ok;
+}
+
+bool subfolder_list(const char *folder, FileList *folders, DataError *error) {
+    *folders = (FileList){0};
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return data_fail(error,
+                         "%s: cannot read the folder: %s; data paths are relative to the working "
+                         "directory",
+                         folder, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[RT_MAX_PATH];
+        struct stat info;
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && length < (int)sizeof path && stat(path, &info) == 0 &&
+            S_ISDIR(info.st_mode))
+            files_add(folders, path);
+    }
+    closedir(dir);
+    files_sort(folders, 0);
+    return true;
+}
+
+static bool pattern_add(FileList *files, const char *pattern, const char *suffix,
+                        DataError *error) {
+    glob_t found;
+    int status = glob(pattern, GLOB_NOSORT, NULL, &found);
+    if (status == GLOB_NOMATCH)
+        return data_fail(error,
+                         "%s: no such file; data paths are relative to the working directory, "
+                         "or to DIR with make run FROM=DIR",
+                         pattern);
+    if (status)
+        return data_fail(error, "%s: cannot be listed: %s", pattern, strerror(errno));
+    bool ok = true;
+    for (size_t i = 0; ok && i < found.gl_pathc; i++) {
+        struct stat info;
+        if (stat(found.gl_pathv[i], &info) == 0 && S_ISDIR(info.st_mode))
+            ok = add_folder(files, found.gl_pathv[i], suffix, error);
+        else
+            files_add(files, found.gl_pathv[i]);
+    }
+    globfree(&found);
+    return ok;
+}
+
+bool files_expand(const char *const *patterns, int count, const char *suffix, FileList *files,
+                  DataError *error) {
+    *files = (FileList){0};
+    for (int i = 0; i < count; i++) {
+        int first = files->count;
+        bool ok = pattern_add(files, patterns[i], suffix, error);
+        if (ok && files->count == first)
+            ok = data_fail(error, "%s: no *%s file in this folder", patterns[i], suffix);
+        if (!ok) {
+            files_free(files);
+            return false;
+        }
+        files_sort(files, first);
+    }
+    return true;
+}
+
+bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+    size_t capacity = 1 << 16, used = 0;
+    uint8_t *buffer = malloc(capacity);
+    while (buffer) {
+        used += fread(buffer + used, 1, capacity - used, file);
+        if (used < capacity)
+            break;
+        uint8_t *larger = realloc(buffer, capacity *= 2);
+        if (!larger)
+            free(buffer);
+        buffer = larger;
+    }
+    bool failed = ferror(file) != 0;
+    int reason = errno;
+    fclose(file);
+    if (!buffer)
+        return data_fail(error, "%s: does not fit in memory", path);
+    if (failed) {
+        free(buffer);
+        return data_fail(error, "%s: cannot be read: %s", path, strerror(reason));
+    }
+    *bytes = buffer;
+    *size = used;
+    return true;
+}

@@ -1,0 +1,110 @@
+/* Parts of pictures of any size, made smaller or larger with antialias, as PyTorch's interpolate and
+ * Pillow do it: a new place is the mean of the old ones around it, weighed by a triangle as wide as two
+ * of the new places, or of the old ones where those are wider. */
+#include "runtime/data/data_images.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/rt.h"
+
+/* At least a pixel, even of a picture that is narrower than that. */
+static Box largest_part(const Picture *picture, const RtImages *shape) {
+    int64_t height = picture->height, width = picture->width;
+    if (width * shape->height > height * shape->width)
+        width = height * shape->width / shape->height;
+    else
+        height = width * shape->height / shape->width;
+    height += height == 0;
+    width += width == 0;
+    return (Box){.top = (int32_t)((picture->height - height) / 2),
+                 .left = (int32_t)((picture->width - width) / 2),
+                 .height = (int32_t)height,
+                 .width = (int32_t)width};
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/* The old places that a new one is made of, and their weights, which add up to 1. */
+typedef struct {
+    int64_t first, count;
+    float *weights;
+} Mean;
+
+typedef struct {
+    Mean *means; /* [new size] */
+    float *weights;
+} Filter;
+
+static void filter_free(Filter *filter) {
+    free(filter->means);
+    free(filter->weights);
+}
+
+static Filter filter_new(int64_t old_size, int64_t new_size) {
+    double scale = (double)old_size / (double)new_size, radius = fmax(scale, 1);
+    int64_t widest = (int64_t)ceil(2 * radius) + 1;
+    Filter filter = {rt_alloc(sizeof *filter.means * (size_t)new_size),
+                     rt_alloc(sizeof *filter.weights * (size_t)(widest * new_size))};
+    for (int64_t i = 0; i < new_size; i++) {
+        double center = scale * ((double)i + 0.5), sum = 0;
+        int64_t first = (int64_t)fmax(center - radius + 0.5, 0);
+        int64_t end = (int64_t)fmin(center + radius + 0.5, (double)old_size);
+        Mean mean = {first, end - first, filter.weights + widest * i};
+        for (int64_t k = first; k < end; k++)
+            sum += fmax(1 - fabs((double)k + 0.5 - center) / radius, 0);
+        for (int64_t k = first; k < end; k++)
+            mean.weights[k - first] =
+                (float)(fmax(1 - fabs((double)k + 0.5 - center) / radius, 0) / sum);
+        filter.means[i] = mean;
+    }
+    return filter;
+}
+
+/* ---- one line -------------------------------------------------------------------------------- */
+
+/* Rows of bytes into one. */
+static void mean_of_rows(const Mean *mean, const uint8_t *rows, int64_t stride, int64_t wide,
+                         float *line) {
+    memset(line, 0, sizeof *line * (size_t)wide);
+    for (int64_t k = 0; k < mean->count; k++) {
+        const uint8_t *row = rows + (mean->first + k) * stride;
+        float weight = mean->weights[k];
+        for (int64_t i = 0; i < wide; i++)
+            line[i] += weight * row[i];
+    }
+}
+
+static void mean_of_places(const Mean *mean, const float *line, int64_t channels, uint8_t *to) {
+    for (int64_t c = 0; c < channels; c++) {
+        float sum = 0.5f;
+        for (int64_t k = 0; k < mean->count; k++)
+            sum += mean->weights[k] * line[(mean->first + k) * channels + c];
+        to[c] = (uint8_t)fminf(sum, 255);
+    }
+}
+
+void picture_cut(const Picture *picture, const Box *part, int64_t height, int64_t width,
+                 uint8_t *to) {
+    int64_t channels = picture->channels, stride = picture->width * channels;
+    int64_t wide = part->width * channels;
+    const uint8_t *first = picture->pixels + part->top * stride + part->left * channels;
+    Filter rows = filter_new(part->height, height), cols = filter_new(part->width, width);
+    float *line = rt_alloc(sizeof *line * (size_t)wide);
+    for (int64_t y = 0; y < height; y++) {
+        mean_of_rows(&rows.means[y], first, stride, wide, line);
+        for (int64_t x = 0; x < width; x++, to += channels) {
+            int64_t from = part->mirrored ? width - 1 - x : x;
+            mean_of_places(&cols.means[from], line, channels, to);
+        }
+    }
+    free(line);
+    filter_free(&rows);
+    filter_free(&cols);
+}
+
+void picture_fit(const Picture *picture, const RtImages *shape, uint8_t *raw) {
+    Box part = largest_part(picture, shape);
+    picture_cut(picture, &part, shape->height, shape->width, raw);
+}

@@ -1,0 +1,197 @@
+/* A folder of JPEG and PNG files with one sub-folder a class, whose number is its place among the
+ * sorted names. */
+#include "runtime/data/data_images.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "runtime/base/rt.h"
+
+/* ---- what is there --------------------------------------------------------------------------- */
+
+static bool is_image_name(const char *path) {
+    static const char *const endings[] = {".jpg", ".jpeg", ".png"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (length > n && strcasecmp(path + length - n, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add(ImageFolder *folder, const char *path, int32_t label) {
+    if (folder->count == folder->capacity) {
+        folder->capacity = folder->capacity ? 2 * folder->capacity : 1024;
+        folder->files = realloc(folder->files, sizeof *folder->files * (size_t)folder->capacity);
+        if (!folder->files)
+            rt_fail("no memory for the names of images");
+    }
+    ImageFile *file = &folder->files[folder->count++];
+    file->label = label;
+    file->path = strdup(path);
+    if (!file->path)
+        rt_fail("no memory for the names of images");
+}
+
+static bool add_class(ImageFolder *folder, const char *path, int32_t label, DataError *error) {
+    FileList files;
+    int64_t before = folder->count;
+    if (!folder_list(path, &files, error))
+        return false;
+    for (int i = 0; i < files.count; i++)
+        if (is_image_name(files.paths[i]))
+            add(folder, files.paths[i], label);
+    files_free(&files);
+    if (folder->count > before)
+        return true;
+    return data_fail(error,
+                     "%s: this class has no image (*.jpg, *.jpeg, *.png); add some or "
+                     "remove the folder",
+                     path);
+}
+
+static bool list_classes(const char *root, FileList *classes, DataError *error) {
+    if (!subfolder_list(root, classes, error))
+        return false;
+    if (classes->count)
+        return true;
+    return data_fail(error, "%s: has no sub-folder; images lie in one for each class", root);
+}
+
+/* All folders of a run must have the same classes. */
+static bool same_classes(ImageFolder *folder, const char *root, const FileList *classes,
+                         DataError *error) {
+    FileList *first = folder->classes;
+    bool same = classes->count == first->count;
+    for (int i = 0; same && i < classes->count; i++)
+        same = strcmp(strrchr(classes->paths[i], '/'), strrchr(first->paths[i], '/')) == 0;
+    return same || data_fail(error,
+                             "%s: its %d class folders have other names than the %d beside "
+                             "%s; give all data the same classes",
+                             root, classes->count, first->count, first->paths[0]);
+}
+
+static bool check_class_count(const char *root, const FileList *classes, const RtImages *shape,
+                              DataError *error) {
+    if (classes->count == shape->classes)
+        return true;
+    return data_fail(error,
+                     "%s: has %d class folders, but model.num_classes is %lld; give each class "
+                     "its folder, or set model.num_classes",
+                     root, classes->count, (long long)shape->classes);
+}
+
+static bool add_root(ImageFolder *folder, const char *root, const FileList *classes,
+                     const RtImages *shape, DataError *error) {
+    bool ok = check_class_count(root, classes, shape, error) &&
+              (!folder->classes->count || same_classes(folder, root, classes, error));
+    for (int i = 0; ok && i < classes->count; i++)
+        ok = add_class(folder, classes->paths[i], i, error);
+    return ok;
+}
+
+bool folder_add(ImageFolder *folder, const char *root, const RtImages *shape, DataError *error) {
+    FileList classes;
+    if (!list_classes(root, &classes, error))
+        return false;
+    bool ok = add_root(folder, root, &classes, shape, error);
+    if (folder->classes->count)
+        files_free(&classes);
+    else
+        *folder->classes = classes;
+    return ok;
+}
+
+void folder_free(ImageFolder *folder) {
+    for (int64_t i = 0; i < folder->count; i++)
+        free(folder->files[i].path);
+    free(folder->files);
+    *folder = (ImageFolder){0};
+}
+
+/* ---- one image ------------------------------------------------------------------------------- */
+
+/* Opening a pipe would wait for somebody to write. */
+static bool check_regular(const char *path, DataError *error) {
+    struct stat info;
+    if (stat(path, &info))
+        return data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+    return S_ISREG(info.st_mode) || data_fail(error, "%s: is no regular file", path);
+}
+
+static bool decode(const char *path, int64_t channels, Picture *picture, DataError *error) {
+    uint8_t *bytes;
+    size_t size;
+    if (!check_regular(path, error) || !file_read(path, &bytes, &size, error))
+        return false;
+    bool ok = picture_decode(picture, path, bytes, size, channels, error);
+    free(bytes);
+    return ok;
+}
+
+bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, uint8_t *raw,
+                 DataError *error) {
+    Picture picture;
+    if (!decode(folder->files[at].path, shape->channels, &picture, error))
+        return false;
+    picture_fit(&picture, shape, raw);
+    picture_free(&picture);
+    return true;
+}
+
+bool folder_read_part(const ImageFolder *folder, int64_t at, const RtImages *shape, uint64_t key,
+                      uint8_t *part, DataError *error) {
+    Picture picture;
+    RtImages whole = *shape;
+    if (!decode(folder->files[at].path, shape->channels, &picture, error))
+        return false;
+    whole.height = picture.height, whole.width = picture.width;
+    Box box = box_draw(&whole, key);
+    picture_cut(&picture, &box, shape->out_size, shape->out_size, part);
+    picture_free(&picture);
+    return true;
+}
+
+/* ---- leaving out what is broken -------------------------------------------------------------- */
+
+typedef struct {
+    const ImageFolder *folder;
+    const RtImages *shape;
+    char **problems; /* [count] a sentence; NULL: the image is good */
+} Check;
+
+static void check_image(int64_t i, void *context) {
+    Check *check = context;
+    char text[1024] = "";
+    uint8_t *raw = rt_alloc(raw_bytes(check->shape));
+    if (!folder_read(check->folder, i, check->shape, raw, &(DataError){text, sizeof text}))
+        check->problems[i] = strdup(text);
+    free(raw);
+}
+
+int64_t folder_skip_broken(ImageFolder *folder, const RtImages *shape, int64_t threads) {
+    enum { TOLD = 5 };
+    Check check = {.folder = folder, .shape = shape};
+    check.problems = rt_alloc(sizeof *check.problems * (size_t)(folder->count + 1));
+    each_in_parallel(folder->count, threads, check_image, &check);
+    int64_t kept = 0, skipped = 0;
+    for (int64_t i = 0; i < folder->count; i++) {
+        if (!check.problems[i]) {
+            folder->files[kept++] = folder->files[i];
+            continue;
+        }
+        if (skipped++ < TOLD)
+            rt_warn("%s; left out", check.problems[i]);
+        free(check.problems[i]);
+        free(folder->files[i].path);
+    }
+    free(check.problems);
+    folder->count = kept;
+    return skipped;
+}

@@ -1,0 +1,178 @@
+/* JSON lines: one sample or one pair a line. A sample has one of three forms:
+ *
+ *     {"input_ids": [5, 6, 7], "labels": [-100, 6, 7]}    labels as Hugging Face has them; optional
+ *     {"text": "..."}                                     bytes as tokens
+ *     {"prompt": "...", "completion": "..."}              bytes; the prompt's are no targets
+ *
+ * and a pair one of two; it becomes two samples, prompt and chosen, prompt and rejected:
+ *
+ *     {"prompt": "...", "chosen": "...", "rejected": "..."}
+ *     {"prompt_ids": [5, 6], "chosen_ids": [7], "rejected_ids": [8, 9]}
+ *
+ * Other members are ignored, blank lines too, and a byte-order mark at the start of the file. */
+#include "runtime/data/data_rows.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static bool bytes_add(const SamplePlace *at, const json_t *text, bool targets) {
+    if (at->samples->vocab_size < 256)
+        return SAMPLE_FAIL(at,
+                           "text is read as bytes, which needs model.vocab_size = 256 or more; it "
+                           "is %lld",
+                           (long long)at->samples->vocab_size);
+    const char *bytes = json_string_value(text);
+    for (size_t i = 0; i < json_string_length(text); i++) {
+        int32_t id = (unsigned char)bytes[i];
+        token_add(at->samples, id, targets ? id : IGNORED);
+    }
+    return true;
+}
+
+/* An element of input_ids or labels. */
+static bool token_value(const SamplePlace *at, const json_t *array, const char *name, size_t i,
+                        bool ignorable, int32_t *value) {
+    const json_t *item = json_array_get(array, i);
+    if (!json_is_integer(item))
+        return SAMPLE_FAIL(at, "%s[%zu] is not an integer", name, i);
+    long long id = json_integer_value(item);
+    bool inside = id >= 0 && id < at->samples->vocab_size;
+    if (!inside && !(ignorable && id == IGNORED))
+        return SAMPLE_FAIL(at, "%s[%zu] is %lld, outside the vocabulary; model.vocab_size is %lld",
+                           name, i, id, (long long)at->samples->vocab_size);
+    *value = (int32_t)id;
+    return true;
+}
+
+static bool ids_add(const SamplePlace *at, const json_t *ids, const json_t *labels) {
+    size_t count = json_array_size(ids);
+    if (!json_is_array(ids) || (labels && !json_is_array(labels)))
+        return SAMPLE_FAIL(at, "%s", "input_ids and labels must be arrays of integers");
+    if (labels && json_array_size(labels) != count)
+        return SAMPLE_FAIL(at, "labels has %zu elements, input_ids has %zu; they must be as many",
+                           json_array_size(labels), count);
+    for (size_t i = 0; i < count; i++) {
+        int32_t id, label;
+        if (!token_value(at, ids, "input_ids", i, false, &id))
+            return false;
+        label = id;
+        if (labels && !token_value(at, labels, "labels", i, true, &label))
+            return false;
+        token_add(at->samples, id, label);
+    }
+    return true;
+}
+
+static bool sample_read(const SamplePlace *at, const json_t *object) {
+    const json_t *ids = json_object_get(object, "input_ids");
+    const json_t *text = json_object_get(object, "text");
+    const json_t *prompt = json_object_get(object, "prompt");
+    const json_t *completion = json_object_get(object, "completion");
+    int64_t start = at->samples->tokens;
+    bool ok;
+    if (!!ids + !!text + (prompt || completion) != 1)
+        ok = SAMPLE_FAIL(at, "%s",
+                         "a sample has either input_ids, or text, or prompt and completion");
+    else if (ids)
+        ok = ids_add(at, ids, json_object_get(object, "labels"));
+    else if (json_is_string(text))
+        ok = bytes_add(at, text, true);
+    else if (json_is_string(prompt) && json_is_string(completion))
+        ok = bytes_add(at, prompt, false) && bytes_add(at, completion, true);
+    else
+        ok = SAMPLE_FAIL(at, "%s",
+                         text ? "text must be a string"
+                              : "prompt and completion must both be there, as strings");
+    return ok && sample_add(at, start);
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static const char *const id_fields[] = {"prompt_ids", "chosen_ids", "rejected_ids"};
+
+static bool part_add(const SamplePlace *at, const json_t *part, const char *name, bool targets) {
+    if (json_is_string(part))
+        return bytes_add(at, part, targets);
+    for (size_t i = 0; i < json_array_size(part); i++) {
+        int32_t id;
+        if (!token_value(at, part, name, i, false, &id))
+            return false;
+        token_add(at->samples, id, targets ? id : IGNORED);
+    }
+    return true;
+}
+
+static bool pair_fields(const SamplePlace *at, const json_t *object, const char *const *names,
+                        const json_t **parts) {
+    for (int i = 0; i < PAIR_FIELDS; i++) {
+        parts[i] = json_object_get(object, names[i]);
+        if (!parts[i])
+            return SAMPLE_FAIL(at, "%s is missing; a pair has %s, %s and %s", names[i],
+                               names[PAIR_PROMPT], names[PAIR_CHOSEN], names[PAIR_REJECTED]);
+        if (names == pair_text_fields ? !json_is_string(parts[i]) : !json_is_array(parts[i]))
+            return SAMPLE_FAIL(at, "%s must be %s", names[i],
+                               names == pair_text_fields ? "a string" : "an array of integers");
+    }
+    return true;
+}
+
+static bool pair_read(const SamplePlace *at, const json_t *object) {
+    const char *const *names =
+        json_object_get(object, id_fields[PAIR_CHOSEN]) ? id_fields : pair_text_fields;
+    const json_t *parts[PAIR_FIELDS];
+    int64_t begin[PAIR_FIELDS] = {0};
+    if (!pair_fields(at, object, names, parts))
+        return false;
+    for (int i = PAIR_CHOSEN; i <= PAIR_REJECTED; i++) {
+        begin[i] = at->samples->tokens;
+        if (!part_add(at, parts[PAIR_PROMPT], names[PAIR_PROMPT], false) ||
+            !part_add(at, parts[i], names[i], true))
+            return false;
+    }
+    return pair_add(at, begin[PAIR_CHOSEN], begin[PAIR_REJECTED], names);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static bool is_blank(const char *line, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (!strchr(" \t\r", line[i]) || line[i] == '\0')
+            return false;
+    return true;
+}
+
+static bool line_add(const SamplePlace *at, const char *line, size_t size) {
+    if (is_blank(line, size))
+        return true;
+    json_error_t reason;
+    json_t *object = json_loadb(line, size, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &reason);
+    if (!object)
+        return SAMPLE_FAIL(at, "not JSON at column %d: %s", reason.column, reason.text);
+    bool ok = !json_is_object(object)
+                  ? SAMPLE_FAIL(at, "each line must be one object, as %s",
+                                at->samples->pairs ? "{\"prompt\": \"...\", \"chosen\": \"...\", "
+                                                     "\"rejected\": \"...\"}"
+                                                   : "{\"text\": \"...\"}")
+              : at->samples->pairs ? pair_read(at, object)
+                                   : sample_read(at, object);
+    json_decref(object);
+    return ok;
+}
+
+bool lines_read(Samples *samples, const char *path, const uint8_t *bytes, size_t size,
+                DataError *error) {
+    SamplePlace at = {samples, path, 0, error};
+    samples->mark = ":";
+    const char *next = (const char *)bytes, *end = next + size;
+    if (size >= 3 && memcmp(next, "\xEF\xBB\xBF", 3) == 0) /* a byte-order mark says nothing */
+        next += 3;
+    while (next < end) {
+        const char *newline = memchr(next, '\n', (size_t)(end - next));
+        const char *stop = newline ? newline : end;
+        at.number++;
+        if (!line_add(&at, next, (size_t)(stop - next)))
+            return false;
+        next = stop + (newline != NULL);
+    }
+    return true;
+}

@@ -1,0 +1,176 @@
+/* Rows: what one batch entry holds, whatever it was read from. */
+#include "runtime/data/data_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/rt.h"
+
+void rows_of_stream(Rows *rows, const Stream *stream, int64_t first, int64_t end, int64_t seq_len) {
+    int64_t tokens = end - first;
+    *rows = (Rows){.count = tokens > 0 ? (tokens - 1) / seq_len : 0,
+                   .seq_len = seq_len,
+                   .stream = stream,
+                   .first_token = first};
+}
+
+void rows_of_random(Rows *rows, int64_t count, int64_t vocab_size, uint64_t seed, int64_t seq_len) {
+    *rows = (Rows){.count = count, .seq_len = seq_len, .vocab_size = vocab_size, .seed = seed};
+}
+
+/* What a row holds so far. */
+typedef struct {
+    int64_t length, targets;
+} Filling;
+
+static Filling filled(Filling row, const Sample *sample) {
+    return (Filling){row.length + sample->length, row.targets + sample->targets};
+}
+
+static bool too_many_targets(const Samples *samples, const Sample *sample, int64_t most,
+                             DataError *error) {
+    return data_fail(error,
+                     "%s%s%lld: the sample has %d target tokens, but data.max_target_tokens leaves "
+                     "%lld a row; raise it",
+                     sample->path, samples->mark, (long long)sample->number, sample->targets,
+                     (long long)most);
+}
+
+bool rows_of_samples(Rows *rows, const Samples *samples, int64_t first, int64_t end,
+                     int64_t seq_len, bool packing, int64_t max_targets, DataError *error) {
+    size_t bounds = (size_t)(end - first) + 1;
+    *rows = (Rows){.seq_len = seq_len,
+                   .samples = samples,
+                   .first_sample = rt_alloc(bounds * sizeof(int64_t)),
+                   .sides = samples->pairs ? 2 : 1};
+    Filling f[2] = {0};
+    int64_t most = samples->pairs ? samples->pairs->packed * 2 : end - first, entries = 0;
+    for (int64_t s = first; s < end; s += rows->sides) {
+        bool fits = packing && entries > 0 && s - rows->first_sample[entries - 1] < most;
+        for (int64_t side = 0; side < rows->sides; side++) {
+            const Sample *sample = &samples->items[s + side];
+            if (max_targets && sample->targets > max_targets)
+                return too_many_targets(samples, sample, max_targets, error);
+            fits = fits && f[side].length + sample->length <= seq_len &&
+                   (!max_targets || f[side].targets + sample->targets <= max_targets);
+        }
+        if (!fits)
+            rows->first_sample[entries++] = s;
+        for (int64_t side = 0; side < rows->sides; side++)
+            f[side] = filled(fits ? f[side] : (Filling){0}, &samples->items[s + side]);
+    }
+    rows->first_sample[entries] = end;
+    rows->count = entries * rows->sides;
+    return true;
+}
+
+void rows_free(Rows *rows) {
+    free(rows->first_sample);
+    *rows = (Rows){0};
+}
+
+/* The first sample of a row, and where they end. */
+static int64_t begin_of(const Rows *rows, int64_t row) {
+    return rows->first_sample[row / rows->sides] + row % rows->sides;
+}
+static int64_t end_of(const Rows *rows, int64_t row) {
+    return rows->first_sample[row / rows->sides + 1];
+}
+
+int64_t rows_samples(const Rows *rows) {
+    return rows->samples ? rows->first_sample[rows->count / rows->sides] - rows->first_sample[0]
+                         : rows->count;
+}
+
+int64_t entry_pairs(const Rows *rows, int64_t entry) {
+    return rows->samples ? (end_of(rows, 2 * entry) - begin_of(rows, 2 * entry)) / 2 : 1;
+}
+
+int64_t row_targets(const Rows *rows, int64_t row) {
+    if (!rows->samples)
+        return rows->seq_len;
+    int64_t targets = 0;
+    for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides)
+        targets += rows->samples->items[s].targets;
+    return targets;
+}
+
+static void put_all(int32_t *places, int64_t count, int32_t value) {
+    for (int64_t i = 0; places && i < count; i++)
+        places[i] = value;
+}
+
+void row_pad(int64_t count, int32_t *ids, int32_t *labels, int32_t *positions) {
+    put_all(ids, count, 0);
+    put_all(labels, count, IGNORED);
+    put_all(positions, count, 0);
+}
+
+static void put_positions(int32_t *positions, int64_t count) {
+    for (int64_t i = 0; positions && i < count; i++)
+        positions[i] = (int32_t)i;
+}
+
+/* A place of an array that may not be there. */
+static int32_t *at(int32_t *array, int64_t place) { return array ? array + place : NULL; }
+
+static void put_sample(const Samples *samples, const Sample *sample, int32_t *ids, int32_t *labels,
+                       int32_t *positions) {
+    int64_t length = sample->length, start = sample->start;
+    if (ids)
+        memcpy(ids, samples->ids + start, sizeof *ids * (size_t)length);
+    if (labels)
+        memcpy(labels, samples->labels + start + 1, sizeof *labels * (size_t)(length - 1));
+    put_all(at(labels, length - 1), 1, IGNORED);
+    put_positions(positions, length);
+}
+
+static void samples_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels,
+                          int32_t *positions) {
+    int64_t place = 0;
+    for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides) {
+        const Sample *sample = &rows->samples->items[s];
+        put_sample(rows->samples, sample, at(ids, place), at(labels, place), at(positions, place));
+        place += sample->length;
+    }
+    row_pad(rows->seq_len - place, at(ids, place), at(labels, place), at(positions, place));
+}
+
+void row_sequences(const Rows *rows, int64_t row, int32_t first, int32_t *sequence) {
+    int64_t place = 0;
+    put_all(sequence, rows->seq_len, rows->samples ? -1 : first);
+    if (!rows->samples)
+        return;
+    for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides, first += 2) {
+        put_all(sequence + place, rows->samples->items[s].length, first);
+        place += rows->samples->items[s].length;
+    }
+}
+
+/* Tokens of row `row` from its place `first` on. */
+static void put_random(const Rows *rows, int64_t row, int64_t first, int32_t *tokens) {
+    uint64_t of_row = mix64(rows->seed, (uint64_t)row);
+    for (int64_t i = 0; tokens && i < rows->seq_len; i++)
+        tokens[i] = (int32_t)(mix64(of_row, (uint64_t)(first + i)) % (uint64_t)rows->vocab_size);
+}
+
+static void put_stream(const Rows *rows, int64_t first, int32_t *tokens) {
+    if (tokens)
+        stream_read(rows->stream, first, rows->seq_len, tokens);
+}
+
+void row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int32_t *positions) {
+    if (rows->samples) {
+        samples_write(rows, row, ids, labels, positions);
+        return;
+    }
+    int64_t first = rows->first_token + row * rows->seq_len;
+    if (rows->stream) {
+        put_stream(rows, first, ids);
+        put_stream(rows, first + 1, labels);
+    } else {
+        put_random(rows, row, 0, ids);
+        put_random(rows, row, 1, labels);
+    }
+    put_positions(positions, rows->seq_len);
+}

@@ -1,0 +1,287 @@
+/* Tokens as a kind of data: files, or a seed, become rows of seq_len places. */
+#include "runtime/data/data_rows.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/rt.h"
+
+/* The files of one split, and what was read from them. */
+typedef struct {
+    FileList files;
+    bool of_samples; /* which of the two holds them */
+    Stream stream;
+    Samples samples;
+} Source;
+
+typedef struct {
+    const RtData *data;
+    int64_t batch, seq_len;
+    int64_t sequences;             /* rows of an entry of the batch: 2 where it is a pair, else 1 */
+    Source sources[LOADER_SPLITS]; /* LOADER_EVAL's is empty where train's end is held out */
+    Rows rows[LOADER_SPLITS];
+    const RtInput *input_ids, *labels, *positions,
+        *sequence; /* NULL: the program does not read it */
+} TokenSet;
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static const char *file_suffix(RtDataFormat format) {
+    return format == RT_DATA_JSONL ? ".jsonl" : format == RT_DATA_TOKENS ? ".bin" : "";
+}
+
+static bool samples_open(Source *source, const RtData *data, int64_t seq_len, DataError *error) {
+    SamplesReader *read = data->format == RT_DATA_JSONL ? lines_read : shard_read;
+    source->of_samples = true;
+    source->samples.seq_len = seq_len;
+    source->samples.vocab_size = data->vocab_size;
+    source->samples.pairs = data->pairs;
+    bool ok = true;
+    for (int i = 0; ok && i < source->files.count; i++) {
+        uint8_t *bytes;
+        size_t size;
+        if (!file_read(source->files.paths[i], &bytes, &size, error))
+            return false;
+        ok = read(&source->samples, source->files.paths[i], bytes, size, error);
+        free(bytes);
+    }
+    if (ok && !source->samples.count && source->samples.dropped)
+        ok = data_fail(
+            error,
+            "%s: none of its %lld pairs has something to prefer within training.seq_len = "
+            "%lld; make it larger",
+            source->files.paths[0], (long long)source->samples.dropped, (long long)seq_len);
+    else if (ok && !source->samples.count)
+        ok = data_fail(error, "%s: is empty; a run needs samples", source->files.paths[0]);
+    return ok;
+}
+
+static bool source_open(Source *source, const RtData *data, const char *const *paths, int count,
+                        int64_t seq_len, DataError *error) {
+    if (!files_expand(paths, count, file_suffix(data->format), &source->files, error))
+        return false;
+    if (data->format == RT_DATA_JSONL || data->pairs ||
+        (data->format == RT_DATA_TOKENS && shard_has_samples(source->files.paths[0])))
+        return samples_open(source, data, seq_len, error);
+    return data->format == RT_DATA_TEXT
+               ? stream_open_text(&source->stream, &source->files, data->vocab_size, error)
+               : stream_open_shards(&source->stream, &source->files, data->vocab_size, error);
+}
+
+static void source_close(Source *source) {
+    stream_close(&source->stream);
+    samples_free(&source->samples);
+    files_free(&source->files);
+}
+
+/* A row's share of the limit must hold what is put into every row. */
+static bool check_target_limit(const TokenSet *set, int64_t least, DataError *error) {
+    int64_t limit = set->data->max_target_tokens, rows = set->batch * set->sequences;
+    if (!limit || limit / rows >= least)
+        return true;
+    return data_fail(error,
+                     "data.max_target_tokens = %lld leaves %lld target tokens for each of the "
+                     "%lld rows of a batch, but these data need %lld; raise it",
+                     (long long)limit, (long long)(limit / rows), (long long)rows,
+                     (long long)least);
+}
+
+/* Rows of the share [from, to) of a source, in tokens or samples. */
+static bool split_rows(const TokenSet *set, const Source *source, int64_t from, int64_t to,
+                       Rows *rows, DataError *error) {
+    const RtData *data = set->data;
+    int64_t row_limit = data->max_target_tokens / (set->batch * set->sequences);
+    if (!check_target_limit(set, source->of_samples ? 1 : set->seq_len, error))
+        return false;
+    if (source->of_samples)
+        return rows_of_samples(rows, &source->samples, from, to, set->seq_len, data->packing,
+                               row_limit, error);
+    rows_of_stream(rows, &source->stream, from, to, set->seq_len);
+    return true;
+}
+
+static int64_t source_size(const Source *source) {
+    return source->of_samples ? source->samples.count : source->stream.tokens;
+}
+
+static bool require_rows(const Rows *rows, const Source *source, int64_t size, DataError *error) {
+    if (rows->count)
+        return true;
+    return data_fail(error,
+                     "%s: %lld %s are left for this split, too few for one row of "
+                     "training.seq_len = %lld",
+                     source->files.paths[0], (long long)size,
+                     source->of_samples ? "samples" : "tokens", (long long)rows->seq_len);
+}
+
+static bool files_open(TokenSet *set, DataError *error) {
+    const RtData *data = set->data;
+    Source *train = &set->sources[LOADER_TRAIN], *eval = &set->sources[LOADER_EVAL];
+    if (!source_open(train, data, data->train, data->train_count, set->seq_len, error))
+        return false;
+    int64_t size = source_size(train), kept = size;
+    if (data->validation_count) {
+        if (!source_open(eval, data, data->validation, data->validation_count, set->seq_len, error))
+            return false;
+        int64_t eval_size = source_size(eval);
+        if (!split_rows(set, eval, 0, eval_size, &set->rows[LOADER_EVAL], error) ||
+            !require_rows(&set->rows[LOADER_EVAL], eval, eval_size, error))
+            return false;
+    } else {
+        int64_t entries = size / set->sequences;
+        kept = size - set->sequences * (int64_t)((double)entries * data->eval_fraction);
+        if (!split_rows(set, train, kept, size, &set->rows[LOADER_EVAL], error))
+            return false;
+    }
+    return split_rows(set, train, 0, kept, &set->rows[LOADER_TRAIN], error) &&
+           require_rows(&set->rows[LOADER_TRAIN], train, kept, error);
+}
+
+static bool check_some_target(const TokenSet *set, DataError *error) {
+    for (int64_t row = 0; row < set->rows[LOADER_TRAIN].count; row++)
+        if (row_targets(&set->rows[LOADER_TRAIN], row))
+            return true;
+    return data_fail(error,
+                     "%s: no sample has a target token: all labels are -100, or samples have "
+                     "a single token",
+                     set->sources[LOADER_TRAIN].files.paths[0]);
+}
+
+static bool open_rows(TokenSet *set, uint64_t seed, DataError *error) {
+    const RtData *data = set->data;
+    if (data->format == RT_DATA_SYNTHETIC) {
+        if (!check_target_limit(set, set->seq_len, error))
+            return false;
+        rows_of_random(&set->rows[LOADER_TRAIN], 0, data->vocab_size, mix64(seed, 1), set->seq_len);
+        rows_of_random(&set->rows[LOADER_EVAL], data->eval_batches * set->batch * set->sequences,
+                       data->vocab_size, mix64(seed, 2), set->seq_len);
+        return true;
+    }
+    return files_open(set, error) && check_some_target(set, error);
+}
+
+static void tokens_close(void *context) {
+    TokenSet *set = context;
+    for (int split = 0; split < LOADER_SPLITS; split++) {
+        rows_free(&set->rows[split]);
+        source_close(&set->sources[split]);
+    }
+    free(set);
+}
+
+static void *tokens_open(const RtProgram *program, uint64_t seed, DataError *error) {
+    TokenSet *set = rt_alloc(sizeof *set);
+    int64_t sequences = program->data.pairs ? 2 : 1;
+    *set = (TokenSet){.data = &program->data,
+                      .batch = program->training.batch,
+                      .seq_len = program->training.seq_len / sequences,
+                      .sequences = sequences,
+                      .input_ids = program_input(program, "input_ids"),
+                      .labels = program_input(program, "labels"),
+                      .positions = program_input(program, "positions"),
+                      .sequence = program_input(program, "sequence")};
+    if (open_rows(set, seed, error))
+        return set;
+    tokens_close(set);
+    return NULL;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int64_t tokens_rows(const void *context, LoaderSplit split) {
+    const TokenSet *set = context;
+    return set->rows[split].count / set->sequences;
+}
+
+static int64_t tokens_targets(const void *context, LoaderSplit split, int64_t row) {
+    const TokenSet *set = context;
+    const Rows *rows = &set->rows[split];
+    return set->data->pairs ? entry_pairs(rows, row) : row_targets(rows, row);
+}
+
+static int32_t *places(const TokenSet *set, const RtInput *input, int64_t sequence, void *slot) {
+    return input ? (int32_t *)((char *)slot + input->offset) + sequence * set->seq_len : NULL;
+}
+
+/* Of an entry's first pair, the sequence in this row of it. */
+static int32_t first_number(const TokenSet *set, int64_t row) {
+    return (int32_t)(2 * (row / 2) * set->data->pairs->packed + row % 2);
+}
+
+/* Row -1: padding. */
+static void write_sequence(const TokenSet *set, const Rows *rows, int64_t row, int64_t sequence,
+                           void *slot) {
+    int32_t *ids = places(set, set->input_ids, sequence, slot);
+    int32_t *labels = places(set, set->labels, sequence, slot);
+    int32_t *positions = places(set, set->positions, sequence, slot);
+    int32_t *numbers = places(set, set->sequence, sequence, slot);
+    if (row < 0)
+        row_pad(set->seq_len, ids, labels, positions);
+    else
+        row_write(rows, row, ids, labels, positions);
+    for (int64_t i = 0; numbers && row < 0 && i < set->seq_len; i++)
+        numbers[i] = -1;
+    if (numbers && row >= 0)
+        row_sequences(rows, row, first_number(set, sequence), numbers);
+}
+
+static bool tokens_write(const void *context, DataRow at, int64_t entry, void *slot,
+                         DataError *error) {
+    (void)error;
+    const TokenSet *set = context;
+    for (int64_t i = 0, n = set->sequences; i < n; i++)
+        write_sequence(set, &set->rows[at.split], at.row < 0 ? -1 : at.row * n + i, entry * n + i,
+                       slot);
+    return true;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static uint64_t rows_fingerprint(const Rows *rows) {
+    enum { PROBES = 64 };
+    uint64_t hash = mix64((uint64_t)rows->count, (uint64_t)rows->seq_len);
+    int32_t *row = rt_alloc(3 * sizeof(int32_t) * (size_t)rows->seq_len);
+    for (int64_t i = 0; rows->count && i < PROBES; i++) {
+        row_write(rows, (rows->count - 1) * i / (PROBES - 1), row, row + rows->seq_len,
+                  row + 2 * rows->seq_len);
+        for (int64_t k = 0; k < 3 * rows->seq_len; k++)
+            hash = mix64(hash, (uint64_t)(int64_t)row[k]);
+    }
+    free(row);
+    return hash;
+}
+
+static uint64_t tokens_fingerprint(const void *context) {
+    return rows_fingerprint(&((const TokenSet *)context)->rows[LOADER_TRAIN]);
+}
+
+/* What rows without samples hold: a window of seq_len tokens, each with a target. */
+static void measure_rows(const TokenSet *set, const Rows *rows, LoaderFacts *facts) {
+    facts->mean_tokens = (double)rows->seq_len;
+    facts->target_share = 1;
+    if (!rows->samples || !rows->count)
+        return;
+    const Sample *sample = rows->samples->items;
+    int64_t tokens = 0, targets = 0, first = rows->first_sample[0];
+    for (int64_t s = first; s < first + rows_samples(rows); s++) {
+        tokens += sample[s].length;
+        targets += sample[s].targets;
+    }
+    double places = (double)(rows->count * rows->seq_len);
+    facts->mean_tokens = (double)tokens / (double)(rows_samples(rows) / set->sequences);
+    facts->padding_share = 1 - (double)tokens / places;
+    facts->target_share = (double)targets / places;
+}
+
+static void tokens_facts(const void *context, LoaderFacts *facts) {
+    const TokenSet *set = context;
+    facts->train_samples = rows_samples(&set->rows[LOADER_TRAIN]) / set->sequences;
+    facts->eval_samples = rows_samples(&set->rows[LOADER_EVAL]) / set->sequences;
+    measure_rows(set, &set->rows[LOADER_TRAIN], facts);
+    for (int split = 0; split < LOADER_SPLITS; split++) {
+        facts->truncated += set->sources[split].samples.truncated;
+        facts->skipped += set->sources[split].samples.dropped;
+    }
+}
+
+const DataKind token_data = {tokens_open,  tokens_close, tokens_rows,        tokens_targets,
+                             tokens_write, tokens_facts, tokens_fingerprint, NULL};

@@ -1,0 +1,307 @@
+/* Matrix products by cuBLASLt.
+ *
+ * cuBLASLt thinks in columns: a row-major matrix [r, c] is a column-major one [c, r] with the same
+ * leading dimension. So C = op(A) op(B) is asked for as C^T = op(B)^T op(A)^T, with A and B swapped
+ * and nothing moved.
+ *
+ * An algorithm is chosen once for every row of the program's table, before anything is captured. It
+ * depends on how the operands are aligned, and that is known from a dry run through all entries.
+ * Each product then runs once: the library loads a kernel when it is first launched, which a
+ * capture should not have to bear. */
+#include "runtime/base/dynlib.h"
+#include "runtime/device/device.h"
+#include "runtime/device/launch.h"
+
+#include <cublasLt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GEMM_FUNCTIONS(X)           \
+    X(Create)                       \
+    X(Destroy)                      \
+    X(GetVersion)                   \
+    X(GetStatusString)              \
+    X(Matmul)                       \
+    X(MatmulDescCreate)             \
+    X(MatmulDescDestroy)            \
+    X(MatmulDescSetAttribute)       \
+    X(MatrixLayoutCreate)           \
+    X(MatrixLayoutDestroy)          \
+    X(MatmulPreferenceCreate)       \
+    X(MatmulPreferenceDestroy)      \
+    X(MatmulPreferenceSetAttribute) \
+    X(MatmulAlgoGetHeuristic)
+
+static struct {
+#define X(name) __typeof__(&cublasLt##name) name;
+    GEMM_FUNCTIONS(X)
+#undef X
+} lt;
+
+static const char *const symbols[] = {
+#define X(name) "cublasLt" #name,
+    GEMM_FUNCTIONS(X)
+#undef X
+};
+
+enum { A, B, C, OPERANDS }; /* as cuBLASLt sees them: its A is our B */
+
+typedef struct {
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t layout[OPERANDS];
+    cublasLtMatmulAlgo_t algorithm;
+    uint32_t alignment[OPERANDS]; /* bytes: the least of all calls */
+    RtPtr operand[OPERANDS];      /* of the first call */
+    bool called;
+    double alpha64, beta64; /* scale factors in the type that the product takes them in */
+    float alpha32, beta32;
+    bool wide; /* factors are double */
+} Gemm;
+
+struct RtGemms {
+    cublasLtHandle_t handle;
+    Gemm *gemms; /* [gemm_count] */
+    RtPtr workspace;
+    size_t workspace_bytes;
+};
+
+static void check(cublasStatus_t status, const char *call, const char *gemm) {
+    if (status != CUBLAS_STATUS_SUCCESS)
+        rt_fail("%s for %s: %s", call, gemm, lt.GetStatusString(status));
+}
+
+static cudaDataType_t data_type(RtDtype dtype) {
+    switch (dtype) {
+    case RT_F64:
+        return CUDA_R_64F;
+    case RT_F32:
+        return CUDA_R_32F;
+    case RT_F16:
+        return CUDA_R_16F;
+    case RT_BF16:
+        return CUDA_R_16BF;
+    default:
+        rt_internal("no matrix product takes %s", rt_dtype_name(dtype));
+    }
+}
+
+static cublasComputeType_t compute_type(RtCompute compute) {
+    switch (compute) {
+    case RT_COMPUTE_F32:
+        return CUBLAS_COMPUTE_32F;
+    case RT_COMPUTE_TF32:
+        return CUBLAS_COMPUTE_32F_FAST_TF32;
+    case RT_COMPUTE_F64:
+        return CUBLAS_COMPUTE_64F;
+    }
+    rt_internal("no such compute type: %d", (int)compute);
+}
+
+/* ---- making ready ---------------------------------------------------------------------------- */
+
+static void open_library(void) {
+    unsigned char *table = (unsigned char *)&lt;
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *address = dynlib_need_symbol(LIB_CUBLASLT, symbols[i]);
+        memcpy(table + i * sizeof address, &address, sizeof address);
+    }
+}
+
+static void describe(Gemm *gemm, const RtGemm *row) {
+    gemm->wide = row->compute == RT_COMPUTE_F64;
+    gemm->alpha64 = row->alpha;
+    gemm->beta64 = row->beta;
+    gemm->alpha32 = (float)row->alpha;
+    gemm->beta32 = (float)row->beta;
+    check(lt.MatmulDescCreate(&gemm->desc, compute_type(row->compute),
+                              gemm->wide ? CUDA_R_64F : CUDA_R_32F),
+          "cublasLtMatmulDescCreate", row->name);
+    cublasOperation_t op_a = row->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t op_b = row->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    check(lt.MatmulDescSetAttribute(gemm->desc, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a),
+          "cublasLtMatmulDescSetAttribute", row->name);
+    check(lt.MatmulDescSetAttribute(gemm->desc, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b),
+          "cublasLtMatmulDescSetAttribute", row->name);
+}
+
+/* `rows` and `cols` of the row-major matrix as stored. */
+static cublasLtMatrixLayout_t layout(const RtGemm *row, RtDtype dtype, int64_t rows, int64_t cols,
+                                     int64_t stride) {
+    cublasLtMatrixLayout_t made;
+    check(lt.MatrixLayoutCreate(&made, data_type(dtype), (uint64_t)cols, (uint64_t)rows, stride),
+          "cublasLtMatrixLayoutCreate", row->name);
+    return made;
+}
+
+static void lay_out(Gemm *gemm, const RtGemm *row) {
+    bool ta = row->transpose_a, tb = row->transpose_b;
+    gemm->layout[A] = layout(row, row->b, tb ? row->n : row->k, tb ? row->k : row->n, row->ldb);
+    gemm->layout[B] = layout(row, row->a, ta ? row->k : row->m, ta ? row->m : row->k, row->lda);
+    gemm->layout[C] = layout(row, row->c, row->m, row->n, row->ldc);
+}
+
+static void prefer(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t what,
+                   const void *value, size_t bytes, const RtGemm *row) {
+    check(lt.MatmulPreferenceSetAttribute(preference, what, value, bytes),
+          "cublasLtMatmulPreferenceSetAttribute", row->name);
+}
+
+static void choose_algorithm(struct RtGemms *gemms, Gemm *gemm, const RtGemm *row) {
+    cublasLtMatmulPreference_t preference;
+    cublasLtMatmulHeuristicResult_t best;
+    int found = 0;
+    uint64_t workspace = gemms->workspace_bytes;
+    /* Where k is split, the parts are added in fp32 and in a fixed order. */
+    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    check(lt.MatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate", row->name);
+    prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace, row);
+    prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions,
+           row);
+    static const cublasLtMatmulPreferenceAttributes_t alignments[OPERANDS] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+    };
+    for (int i = 0; i < OPERANDS; i++)
+        prefer(preference, alignments[i], &gemm->alignment[i], sizeof gemm->alignment[i], row);
+    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &gemm->alignment[C],
+           sizeof gemm->alignment[C], row);
+    check(lt.MatmulAlgoGetHeuristic(gemms->handle, gemm->desc, gemm->layout[A], gemm->layout[B],
+                                    gemm->layout[C], gemm->layout[C], preference, 1, &best, &found),
+          "cublasLtMatmulAlgoGetHeuristic", row->name);
+    lt.MatmulPreferenceDestroy(preference);
+    if (found == 0 || best.state != CUBLAS_STATUS_SUCCESS)
+        rt_fail("cuBLASLt has no algorithm for %s (%lld x %lld x %lld) within %zu bytes of "
+                "workspace",
+                row->name, (long long)row->m, (long long)row->n, (long long)row->k,
+                gemms->workspace_bytes);
+    gemm->algorithm = best.algo;
+}
+
+/* All cards run micro_step, the first one the others too. */
+static void dry_run(Rt *rt) {
+    const RtProgram *p = rt->program;
+    const RtEntry *entries[] = {&p->load,
+                                &p->micro_step,
+                                &p->forward,
+                                &p->backward,
+                                &p->update,
+                                &p->evaluate,
+                                &p->reference,
+                                &p->evaluate_converted,
+                                &p->early_micro_step,
+                                &p->merge};
+    rt->dry = rt->ends_step = true;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        for (int slot = 0; slot < rt->slot_count; slot++) {
+            if (p->pipeline)
+                rt_select_stash(rt, slot);
+            if (rt->card == 0 || entries[i] == &p->micro_step)
+                rt_enqueue(rt, entries[i], slot);
+        }
+    rt->dry = false;
+}
+
+static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS]) {
+    const struct RtGemms *gemms = rt->gemms;
+    const Gemm *gemm = &gemms->gemms[index];
+    const void *alpha = gemm->wide ? (const void *)&gemm->alpha64 : &gemm->alpha32;
+    const void *beta = gemm->wide ? (const void *)&gemm->beta64 : &gemm->beta32;
+    void *at[OPERANDS];
+    for (int i = 0; i < OPERANDS; i++)
+        at[i] = (void *)(uintptr_t)operand[i];
+    check(lt.Matmul(gemms->handle, gemm->desc, alpha, at[A], gemm->layout[A], at[B],
+                    gemm->layout[B], beta, at[C], gemm->layout[C], at[C], gemm->layout[C],
+                    &gemm->algorithm, (void *)(uintptr_t)gemms->workspace, gemms->workspace_bytes,
+                    (cudaStream_t)rt->streams[rt->stream]),
+          "cublasLtMatmul", rt->program->gemms[index].name);
+}
+
+/* What is in the arenas is lost. */
+void gemms_open(Rt *rt) {
+    const RtProgram *program = rt->program;
+    struct RtGemms *gemms = rt->gemms = rt_alloc(sizeof *gemms);
+    gemms->gemms = rt_alloc((size_t)program->gemm_count * sizeof *gemms->gemms);
+    dry_run(rt);
+    if (program->gemm_count == 0)
+        return;
+    open_library();
+    rt->device.cublaslt_version = lt.GetVersion();
+    check(lt.Create(&gemms->handle), "cublasLtCreate", program->name);
+    gemms->workspace = rt_scratch(rt, program->gemm_workspace);
+    gemms->workspace_bytes = program->gemm_workspace_bytes;
+    for (int i = 0; i < program->gemm_count; i++) {
+        Gemm *gemm = &gemms->gemms[i];
+        if (!gemm->called)
+            continue;
+        describe(gemm, &program->gemms[i]);
+        lay_out(gemm, &program->gemms[i]);
+        choose_algorithm(gemms, gemm, &program->gemms[i]);
+        multiply(rt, i, gemm->operand);
+    }
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
+}
+
+void gemms_close(Rt *rt) {
+    struct RtGemms *gemms = rt->gemms;
+    for (int i = 0; i < rt->program->gemm_count; i++) {
+        if (!gemms->gemms[i].called)
+            continue;
+        lt.MatmulDescDestroy(gemms->gemms[i].desc);
+        for (int k = 0; k < OPERANDS; k++)
+            lt.MatrixLayoutDestroy(gemms->gemms[i].layout[k]);
+    }
+    if (gemms->handle)
+        lt.Destroy(gemms->handle);
+    free(gemms->gemms);
+    free(gemms);
+    rt->gemms = NULL;
+}
+
+/* ---- use ------------------------------------------------------------------------------------- */
+
+/* The largest power of two that divides the address, at most what cuBLASLt asks about. */
+static uint32_t alignment_of(RtPtr address) {
+    uint32_t alignment = 256;
+    while (address % alignment)
+        alignment /= 2;
+    return alignment;
+}
+
+static void note_operands(Gemm *gemm, const RtPtr operand[OPERANDS]) {
+    for (int i = 0; i < OPERANDS; i++) {
+        uint32_t alignment = alignment_of(operand[i]);
+        if (!gemm->called || alignment < gemm->alignment[i])
+            gemm->alignment[i] = alignment;
+        if (!gemm->called)
+            gemm->operand[i] = operand[i];
+    }
+    gemm->called = true;
+}
+
+void rt_gemm(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c) {
+    const RtPtr operand[OPERANDS] = {[A] = b, [B] = a, [C] = c};
+    rt->work.launches++;
+    if (rt->dry) {
+        note_operands(&rt->gemms->gemms[index], operand);
+        return;
+    }
+    multiply(rt, index, operand);
+    rt_launched(rt);
+}
+
+int gemm_algorithm(const Rt *rt, int index) {
+    typedef cublasStatus_t GetAttribute(const cublasLtMatmulAlgo_t *,
+                                        cublasLtMatmulAlgoConfigAttributes_t, void *, size_t,
+                                        size_t *);
+    void *address = dynlib_symbol(LIB_CUBLASLT, "cublasLtMatmulAlgoConfigGetAttribute");
+    const Gemm *gemm = &rt->gemms->gemms[index];
+    if (!address || !gemm->called)
+        return -1;
+    GetAttribute *get;
+    memcpy(&get, &address, sizeof address);
+    int id = -1;
+    size_t written;
+    get(&gemm->algorithm, CUBLASLT_ALGO_CONFIG_ID, &id, sizeof id, &written);
+    return id;
+}

@@ -1,0 +1,196 @@
+/* kernels.cu compiled at start by NVRTC, for exactly the device that is there.
+ *
+ * The result is kept beside the executable as kernels.nvrtc.cubin, with the key of everything it
+ * depends on in kernels.nvrtc.key, so that the next start only loads it. */
+#include "runtime/base/dynlib.h"
+#include "runtime/base/rt.h"
+#include "runtime/device/device.h"
+
+#include <nvrtc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NVRTC_FUNCTIONS(X)    \
+    X(nvrtcVersion)           \
+    X(nvrtcGetErrorString)    \
+    X(nvrtcCreateProgram)     \
+    X(nvrtcCompileProgram)    \
+    X(nvrtcGetCUBINSize)      \
+    X(nvrtcGetCUBIN)          \
+    X(nvrtcGetProgramLogSize) \
+    X(nvrtcGetProgramLog)     \
+    X(nvrtcDestroyProgram)
+
+static struct {
+#define X(name) __typeof__(&name) name;
+    NVRTC_FUNCTIONS(X)
+#undef X
+} rtc;
+
+static const char *const symbols[] = {
+#define X(name) #name,
+    NVRTC_FUNCTIONS(X)
+#undef X
+};
+
+#ifndef GPUOPT_RUNTIME_PARENT
+#define GPUOPT_RUNTIME_PARENT "." /* folder that holds runtime/, relative to the executable's */
+#endif
+
+static void open_library(void) {
+    unsigned char *table = (unsigned char *)&rtc;
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *address = dynlib_need_symbol(LIB_NVRTC, symbols[i]);
+        memcpy(table + i * sizeof address, &address, sizeof address);
+    }
+}
+
+static void check(nvrtcResult result, const char *call) {
+    if (result != NVRTC_SUCCESS)
+        rt_fail("%s: %s", call, rtc.nvrtcGetErrorString(result));
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* NULL where the file cannot be read. */
+static char *read_file(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    char *text = NULL;
+    size_t room = 0;
+    *size = 0;
+    for (size_t got = 1; got > 0; *size += got) {
+        room = 2 * room + 65536;
+        text = realloc(text, room);
+        if (!text)
+            rt_fail("%s: no memory to read it", path);
+        got = fread(text + *size, 1, room - *size - 1, file);
+    }
+    text[*size] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* A cache that cannot be written is a slower start, not an error: false. Other ranks may write it
+ * at the same time. */
+static bool write_file(const char *path, const void *bytes, size_t size) {
+    char temporary[RT_MAX_PATH + 32];
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+    FILE *file = fopen(temporary, "wb");
+    if (!file)
+        return false;
+    bool written = fwrite(bytes, 1, size, file) == size;
+    written = fclose(file) == 0 && written;
+    if (!written || rename(temporary, path) != 0) {
+        unlink(temporary);
+        return false;
+    }
+    return true;
+}
+
+static uint64_t fnv1a(const void *bytes, size_t size, uint64_t hash) {
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+typedef struct {
+    char own[RT_MAX_PATH], runtime[RT_MAX_PATH], cuda[RT_MAX_PATH], arch[32];
+    const char *options[8];
+    int count;
+} Flags;
+
+static void fill_flags(const Rt *rt, Flags *flags) {
+    char include[RT_MAX_PATH - 32];
+    if (!dynlib_find_header("cuda_bf16.h", include, sizeof include))
+        rt_fail("JIT=1 needs the CUDA toolkit's headers, and cuda_bf16.h was not found; name the "
+                "toolkit's folder in CUDA_HOME");
+    const char *parent = GPUOPT_RUNTIME_PARENT;
+    snprintf(flags->cuda, sizeof flags->cuda, "--include-path=%s", include);
+    snprintf(flags->own, sizeof flags->own, "--include-path=%s", rt->options.exe_dir);
+    snprintf(flags->runtime, sizeof flags->runtime, "--include-path=%s%s%s",
+             *parent == '/' ? "" : rt->options.exe_dir, *parent == '/' ? "" : "/", parent);
+    /* Hopper's own instructions are only in the "a" flavour. */
+    snprintf(flags->arch, sizeof flags->arch, "--gpu-architecture=sm_%d%s", rt->device.capability,
+             rt->device.capability == 90 ? "a" : "");
+    const char *options[] = {flags->arch,   flags->own,     flags->runtime,        flags->cuda,
+                             "--std=c++17", "--fmad=false", "--generate-line-info"};
+    flags->count = sizeof options / sizeof *options;
+    memcpy(flags->options, options, sizeof options);
+}
+
+static char *compile(const char *source, const char *path, const Flags *flags, size_t *size) {
+    nvrtcProgram program;
+    check(rtc.nvrtcCreateProgram(&program, source, path, 0, NULL, NULL), "nvrtcCreateProgram");
+    if (rtc.nvrtcCompileProgram(program, flags->count, flags->options) != NVRTC_SUCCESS) {
+        size_t length = 0;
+        check(rtc.nvrtcGetProgramLogSize(program, &length), "nvrtcGetProgramLogSize");
+        char *log = rt_alloc(length + 1);
+        check(rtc.nvrtcGetProgramLog(program, log), "nvrtcGetProgramLog");
+        rt_fail("NVRTC does not compile %s:\n%s", path, log);
+    }
+    check(rtc.nvrtcGetCUBINSize(program, size), "nvrtcGetCUBINSize");
+    char *cubin = rt_alloc(*size);
+    check(rtc.nvrtcGetCUBIN(program, cubin), "nvrtcGetCUBIN");
+    rtc.nvrtcDestroyProgram(&program);
+    return cubin;
+}
+
+/* What the compiled module depends on: kernels, device header, compiler and flags. */
+static void cache_key(const Rt *rt, const char *source, size_t size, const Flags *flags, char *key,
+                      size_t key_size) {
+    char header_path[RT_MAX_PATH + 32];
+    size_t header_size = 0;
+    uint64_t hash = fnv1a(source, size, 0xcbf29ce484222325u);
+    snprintf(header_path, sizeof header_path, "%s/runtime/kernel.cuh",
+             strchr(flags->runtime, '=') + 1);
+    char *header = read_file(header_path, &header_size);
+    if (header)
+        hash = fnv1a(header, header_size, hash);
+    free(header);
+    for (int i = 0; i < flags->count; i++)
+        hash = fnv1a(flags->options[i], strlen(flags->options[i]) + 1, hash);
+    snprintf(key, key_size, "%016llx nvrtc %d %s\n", (unsigned long long)hash,
+             rt->device.nvrtc_version, rt->device.simulated ? "simulated" : "device");
+}
+
+static bool is_cached(const char *key_path, const char *cubin_path, const char *key) {
+    size_t size = 0;
+    char *stored = read_file(key_path, &size);
+    bool same = stored && strcmp(stored, key) == 0 && access(cubin_path, R_OK) == 0;
+    free(stored);
+    return same;
+}
+
+void jit_module(Rt *rt, char *path, size_t path_size) {
+    char source_path[RT_MAX_PATH], key_path[RT_MAX_PATH], key[128];
+    const char *dir = rt->options.exe_dir;
+    snprintf(source_path, sizeof source_path, "%s/kernels.cu", dir);
+    snprintf(key_path, sizeof key_path, "%s/kernels.nvrtc.key", dir);
+    snprintf(path, path_size, "%s/kernels.nvrtc.cubin", dir);
+    size_t source_size, cubin_size;
+    char *source = read_file(source_path, &source_size);
+    if (!source)
+        rt_fail("%s: not there, and JIT=1 compiles it; generate the program again", source_path);
+    open_library();
+    int major = 0, minor = 0;
+    check(rtc.nvrtcVersion(&major, &minor), "nvrtcVersion");
+    rt->device.nvrtc_version = 1000 * major + 10 * minor;
+    Flags flags;
+    fill_flags(rt, &flags);
+    cache_key(rt, source, source_size, &flags, key, sizeof key);
+    if (!is_cached(key_path, path, key)) {
+        char *cubin = compile(source, source_path, &flags, &cubin_size);
+        unlink(key_path);
+        if (!write_file(path, cubin, cubin_size))
+            rt_fail("%s cannot be written; make its folder writable or run without JIT=1", path);
+        write_file(key_path, key, strlen(key));
+        free(cubin);
+    }
+    free(source);
+}

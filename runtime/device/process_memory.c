@@ -1,0 +1,50 @@
+/* Device memory that the whole process takes, as NVML sees it: context, module, graphs and
+ * libraries as well as our arenas. Measured as what is in use now less what was before the context;
+ * on a device shared with others it would count them too, so those runs should not quote it. */
+#include "runtime/base/dynlib.h"
+#include "runtime/base/rt.h"
+#include "runtime/device/device.h"
+
+#include <string.h>
+
+/* The part of nvml.h that is used; toolkits do not always install that header. */
+typedef struct {
+    unsigned long long total, free, used;
+} NvmlMemory;
+
+static struct {
+    int (*init)(void);
+    int (*find)(const char *bus_id, void **device);
+    int (*memory_info)(void *device, NvmlMemory *memory);
+} nvml;
+
+static void *device; /* NULL: NVML has no figures */
+
+static bool take(void *pointer, const char *name) {
+    void *address = dynlib_symbol(LIB_NVML, name);
+    memcpy(pointer, &address, sizeof address);
+    return address != NULL;
+}
+
+static size_t used_bytes(void) {
+    NvmlMemory memory = {0};
+    return device && nvml.memory_info(device, &memory) == 0 ? (size_t)memory.used : 0;
+}
+
+void process_memory_open(Rt *rt) {
+    char error[1024];
+    if (rt->device.simulated || !dynlib_open(LIB_NVML, error, sizeof error))
+        return;
+    bool whole = take(&nvml.init, "nvmlInit_v2") &&
+                 take(&nvml.find, "nvmlDeviceGetHandleByPciBusId_v2") &&
+                 take(&nvml.memory_info, "nvmlDeviceGetMemoryInfo");
+    if (!whole || nvml.init() != 0 || nvml.find(rt->device.pci_bus_id, &device) != 0)
+        device = NULL;
+    rt->device.used_before = used_bytes();
+}
+
+void process_memory_measure(Rt *rt) {
+    size_t used = used_bytes(), before = rt->device.used_before;
+    if (used > before && used - before > rt->measured.process_peak_bytes)
+        rt->measured.process_peak_bytes = used - before;
+}

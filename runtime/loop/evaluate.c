@@ -1,0 +1,138 @@
+/* Held-out figures: the loss, and what the program counts beside it. */
+#include "runtime/comm/comm.h"
+#include "runtime/comm/mesh.h"
+#include "runtime/data/data.h"
+#include "runtime/device/device.h"
+#include "runtime/loop/loop.h"
+#include "runtime/params/params.h"
+#include "runtime/report/profile.h"
+#include "runtime/step/capture.h"
+#include "runtime/step/input.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void zero(Rt *rt, size_t at) {
+    const double nothing = 0;
+    rt_write_state(rt, at, rt_dtype_bytes(rt->program->real), &nothing);
+}
+
+static double read_mean(Rt *rt, size_t at, int64_t targets) {
+    double sum = 0;
+    rt_read_state(rt, at, rt_dtype_bytes(rt->program->real), &sum);
+    return targets > 0 ? rt_get(rt->program->real, &sum, 0) / (double)targets : NAN;
+}
+
+static int64_t run_batches(Rt *rt, RtPhase phase, int64_t batches) {
+    int64_t targets = 0;
+    for (int64_t i = 0; i < batches; i++) {
+        int64_t more;
+        int slot = input_send_eval(rt, i, &more);
+        rt_run_phase(rt, phase, slot);
+        input_release(rt, slot);
+        targets += more;
+    }
+    return targets;
+}
+
+static void sum(Rt *rt, RtGroup group, size_t at, int64_t count, RtDtype dtype) {
+    rt_all_reduce(rt, group, rt_state(rt, at), count, dtype);
+}
+
+/* What micro_step keeps of batches differs from rank to rank: all go by those of the first batches. */
+static void share_buffers(Rt *rt) {
+    for (int i = 0; i < rt->program->param_count; i++) {
+        const RtParam *param = &rt->program->params[i];
+        int64_t count = param_elements(param);
+        if (!param->buffer)
+            continue;
+        if (rt->data_rank > 0)
+            rt_zero(rt, rt_state(rt, param->weight), (size_t)count * rt_dtype_bytes(param->dtype));
+        sum(rt, RT_DATA, param->weight, count, param->dtype);
+    }
+}
+
+/* Of a pipeline the last stage alone has figures, the others zeros. */
+static void sum_figure(Rt *rt, size_t at) {
+    sum(rt, RT_PIPELINE, at, 1, rt->program->real);
+    sum(rt, RT_DATA, at, 1, rt->program->real);
+}
+
+/* Over the held-out targets of all ranks, each batch's once: of a pipeline's stages the last one has
+ * them. */
+static int64_t sum_figures(Rt *rt, int64_t targets) {
+    const RtProgram *program = rt->program;
+    if (mesh_first(program, RT_WORLD & ~RT_DATA & ~RT_PIPELINE, rt->rank) != rt->rank)
+        targets = 0;
+    sum_figure(rt, program->counters.eval_loss);
+    for (int i = 0; i < program->metric_count; i++)
+        sum_figure(rt, program->metrics[i].offset);
+    comm_sum_i64(rt, &targets, 1, "the held-out loss");
+    return targets;
+}
+
+static RtEvaluation measure(Rt *rt, RtPhase phase, int64_t batches) {
+    const RtProgram *program = rt->program;
+    RtEvaluation found = {.step = rt->step};
+    zero(rt, program->counters.eval_loss);
+    for (int i = 0; i < program->metric_count; i++)
+        zero(rt, program->metrics[i].offset);
+    if (rt->ranks > 1)
+        share_buffers(rt);
+    int64_t targets = run_batches(rt, phase, batches);
+    if (rt->ranks > 1)
+        targets = sum_figures(rt, targets);
+    found.loss = read_mean(rt, program->counters.eval_loss, targets);
+    for (int i = 0; i < program->metric_count; i++)
+        found.metrics[i] = read_mean(rt, program->metrics[i].offset, targets);
+    return found;
+}
+
+static void show(const Rt *rt, const RtEvaluation *found, const char *when) {
+    char at_step[32];
+    if (!when)
+        snprintf(at_step, sizeof at_step, "at step %lld", (long long)found->step);
+    printf("held-out loss %s: %.6f\n", when ? when : at_step, found->loss);
+    for (int i = 0; i < rt->program->metric_count; i++)
+        printf("held-out %s %s: %.6f\n", rt->program->metrics[i].name, when ? when : at_step,
+               found->metrics[i]);
+    fflush(stdout);
+}
+
+static void keep(Rt *rt, const RtEvaluation *found) {
+    size_t count = (size_t)rt->evaluation_count + 1;
+    rt->evaluations = realloc(rt->evaluations, count * sizeof *rt->evaluations);
+    if (!rt->evaluations)
+        rt_fail("the host has no memory left for another evaluation");
+    rt->evaluations[rt->evaluation_count++] = *found;
+}
+
+/* Leaves what was measured of the training steps as it was. */
+static RtEvaluation run(Rt *rt, RtPhase phase, const RtEntry *entry) {
+    int64_t batches = loader_eval_batches(rt->loader);
+    if (!entry->enqueue || batches == 0)
+        return (RtEvaluation){.step = rt->step, .loss = NAN};
+    RtMeasured training = rt->measured;
+    profile_range_push("evaluate");
+    RtEvaluation found = measure(rt, phase, batches);
+    profile_range_pop();
+    rt->measured = training;
+    return found;
+}
+
+RtEvaluation evaluate(Rt *rt, const char *when) {
+    RtEvaluation found = run(rt, RT_PHASE_EVALUATE, &rt->program->evaluate);
+    if (isnan(found.loss))
+        return found;
+    keep(rt, &found);
+    show(rt, &found, when);
+    return found;
+}
+
+RtEvaluation evaluate_converted(Rt *rt) {
+    RtEvaluation found = run(rt, RT_PHASE_EVALUATE_CONVERTED, &rt->program->evaluate_converted);
+    if (!isnan(found.loss))
+        show(rt, &found, "quantized");
+    return found;
+}

@@ -1,0 +1,164 @@
+/* A run of an emitted program, from the command line to the exit code. */
+#include "runtime/base/signals.h"
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/checkpoint_meta.h"
+#include "runtime/checkpoint/export.h"
+#include "runtime/comm/comm.h"
+#include "runtime/data/data.h"
+#include "runtime/device/device.h"
+#include "runtime/device/launch.h"
+#include "runtime/loop/loop.h"
+#include "runtime/params/params.h"
+#include "runtime/report/profile.h"
+#include "runtime/report/report_ranks.h"
+#include "runtime/step/cards.h"
+#include "runtime/step/clock.h"
+#include "runtime/step/history.h"
+#include "runtime/step/input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void open_loader(Rt *rt) {
+    char error[1024];
+    rt->loader = loader_open(rt->program, rt->options.seed, error, sizeof error);
+    if (!rt->loader)
+        rt_fail("%s", error);
+    int64_t rows = loader_facts(rt->loader)->train_rows;
+    if (rows > 0 && rows < rt->data_ranks * rt->card_count)
+        rt_fail("%d %s cannot share %lld training rows; lower "
+                "parallelism.data_parallel_replicate_degree to %lld or less",
+                rt->data_ranks * rt->card_count, rt->card_count > 1 ? "cards" : "processes",
+                (long long)rows, (long long)rows);
+    loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
+}
+
+static void show_start(const Rt *rt) {
+    const LoaderFacts *facts = loader_facts(rt->loader);
+    char cards[16] = "";
+    if (rt->card_count > 1)
+        snprintf(cards, sizeof cards, "%d x ", rt->card_count);
+    printf("%s on %s%s%s\n", rt->program->name, cards, rt->device.name,
+           rt->device.simulated ? " (simulated)" : "");
+    if (facts->train_rows > 0)
+        printf("data: %lld training rows, %lld held out\n", (long long)facts->train_rows,
+               (long long)facts->eval_rows);
+    if (facts->truncated > 0)
+        printf("data: %lld %s are longer than a row and were cut\n", (long long)facts->truncated,
+               rt->program->data.pairs ? "pairs" : "samples");
+    if (facts->skipped > 0 && rt->program->data.pairs)
+        printf("data: %lld pairs are longer than a row and were left out\n",
+               (long long)facts->skipped);
+    else if (facts->skipped > 0)
+        printf("data: %lld of %lld images could not be used and were left out\n",
+               (long long)facts->skipped,
+               (long long)(facts->skipped + facts->train_rows + facts->eval_rows));
+    if (rt->program->data.dataset)
+        printf("data: the device keeps all of them\n");
+}
+
+/* What the device keeps of the data, some of it at a time: decoded it may be larger than the host. */
+static void fill_dataset(Rt *rt) {
+    enum { CHUNK_BYTES = 1 << 26 };
+    const RtDataset *dataset = rt->program->data.dataset;
+    const LoaderFacts *facts = loader_facts(rt->loader);
+    int64_t samples = facts->train_samples + facts->eval_samples;
+    if (!dataset)
+        return;
+    char error[1024];
+    size_t bytes = (size_t)dataset->sample_bytes;
+    int64_t chunk = CHUNK_BYTES / dataset->sample_bytes + 1;
+    uint8_t *buffer = rt_alloc((size_t)chunk * bytes);
+    for (int64_t first = 0; first < samples; first += chunk) {
+        int64_t count = samples - first < chunk ? samples - first : chunk;
+        if (!loader_samples(rt->loader, first, count, buffer, error, sizeof error))
+            rt_fail("%s", error);
+        rt_write_state(rt, dataset->offset + (size_t)first * bytes, (size_t)count * bytes, buffer);
+    }
+    free(buffer);
+}
+
+static void fill_state(Rt *rt) {
+    params_init(rt);
+    note_frozen(rt);
+    if (rt->options.resume) {
+        checkpoint_load(rt, rt->options.resume_dir);
+        params_tables(rt);
+    }
+    fill_dataset(rt);
+    rt_enqueue(rt, &rt->program->load, 0);
+    params_done(rt);
+}
+
+static void agree_on_data(Rt *rt) {
+    char text[32];
+    snprintf(text, sizeof text, "fingerprint %016llx",
+             (unsigned long long)loader_facts(rt->loader)->fingerprint);
+    comm_agree(rt, "the data", text, "give all ranks the same files");
+}
+
+static void agree_on_step(Rt *rt) {
+    char text[32];
+    snprintf(text, sizeof text, "step %lld", (long long)rt->step);
+    comm_agree(rt, "where to go on", text, "let all ranks see the same checkpoints");
+}
+
+/* What is compiled at start rank 0 compiles, and the others find it compiled. */
+static void find_module(Rt *rt) {
+    static const char what[] = "the compilation of kernels.cu";
+    if (rt->options.jit && rt->rank > 0)
+        comm_barrier(rt, what);
+    device_find_module(rt);
+    if (rt->options.jit && rt->rank == 0)
+        comm_barrier(rt, what);
+}
+
+static void open_all(Rt *rt) {
+    device_choose(rt);
+    comm_open(rt);
+    device_take(rt); /* before there is host memory of any size: it binds to the card's node */
+    open_loader(rt);
+    agree_on_data(rt);
+    find_module(rt);
+    device_open(rt);
+    comm_connect(rt);
+    inputs_open(rt);
+    history_open(rt);
+    clock_open(rt);
+    gemms_open(rt);
+    show_start(rt);
+    fill_state(rt);
+    agree_on_step(rt);
+    cards_open(rt);
+    graphs_open(rt);
+    rt->profile = profile_open(rt);
+}
+
+static void close_all(Rt *rt) {
+    profile_close(rt->profile);
+    ranks_free(rt);
+    cards_close(rt);
+    graphs_close(rt);
+    gemms_close(rt);
+    clock_close(rt);
+    history_close(rt);
+    inputs_close(rt);
+    comm_close(rt);
+    device_close(rt);
+    loader_close(rt->loader);
+    free(rt->evaluations);
+}
+
+int rt_main(const RtProgram *program, int argc, char **argv) {
+    Rt rt = {.program = program, .card_count = program->cards > 1 ? program->cards : 1};
+    rt.first = &rt;
+    options_read(&rt.options, program, argc, argv);
+    signals_install();
+    merge_check(&rt);
+    open_all(&rt);
+    int code = train(&rt);
+    if (code == 0)
+        merge_run(&rt);
+    close_all(&rt);
+    return code;
+}

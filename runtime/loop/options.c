@@ -1,0 +1,127 @@
+/* The command line of an emitted program. */
+#include "runtime/base/rt.h"
+#include "runtime/loop/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "  --steps N         train N steps in all (at most the spec's); 0 only evaluates, and\n"
+    "                    leaves the results of a run that trained unless --out is given\n"
+    "  --seed N          another seed than the spec's\n"
+    "  --init DIR        read the model's weights from a Hugging Face folder\n"
+    "  --adapter DIR     start from the adapter in a PEFT folder\n"
+    "  --no-adapter      evaluate without the adapter (with --steps 0)\n"
+    "  --resume [DIR]    go on from a checkpoint's folder, or from the newest of the out folder\n"
+    "  --out DIR         where results go (default: out beside this program, or beside the\n"
+    "                    folders of stages)\n"
+    "  --dump FILE       write inputs, loss, logits, gradients and new weights of the first step\n"
+    "                    as a safetensors file\n"
+    "  --merge DIR       at the end write the model with the adapter in it, as a Hugging Face "
+    "folder\n"
+    "  --help            this text\n"
+    "\n"
+    "Environment: GPUOPT_DEVICE=auto|cuda|sim, GPUOPT_SIM_DIR=DIR, GPUOPT_JIT=1\n";
+
+static void print_help(const RtProgram *program, const char *name) {
+    printf("%s: trains %s, %lld steps (%s)\n\nusage: %s [OPTION]...\n%s", name, program->name,
+           (long long)program->training.steps, program->generator, name, help);
+}
+
+static const char *executable_folder(void) {
+    static char path[RT_MAX_PATH];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        rt_fail("cannot find this program's own folder (/proc/self/exe): %s", strerror(errno));
+    path[length] = '\0';
+    *strrchr(path, '/') = '\0';
+    return path;
+}
+
+static int64_t read_integer(const char *option, const char *text) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0')
+        rt_fail("%s %s: give a whole number", option, text);
+    return value;
+}
+
+static void check(const RtOptions *options, const RtProgram *program) {
+    long long most = program->training.steps;
+    if (options->steps < 0 || options->steps > most)
+        rt_fail("--steps %lld: this program was generated for at most %lld steps; set "
+                "training.steps in the spec and generate it again",
+                (long long)options->steps, most);
+    if (options->dump_file && options->steps == 0)
+        rt_fail("--dump writes what the first training step does, and --steps 0 trains none");
+    if (options->dump_file && options->resume)
+        rt_fail("--dump writes the first step of a fresh run; leave out --resume");
+    if (options->no_adapter && options->adapter_dir)
+        rt_fail("--no-adapter and --adapter contradict each other; give one");
+    if (options->no_adapter && options->steps > 0)
+        rt_fail("--no-adapter leaves nothing that learns: its products stay zero; add --steps 0 to "
+                "evaluate the base, or leave it out");
+    if (options->no_adapter && options->merge_dir)
+        rt_fail("--no-adapter and --merge contradict each other; give one");
+    if (options->resume && options->adapter_dir)
+        rt_fail("--resume takes the adapter from the checkpoint; leave out --adapter");
+}
+
+/* The argument of the option at *i. */
+static const char *argument(int argc, char **argv, int *i) {
+    if (*i + 1 >= argc)
+        rt_fail("%s needs an argument; see --help", argv[*i]);
+    return argv[++*i];
+}
+
+static void read_one(RtOptions *options, int argc, char **argv, int *i) {
+    const char *name = argv[*i];
+    if (strcmp(name, "--steps") == 0)
+        options->steps = read_integer(name, argument(argc, argv, i));
+    else if (strcmp(name, "--seed") == 0)
+        options->seed = read_integer(name, argument(argc, argv, i));
+    else if (strcmp(name, "--init") == 0)
+        options->init_dir = argument(argc, argv, i);
+    else if (strcmp(name, "--adapter") == 0)
+        options->adapter_dir = argument(argc, argv, i);
+    else if (strcmp(name, "--no-adapter") == 0)
+        options->no_adapter = true;
+    else if (strcmp(name, "--out") == 0) {
+        options->out_dir = argument(argc, argv, i);
+        options->out_given = true;
+    } else if (strcmp(name, "--dump") == 0)
+        options->dump_file = argument(argc, argv, i);
+    else if (strcmp(name, "--merge") == 0)
+        options->merge_dir = argument(argc, argv, i);
+    else if (strcmp(name, "--resume") == 0) {
+        options->resume = true;
+        if (*i + 1 < argc && argv[*i + 1][0] != '-')
+            options->resume_dir = argv[++*i];
+    } else
+        rt_fail("unknown option %s; see --help", name);
+}
+
+void options_read(RtOptions *options, const RtProgram *program, int argc, char **argv) {
+    static char default_out[RT_MAX_PATH + 8];
+    const char *jit = getenv("GPUOPT_JIT");
+    *options = (RtOptions){.steps = program->training.steps,
+                           .seed = program->training.seed,
+                           .exe_dir = executable_folder(),
+                           .jit = jit && strcmp(jit, "1") == 0,
+                           .argv = argv};
+    snprintf(default_out, sizeof default_out, program->pipeline ? "%s/../out" : "%s/out",
+             options->exe_dir);
+    options->out_dir = default_out;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            print_help(program, argv[0]);
+            exit(0);
+        }
+        read_one(options, argc, argv, &i);
+    }
+    check(options, program);
+}

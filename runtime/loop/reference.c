@@ -1,0 +1,320 @@
+/* reference.json: facts that the values go by, and for both splits a number a sequence, in the order of
+ * the files, with a checksum of these. */
+#include "runtime/loop/reference.h"
+#include "runtime/device/device.h"
+#include "runtime/device/launch.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/checksum.h"
+#include "runtime/comm/comm.h"
+#include "runtime/comm/mesh.h"
+#include "runtime/data/data.h"
+#include "runtime/device/driver.h"
+#include "runtime/files/outfile.h"
+
+#define VALUES_CRC32 "values_crc32"
+
+enum { SIDES = 2 };
+
+static const char *const split_names[LOADER_SPLITS] = {"train", "eval"};
+static const char *const side_names[SIDES] = {"ref_chosen_logps", "ref_rejected_logps"};
+
+typedef struct {
+    int64_t rows, pairs; /* of so many pairs some may be missing, in packed rows: they have zeros */
+    double *nll;         /* [pairs][SIDES] */
+} Split;
+
+/* A row's; where they are packed, as many as there can be. */
+static int64_t pairs_in_row(const Rt *rt) {
+    int64_t packed = rt->program->data.pairs->packed;
+    return packed ? packed : 1;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static void fill_rows(const Rt *rt, LoaderSplit split, int64_t first, void *slot) {
+    char error[1024];
+    if (!loader_fill_rows(rt->loader, split, first, slot, error, sizeof error))
+        rt_fail("%s", error);
+}
+
+/* Whatever the size of a batch: of tokens and of labels, one row behind the other. */
+static uint32_t data_crc32(const Rt *rt, const Split *splits) {
+    static const char *const names[] = {"input_ids", "labels"};
+    enum { NAMES = sizeof names / sizeof *names };
+    int64_t batch = rt->program->training.batch;
+    uint32_t crc[NAMES + 1] = {0};
+    char *slot = rt_alloc(rt->program->arena_bytes[RT_INPUT]);
+    for (int split = 0; split < LOADER_SPLITS; split++) {
+        int64_t rows = splits[split].rows;
+        crc[NAMES] = crc32_add(crc[NAMES], &rows, sizeof rows);
+        for (int64_t first = 0; first < rows; first += batch) {
+            int64_t count = rows - first < batch ? rows - first : batch;
+            fill_rows(rt, (LoaderSplit)split, first, slot);
+            for (int i = 0; i < NAMES; i++) {
+                const RtInput *input = program_input(rt->program, names[i]);
+                size_t row = (size_t)(input->count / batch) * rt_dtype_bytes(input->dtype);
+                crc[i] = crc32_add(crc[i], slot + input->offset, (size_t)count * row);
+            }
+        }
+    }
+    free(slot);
+    return crc32_add(0, crc, sizeof crc);
+}
+
+static json_t *crc32_json(uint32_t crc) {
+    char text[16];
+    snprintf(text, sizeof text, "%08x", crc);
+    return json_string(text);
+}
+
+/* The spec's, then those of data and weights: the first that differs says most. */
+static json_t *facts_of(const Rt *rt, const Split *splits) {
+    static const char is[] = " = ";
+    json_t *facts = json_object();
+    for (const char *line = rt->program->data.pairs->facts; *line;) {
+        size_t length = strcspn(line, "\n");
+        char *name = strndup(line, length), *value = name ? strstr(name, is) : NULL;
+        if (!value)
+            rt_internal("%s says nothing of the reference", line);
+        *value = '\0';
+        json_object_set_new(facts, name, json_string(value + strlen(is)));
+        free(name);
+        line += length + (line[length] == '\n');
+    }
+    json_object_set_new(facts, "data_crc32", crc32_json(data_crc32(rt, splits)));
+    json_object_set_new(facts, "weights_crc32", crc32_json(rt->start_crc32));
+    return facts;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static void check_facts(const char *path, const json_t *theirs, const json_t *ours) {
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)ours, name, value) {
+        const char *is = json_string_value(value);
+        const char *was = json_string_value(json_object_get(theirs, name));
+        if (!was || strcmp(was, is) != 0)
+            rt_fail("%s: was made with %s = %s, and this run has %s; remove the file to have it "
+                    "made anew, or choose another folder with --out",
+                    path, name, was ? was : "(nothing)", is);
+    }
+}
+
+static bool take_side(const json_t *values, int side, Split *split) {
+    if (!json_is_array(values) || (int64_t)json_array_size(values) != split->pairs)
+        return false;
+    for (int64_t row = 0; row < split->pairs; row++) {
+        const json_t *value = json_array_get(values, (size_t)row);
+        if (!json_is_number(value))
+            return false;
+        split->nll[row * SIDES + side] = -json_number_value(value);
+    }
+    return true;
+}
+
+/* Of the numbers, which a file says exactly. */
+static json_t *values_crc32(const Split *splits) {
+    uint32_t crc = 0;
+    for (int i = 0; i < LOADER_SPLITS; i++)
+        crc = crc32_add(crc, splits[i].nll,
+                        (size_t)(splits[i].pairs * SIDES) * sizeof *splits[i].nll);
+    return crc32_json(crc);
+}
+
+static void check_values(const char *path, const json_t *root, const Split *splits) {
+    json_t *is = values_crc32(splits);
+    const char *was = json_string_value(json_object_get(root, VALUES_CRC32));
+    if (!was || strcmp(was, json_string_value(is)) != 0)
+        rt_fail("%s: is damaged: its numbers have %s = %s, and it says %s; remove the file to have "
+                "it made anew",
+                path, VALUES_CRC32, json_string_value(is), was ? was : "(nothing)");
+    json_decref(is);
+}
+
+/* False where there is no file. */
+static bool read_file(const char *path, const json_t *facts, Split *splits) {
+    json_error_t reason;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return false;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
+    if (!root)
+        rt_fail("%s:%d: not valid JSON (%s); remove the file to have it made anew", path,
+                reason.line, reason.text);
+    check_facts(path, json_object_get(root, "facts"), facts);
+    for (int split = 0; split < LOADER_SPLITS; split++)
+        for (int side = 0; side < SIDES; side++)
+            if (!take_side(
+                    json_object_get(json_object_get(root, split_names[split]), side_names[side]),
+                    side, &splits[split]))
+                rt_fail("%s: %s of %s are not %lld numbers; remove the file to have it made anew",
+                        path, side_names[side], split_names[split], (long long)splits[split].pairs);
+    check_values(path, root, splits);
+    json_decref(root);
+    return true;
+}
+
+static json_t *values_json(const Split *split) {
+    json_t *both = json_object();
+    for (int side = 0; side < SIDES; side++) {
+        json_t *values = json_array();
+        for (int64_t row = 0; row < split->pairs; row++)
+            json_array_append_new(values, json_real(-split->nll[row * SIDES + side]));
+        json_object_set_new(both, side_names[side], values);
+    }
+    return both;
+}
+
+static void write_file(const Rt *rt, json_t *facts, const Split *splits) {
+    char error[1024];
+    OutFile file;
+    json_t *root = json_object();
+    json_object_set(root, "facts", facts);
+    json_object_set_new(root, VALUES_CRC32, values_crc32(splits));
+    for (int split = 0; split < LOADER_SPLITS; split++)
+        json_object_set_new(root, split_names[split], values_json(&splits[split]));
+    bool ok = outfile_open(&file, rt->options.out_dir, REFERENCE_FILE, error, sizeof error);
+    if (ok) {
+        json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+        ok = outfile_finish(&file, error, sizeof error);
+    }
+    if (!ok)
+        rt_fail("%s", error);
+    folder_sync(rt->options.out_dir);
+    json_decref(root);
+}
+
+/* ---- computing ------------------------------------------------------------------------------- */
+
+static void run_batch(Rt *rt, const void *host, void *made, size_t made_bytes) {
+    rt_select_slot(rt, 0);
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
+    CU(MemcpyHtoD, rt_input(rt, 0), host, rt->program->arena_bytes[RT_INPUT]);
+    driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
+    rt_enqueue(rt, &rt->program->reference, 0);
+    rt_read_state(rt, rt->program->data.pairs->made, made_bytes, made);
+}
+
+/* Each rank has batches of its own, as many as the others, for they may work together; what it has not
+ * computed stays 0. Gives the signal that ended it, or 0. */
+static int compute_own(Rt *rt, LoaderSplit which, Split *split) {
+    int64_t batch = rt->program->training.batch, each = SIDES * pairs_in_row(rt);
+    size_t bytes = (size_t)(batch * each) * rt_dtype_bytes(rt->program->real);
+    void *slot = rt_alloc(rt->program->arena_bytes[RT_INPUT]), *made = rt_alloc(bytes);
+    bool counts = mesh_first(rt->program, RT_WORLD & ~RT_DATA, rt->rank) == rt->rank;
+    int signal = 0;
+    for (int64_t round = 0;
+         round * rt->data_ranks * batch < split->rows && !(signal = comm_first_signal(rt));
+         round++) {
+        int64_t first = (round * rt->data_ranks + rt->data_rank) * batch;
+        fill_rows(rt, which, first, slot);
+        run_batch(rt, slot, made, bytes);
+        for (int64_t i = 0; counts && i < batch * each && first * each + i < split->rows * each;
+             i++)
+            split->nll[first * each + i] = rt_get(rt->program->real, made, i);
+    }
+    free(made);
+    free(slot);
+    return signal;
+}
+
+/* One rank alone has the bits of a value, the others zeros: their sum is those bits. */
+static void share(Rt *rt, Split *split) {
+    int count = (int)(split->pairs * SIDES);
+    int64_t *bits = rt_alloc((size_t)(count + 1) * sizeof *bits);
+    memcpy(bits, split->nll, (size_t)count * sizeof *bits);
+    comm_sum_i64(rt, bits, count, "the reference");
+    memcpy(split->nll, bits, (size_t)count * sizeof *bits);
+    free(bits);
+}
+
+static void check_finite(const Split *split, const char *name) {
+    for (int64_t i = 0; i < split->pairs * SIDES; i++)
+        if (!isfinite(split->nll[i]))
+            rt_fail(
+                "the log-probability of %s pair %lld is %g before training: look at the weights "
+                "that it starts from",
+                name, (long long)(i / SIDES), -split->nll[i]);
+}
+
+/* Where the weights themselves train, a checkpoint has others than those it began with. */
+static void check_start(const Rt *rt, const char *path) {
+    bool moved = false;
+    for (int i = 0; i < rt->program->param_count; i++)
+        moved |= rt->program->params[i].trained && !rt->program->params[i].adapter;
+    if (moved && rt->step > 0)
+        rt_fail(
+            "%s: is missing, and cannot be made at step %lld, for the weights have moved; put it "
+            "back, or train from the start",
+            path, (long long)rt->step);
+}
+
+/* Leaves what was measured of the training steps as it was. Gives the signal that ended it, or 0. */
+static int compute(Rt *rt, Split *splits) {
+    RtMeasured training = rt->measured;
+    int signal = 0;
+    for (int split = 0; split < LOADER_SPLITS; split++) {
+        if ((signal = compute_own(rt, (LoaderSplit)split, &splits[split])))
+            break;
+        share(rt, &splits[split]);
+        check_finite(&splits[split], split_names[split]);
+    }
+    rt->measured = training;
+    return signal;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static bool read_once(Rt *rt, const char *path, const json_t *facts, Split *splits) {
+    int8_t found = rt->rank == 0 && read_file(path, facts, splits);
+    comm_broadcast(rt, &found, sizeof found, "the reference");
+    if (!found)
+        return false;
+    for (int split = 0; split < LOADER_SPLITS; split++)
+        comm_broadcast(rt, splits[split].nll,
+                       (int)(splits[split].pairs * SIDES) * (int)sizeof *splits[split].nll,
+                       "the reference");
+    return true;
+}
+
+static void take(Rt *rt, const Split *splits, const char *path, bool found) {
+    printf("reference: log-probabilities of %lld rows of pairs %s %s\n",
+           (long long)(splits[LOADER_TRAIN].rows + splits[LOADER_EVAL].rows),
+           found ? "read from" : "computed and kept in", path);
+    for (int i = 0; i < LOADER_SPLITS; i++)
+        loader_attach(rt->loader, "reference_nll", (LoaderSplit)i, splits[i].nll);
+}
+
+int reference_prepare(Rt *rt) {
+    char path[RT_MAX_PATH];
+    Split splits[LOADER_SPLITS];
+    int signal = 0;
+    if (!rt->program->reference.enqueue)
+        return 0;
+    join_path(path, rt->options.out_dir, REFERENCE_FILE);
+    for (int i = 0; i < LOADER_SPLITS; i++) {
+        splits[i].rows = loader_rows(rt->loader, (LoaderSplit)i);
+        splits[i].pairs = splits[i].rows * pairs_in_row(rt);
+        splits[i].nll = rt_alloc((size_t)(splits[i].pairs * SIDES + 1) * sizeof *splits[i].nll);
+    }
+    json_t *facts = facts_of(rt, splits);
+    bool found = read_once(rt, path, facts, splits);
+    if (!found) {
+        check_start(rt, path);
+        signal = compute(rt, splits);
+        if (rt->rank == 0 && !signal)
+            write_file(rt, facts, splits);
+    }
+    json_decref(facts);
+    if (!signal)
+        take(rt, splits, path, found);
+    return signal;
+}

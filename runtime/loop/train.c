@@ -1,0 +1,304 @@
+/* The training loop.
+ *
+ *     evaluation -> steps -> checkpoint, evaluation, export, report
+ *
+ * A step is enqueued and left alone: the host goes on to the next batch while the device works, and
+ * is held back only where it would overtake the two input slots. */
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/export.h"
+#include "runtime/comm/comm.h"
+#include "runtime/data/data.h"
+#include "runtime/device/device.h"
+#include "runtime/loop/loop.h"
+#include "runtime/loop/reference.h"
+#include "runtime/report/profile.h"
+#include "runtime/report/report.h"
+#include "runtime/report/report_ranks.h"
+#include "runtime/step/clock.h"
+#include "runtime/step/history.h"
+#include "runtime/step/input.h"
+#include "runtime/step/step.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { EXIT_RESUMABLE = 75 };
+
+/* ---- one step -------------------------------------------------------------------------------- */
+
+static bool run_phase(Rt *card, RtPhase phase, int slot, void *context) {
+    (void)context;
+    rt_run_phase(card, phase, slot);
+    return false;
+}
+
+static void run_step(Rt *rt) {
+    profile_range_push("step");
+    rt_step(rt, rt->step, run_phase, NULL);
+    profile_range_pop();
+    rt->step++;
+}
+
+/* What the loop does with losses that have arrived. */
+static void look_at_history(Rt *rt) {
+    int64_t bad = history_bad_step(rt);
+    if (bad >= 0) {
+        progress_end();
+        bad_step_explain(rt, bad);
+    }
+    if (rt->known_steps == 0)
+        return;
+    double loss = rt_get(rt->program->real, rt->losses, rt->known_steps - 1);
+    double norm = rt_get(rt->program->real, rt->grad_norms, rt->known_steps - 1);
+    if (!isfinite(loss) && isfinite(norm))
+        rt_fail("step %lld: the loss is %g although its gradients are finite; lower optimizer.lr, "
+                "or look at the data of that step",
+                (long long)rt->known_steps, loss);
+    progress_show(rt);
+}
+
+static void log_step(Rt *rt) {
+    const RtTraining *t = &rt->program->training;
+    bool due = t->log_every > 0 && (rt->step % t->log_every == 0 || rt->step == 1);
+    bool arrived = history_arrived(rt, due);
+    /* Several ranks judge at the same steps, so that all of them go back to a bad one together. */
+    if (rt->ranks > 1 ? due : arrived)
+        look_at_history(rt);
+    else if (arrived)
+        progress_show(rt);
+    if (due)
+        history_request(rt);
+}
+
+/* ---- between steps --------------------------------------------------------------------------- */
+
+/* After this every step enqueued is done and found good. */
+static void settle(Rt *rt) {
+    int64_t known = rt->known_steps;
+    history_complete(rt);
+    rt_sync(rt, RT_STREAM_COMPUTE);
+    clock_collect(rt);
+    inputs_collect(rt);
+    process_memory_measure(rt);
+    if (rt->known_steps > known)
+        look_at_history(rt);
+}
+
+static void save(Rt *rt) {
+    settle(rt);
+    progress_end();
+    profile_range_push("checkpoint");
+    checkpoint_save(rt);
+    profile_range_pop();
+    clock_restart(rt);
+    progress_start(rt);
+}
+
+static void evaluate_between(Rt *rt) {
+    settle(rt);
+    progress_end();
+    double start = rt_now_ms();
+    evaluate(rt, NULL);
+    rt->measured.train_ms -= rt_now_ms() - start;
+    clock_restart(rt);
+    progress_start(rt);
+}
+
+/* Every so many steps, but not after the last one: what is due then is done in any case. */
+static bool is_due(const Rt *rt, int64_t interval) {
+    return interval > 0 && rt->step % interval == 0 && rt->step < rt->options.steps;
+}
+
+/* The profiling window, counted in steps of this process. The loop settles at its ends, so all ranks
+ * have it, those too which cannot profile. */
+typedef struct {
+    int64_t first, end;
+    bool open;
+} Window;
+
+static Window window_of(const Rt *rt) {
+    const RtProfiling *p = &rt->program->profiling;
+    Window window = {-1, -1, false};
+    if (p->enabled) {
+        window.first = rt->step + p->start_step;
+        window.end = window.first + p->steps;
+    }
+    return window;
+}
+
+static void window_begin(Rt *rt, Window *window) {
+    if (rt->step != window->first)
+        return;
+    settle(rt);
+    comm_barrier(rt, "the start of the profiling window");
+    profile_begin(rt->profile);
+    clock_restart(rt);
+    window->open = true;
+}
+
+static void window_end(Rt *rt, Window *window) {
+    if (!window->open || (rt->step < window->end && rt->step < rt->options.steps))
+        return;
+    settle(rt);
+    profile_end(rt->profile, rt->step - window->first);
+    clock_restart(rt);
+    window->open = false;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* A resumed run may have saved this step without evaluating it, as its last one. */
+static bool was_evaluated(const Rt *rt) {
+    int count = rt->evaluation_count;
+    return count > 0 && rt->evaluations[count - 1].step == rt->step;
+}
+
+/* Gives the signal that ended it, or 0. */
+static int run_steps(Rt *rt) {
+    Window window = window_of(rt);
+    int signal = 0;
+    double start = rt_now_ms();
+    clock_restart(rt);
+    progress_start(rt);
+    if (is_due(rt, rt->program->training.eval_every) && rt->step > 0 && !was_evaluated(rt))
+        evaluate_between(rt);
+    while (rt->step < rt->options.steps && !(signal = comm_first_signal(rt))) {
+        window_begin(rt, &window);
+        run_step(rt);
+        clock_step(rt, window.open);
+        window_end(rt, &window);
+        log_step(rt);
+        if (is_due(rt, rt->program->training.eval_every))
+            evaluate_between(rt);
+        if (is_due(rt, rt->program->checkpoint.interval))
+            save(rt);
+    }
+    if (window.open) {
+        window.end = rt->step;
+        window_end(rt, &window);
+    }
+    settle(rt);
+    progress_end();
+    rt->measured.train_ms += rt_now_ms() - start;
+    if (rt->options.steps == 0) /* an evaluation alone is over */
+        return 0;
+    return signal ? signal : comm_first_signal(rt);
+}
+
+static void measure_loss_scale(Rt *rt) {
+    const RtLossScale *at = rt->program->loss_scale;
+    double scale = 0;
+    int32_t skipped = 0;
+    if (!at)
+        return;
+    rt_read_state(rt, at->scale, rt_dtype_bytes(rt->program->real), &scale);
+    rt_read_state(rt, at->skipped_steps, sizeof skipped, &skipped);
+    rt->measured.loss_scale = rt_get(rt->program->real, &scale, 0);
+    rt->measured.skipped_steps = skipped;
+}
+
+/* A run that trains nothing leaves the results of one that did, unless it was told where to write. */
+static bool keeps_results(const Rt *rt) {
+    if (rt->options.steps > 0 || rt->options.out_given || report_last_step(rt) <= 0)
+        return false;
+    printf("%s: the results of the run that trained stay; --out DIR writes this one's\n",
+           rt->options.out_dir);
+    return true;
+}
+
+/* The checkpoint first: nothing after it can lose what was trained. Of several ranks the first one
+ * writes, with what the others hold. */
+static void finish(Rt *rt) {
+    bool trained = rt->step > rt->step_at_start, results_due = trained || rt->options.resume;
+    if (trained)
+        checkpoint_save(rt);
+    if (results_due) {
+        rt->measured.after = evaluate(rt, "after");
+        export_run(rt);
+        if (convert_run(rt))
+            rt->measured.converted = evaluate_converted(rt);
+    }
+    process_memory_measure(rt);
+    ranks_gather(rt);
+    if (rt->rank > 0) {
+        trace_write(rt);
+        return;
+    }
+    measure_loss_scale(rt);
+    trace_write(rt);
+    if (!keeps_results(rt))
+        report_write(rt);
+}
+
+/* Found out now, not when there is something to lose. The folder stays open, and locked where its
+ * file system knows locks, until the process ends. */
+static void take_out_folder(const Rt *rt) {
+    const char *dir = rt->options.out_dir;
+    int folder = rt_make_folder(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder < 0 || access(dir, W_OK | X_OK) != 0)
+        rt_fail("%s: cannot write results there: %s; choose another folder with --out", dir,
+                strerror(errno));
+    if (flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        rt_fail("%s: another run writes its results there; wait for it, or choose another folder "
+                "with --out",
+                dir);
+}
+
+/* A run that is resumed at its last step, or past it, leaves all that it had written as it is; unless
+ * it was ended between its last checkpoint and its report. */
+static bool is_done(Rt *rt) {
+    long long step = rt->step, steps = rt->options.steps;
+    if (!rt->options.resume || step < steps)
+        return false;
+    int8_t whole = rt->rank == 0 && (step > steps || report_last_step(rt) == step);
+    comm_broadcast(rt, &whole, sizeof whole, "the end of the run");
+    if (!whole)
+        return false;
+    printf(step == steps ? "already at step %lld of %lld: nothing to do\n"
+                         : "already at step %lld, past the %lld of --steps: nothing to do\n",
+           step, steps);
+    return true;
+}
+
+/* Gives the signal that ended it, or 0. */
+static int begin_and_run(Rt *rt) {
+    int signal = reference_prepare(rt);
+    if (signal)
+        return signal;
+    if (rt->step == 0)
+        rt->measured.before = evaluate(rt, "before");
+    if (rt->options.steps == 0 && !isfinite(rt->measured.before.loss) &&
+        loader_eval_batches(rt->loader) > 0 && rt->step == 0)
+        rt_fail("the held-out loss is %g: the weights or the adapter hold numbers that are not finite",
+                rt->measured.before.loss);
+    if (rt->options.dump_file && rt->step == 0)
+        dump_first_step(rt);
+    return run_steps(rt);
+}
+
+int train(Rt *rt) {
+    if (is_done(rt))
+        return 0;
+    if (rt->rank == 0)
+        take_out_folder(rt);
+    rt->measured.before = rt->measured.after = rt->measured.converted =
+        (RtEvaluation){.loss = NAN};
+    int signal = begin_and_run(rt);
+    if (!signal) {
+        finish(rt);
+        return 0;
+    }
+    checkpoint_save(rt);
+    if (rt->rank > 0)
+        return EXIT_RESUMABLE;
+    fprintf(stderr,
+            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume%s\n",
+            strsignal(signal), (long long)rt->step, (long long)rt->options.steps,
+            rt->step < rt->options.steps ? "" : ", which evaluates it and writes the results");
+    return EXIT_RESUMABLE;
+}

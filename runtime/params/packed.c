@@ -1,0 +1,271 @@
+/* Reading trusts nothing: a file may lack any of its tensors, or have been made with other settings. */
+#include "runtime/params/packed.h"
+#include "runtime/device/device.h"
+#include "runtime/params/params.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SIZE = 512 };
+
+#define STATE_SUFFIX ".quant_state.bitsandbytes__"
+#define SAVE_AGAIN "save the model again with transformers, or name other weights"
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const StFile *file;
+    const RtParam *param;
+    const RtPacked *packed;
+    int64_t elements, blocks;
+    char *error;
+    size_t error_size;
+} Reading;
+
+__attribute__((format(printf, 2, 3))) static bool fails(const Reading *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->error, r->error_size, format, args);
+    va_end(args);
+    return false;
+}
+
+static const StTensor *find_part(const StFile *file, const RtParam *param, const char *suffix) {
+    char name[NAME_SIZE];
+    int length = snprintf(name, sizeof name, "%s%s", param->name, suffix);
+    return length < NAME_SIZE ? st_find(file, name) : NULL;
+}
+
+bool packed_is_in(const StFile *file, const RtParam *param) {
+    return find_part(file, param, ".absmax") || find_part(file, param, ".quant_map");
+}
+
+/* What the name of its state says; NULL: it has none. */
+static const char *type_in_file(const Reading *r) {
+    char start[NAME_SIZE];
+    int length = snprintf(start, sizeof start, "%s" STATE_SUFFIX, r->param->name);
+    for (size_t i = 0; length < NAME_SIZE && i < st_count(r->file); i++)
+        if (strncmp(st_at(r->file, i)->name, start, (size_t)length) == 0)
+            return st_at(r->file, i)->name + length;
+    return NULL;
+}
+
+static bool find_codes(const Reading *r, PackedTensors *found) {
+    const char *name = r->param->name;
+    found->codes = st_find(r->file, name);
+    if (!found->codes)
+        return fails(r, "%s is missing, which this program needs; name the weights of this model",
+                     name);
+    if (!packed_is_in(r->file, r->param) && !type_in_file(r))
+        return fails(r,
+                     "%s is %s, with no codes of 4 bits, which this program was generated for; "
+                     "generate it again for these weights",
+                     name, st_dtype_name(found->codes->dtype));
+    if ((int64_t)found->codes->bytes * 2 != r->elements)
+        return fails(r, "%s has %zu bytes, but its %lld codes take %lld; " SAVE_AGAIN, name,
+                     found->codes->bytes, (long long)r->elements, (long long)r->elements / 2);
+    return true;
+}
+
+static bool find_values(const Reading *r, const char *suffix, StDtype dtype, int64_t count,
+                        const StTensor **tensor) {
+    const char *name = r->param->name;
+    *tensor = find_part(r->file, r->param, suffix);
+    if (!*tensor)
+        return fails(r, "%s%s is missing, without which the codes of %s mean nothing; " SAVE_AGAIN,
+                     name, suffix, name);
+    if ((*tensor)->dtype != dtype || (*tensor)->elements != count)
+        return fails(r, "%s%s has %lld numbers of type %s, but needs %lld of %s; " SAVE_AGAIN, name,
+                     suffix, (long long)(*tensor)->elements, st_dtype_name((*tensor)->dtype),
+                     (long long)count, st_dtype_name(dtype));
+    return true;
+}
+
+static bool find_map(const Reading *r, const char *suffix, const RtConstant *map) {
+    const StTensor *tensor;
+    if (!find_values(r, suffix, ST_F32, map->count, &tensor))
+        return false;
+    for (int64_t i = 0; i < map->count; i++)
+        if ((float)st_value(tensor, i) != (float)map->values[i])
+            return fails(r, "%s%s[%lld] is %.9g, but %.9g in this program; " SAVE_AGAIN,
+                         r->param->name, suffix, (long long)i, st_value(tensor, i), map->values[i]);
+    return true;
+}
+
+static bool has_shape(const Reading *r, const json_t *shape) {
+    bool same = json_array_size(shape) == (size_t)r->param->rank;
+    for (int i = 0; same && i < r->param->rank; i++)
+        same = json_integer_value(json_array_get(shape, (size_t)i)) == r->param->shape[i];
+    return same;
+}
+
+static bool is_twice(const RtPacked *packed) { return packed->nested_map != NULL; }
+
+/* Each setting of the file beside the program's. */
+static bool check_state(const Reading *r, const json_t *state, PackedTensors *found) {
+    const char *name = r->param->name;
+    const char *type = json_string_value(json_object_get(state, "quant_type"));
+    json_int_t block = json_integer_value(json_object_get(state, "blocksize"));
+    const json_t *nested = json_object_get(state, "nested_blocksize");
+    const json_t *offset = json_object_get(state, "nested_offset");
+    if (!type || strcmp(type, r->packed->type) != 0)
+        return fails(r, "%s" STATE_SUFFIX "%s says quant_type \"%s\"; " SAVE_AGAIN, name,
+                     r->packed->type, type ? type : "(none)");
+    if (block != r->packed->block)
+        return fails(r,
+                     "%s has blocks of %lld, but this program was generated for %lld; set "
+                     "quantization.block_size and generate it again",
+                     name, (long long)block, (long long)r->packed->block);
+    if (!has_shape(r, json_object_get(state, "shape")))
+        return fails(r,
+                     "%s is of another shape than [%lld, %lld], which this program was generated "
+                     "for; generate it for that model, or name other weights",
+                     name, (long long)r->param->shape[0], (long long)r->param->shape[1]);
+    if (!nested == is_twice(r->packed))
+        return fails(r,
+                     "%s has absmax of %s bits, but this program was generated for "
+                     "quantization.double_quant = %s; set it to %s and generate it again",
+                     name, nested ? "8" : "32", nested ? "false" : "true",
+                     nested ? "true" : "false");
+    if (!nested)
+        return true;
+    found->offset = (float)json_number_value(offset);
+    if (json_integer_value(nested) != r->packed->nested_block || !json_is_number(offset) ||
+        !isfinite(found->offset))
+        return fails(r,
+                     "%s" STATE_SUFFIX "%s: nested_blocksize must be %lld, and nested_offset a "
+                     "number; " SAVE_AGAIN,
+                     name, r->packed->type, (long long)r->packed->nested_block);
+    return true;
+}
+
+static bool find_state(const Reading *r, PackedTensors *found) {
+    char suffix[NAME_SIZE];
+    const char *type = type_in_file(r);
+    if (type && strcmp(type, r->packed->type) != 0)
+        return fails(r,
+                     "%s is of quant_type \"%s\", but this program was generated for \"%s\"; set "
+                     "quantization.quant_type and generate it again",
+                     r->param->name, type, r->packed->type);
+    snprintf(suffix, sizeof suffix, STATE_SUFFIX "%s", r->packed->type);
+    const StTensor *text = find_part(r->file, r->param, suffix);
+    if (!text)
+        return fails(r, "%s%s is missing, which says how %s is kept; " SAVE_AGAIN, r->param->name,
+                     suffix, r->param->name);
+    json_error_t problem;
+    json_t *state = json_loadb(text->data, text->bytes, JSON_REJECT_DUPLICATES, &problem);
+    bool ok = json_is_object(state)
+                  ? check_state(r, state, found)
+                  : fails(r, "%s%s is no JSON object; " SAVE_AGAIN, r->param->name, suffix);
+    json_decref(state);
+    return ok;
+}
+
+bool packed_find(const StFile *file, const RtParam *param, PackedTensors *found, char *error,
+                 size_t error_size) {
+    const RtPacked *packed = param->packed;
+    Reading r = {file, param, packed, param_elements(param), 0, error, error_size};
+    r.blocks = r.elements / packed->block;
+    *found = (PackedTensors){0};
+    if (!find_codes(&r, found) || !find_state(&r, found) ||
+        !find_map(&r, ".quant_map", packed->map))
+        return false;
+    if (!is_twice(packed))
+        return find_values(&r, ".absmax", ST_F32, r.blocks, &found->absmax);
+    int64_t nested = (r.blocks + packed->nested_block - 1) / packed->nested_block;
+    return find_values(&r, ".absmax", ST_U8, r.blocks, &found->absmax) &&
+           find_values(&r, ".nested_absmax", ST_F32, nested, &found->nested_absmax) &&
+           find_map(&r, ".nested_quant_map", packed->nested_map);
+}
+
+static PackedTensors require(const StFile *file, const char *dir, const RtParam *param) {
+    char error[1024];
+    PackedTensors found;
+    if (!packed_find(file, param, &found, error, sizeof error))
+        rt_fail("%s: tensor %s", dir, error);
+    return found;
+}
+
+size_t packed_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *row) {
+    size_t bytes = (size_t)param->shape[param->rank - 1] / 2;
+    memcpy(row, require(file, dir, param).codes->data, bytes);
+    return bytes;
+}
+
+void packed_fill(Rt *rt, const StFile *file, const char *dir, const RtParam *param) {
+    PackedTensors found = require(file, dir, param);
+    rt_write_state(rt, param->weight, found.codes->bytes, found.codes->data);
+    rt_write_state(rt, param->packed->absmax, found.absmax->bytes, found.absmax->data);
+    if (found.nested_absmax) {
+        rt_write_state(rt, param->packed->nested_absmax, found.nested_absmax->bytes,
+                       found.nested_absmax->data);
+        rt_write_state(rt, param->packed->offset, sizeof found.offset, &found.offset);
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static OutTensor *add(const RtParam *param, const char *suffix, OutTensor *to, RtDtype dtype,
+                      int64_t count) {
+    size_t size = strlen(param->name) + strlen(suffix) + 1;
+    *to = (OutTensor){.name = rt_alloc(size), .dtype = dtype, .rank = 1, .shape = {count}};
+    snprintf(to->name, size, "%s%s", param->name, suffix);
+    return to;
+}
+
+static void add_map(const RtParam *param, const char *suffix, OutTensor *to,
+                    const RtConstant *map) {
+    float *values = rt_alloc((size_t)map->count * sizeof *values);
+    for (int64_t i = 0; i < map->count; i++)
+        values[i] = (float)map->values[i];
+    add(param, suffix, to, RT_F32, map->count)->host = values;
+}
+
+/* As torch names them; what is not a type of theirs is decoded to the next smaller one. */
+static const char *torch_name(RtDtype dtype) {
+    return dtype == RT_BF16 ? "bfloat16" : dtype == RT_F16 ? "float16" : "float32";
+}
+
+static char *state_text(Rt *rt, const RtParam *param) {
+    const RtPacked *packed = param->packed;
+    json_t *state = json_pack("{s:s, s:I, s:s, s:[I, I]}", "quant_type", packed->type, "blocksize",
+                              (json_int_t)packed->block, "dtype", torch_name(param->dtype), "shape",
+                              (json_int_t)param->shape[0], (json_int_t)param->shape[1]);
+    if (is_twice(packed)) {
+        float offset;
+        rt_read_state(rt, packed->offset, sizeof offset, &offset);
+        json_object_set_new(state, "nested_blocksize", json_integer(packed->nested_block));
+        json_object_set_new(state, "nested_dtype", json_string("float32"));
+        json_object_set_new(state, "nested_offset", json_real((double)offset));
+    }
+    char *text = json_dumps(state, 0);
+    json_decref(state);
+    if (!text)
+        rt_fail("out of memory while writing %s", param->name);
+    return text;
+}
+
+int packed_tensors(Rt *rt, const RtParam *param, OutTensor tensors[PACKED_TENSORS]) {
+    const RtPacked *packed = param->packed;
+    int64_t elements = param_elements(param), blocks = elements / packed->block;
+    char suffix[NAME_SIZE], *text = state_text(rt, param);
+    int count = 0;
+    OutTensor *codes = add(param, "", &tensors[count++], RT_U8, elements / 2);
+    codes->offset = param->weight;
+    codes->rank = 2;
+    codes->shape[1] = 1;
+    add(param, ".absmax", &tensors[count++], is_twice(packed) ? RT_U8 : RT_F32, blocks)->offset =
+        packed->absmax;
+    add_map(param, ".quant_map", &tensors[count++], packed->map);
+    snprintf(suffix, sizeof suffix, STATE_SUFFIX "%s", packed->type);
+    add(param, suffix, &tensors[count++], RT_U8, (int64_t)strlen(text))->host = text;
+    if (!is_twice(packed))
+        return count;
+    int64_t nested = (blocks + packed->nested_block - 1) / packed->nested_block;
+    add(param, ".nested_absmax", &tensors[count++], RT_F32, nested)->offset = packed->nested_absmax;
+    add_map(param, ".nested_quant_map", &tensors[count++], packed->nested_map);
+    return count;
+}

@@ -1,0 +1,54 @@
+/* The order of a parameter's elements: the file's, which everything outside the device speaks, and
+ * memory's, which suits the kernels. They differ where a parameter has a split. */
+#include "runtime/params/params.h"
+
+#include <string.h>
+
+/* A walk through memory in its own order: how long each axis is there, and how far apart its
+ * elements lie in the file. */
+typedef struct {
+    int64_t count[4], stride[4];
+} Walk;
+
+static Walk walk_of(const RtParam *param) {
+    int64_t file_stride[4], stride = 1;
+    for (int i = 3; i >= 0; i--) {
+        file_stride[i] = stride;
+        stride *= param->split[i];
+    }
+    Walk walk;
+    for (int i = 0; i < 4; i++) {
+        walk.count[i] = param->split[param->order[i]];
+        walk.stride[i] = file_stride[param->order[i]];
+    }
+    return walk;
+}
+
+/* Memory is passed through from its start to its end. */
+static void permute(const RtParam *param, size_t size, unsigned char *memory, unsigned char *file,
+                    bool to_file) {
+    const Walk w = walk_of(param);
+    for (int64_t a = 0; a < w.count[0]; a++)
+        for (int64_t b = 0; b < w.count[1]; b++)
+            for (int64_t c = 0; c < w.count[2]; c++)
+                for (int64_t d = 0; d < w.count[3]; d++, memory += size) {
+                    int64_t place =
+                        a * w.stride[0] + b * w.stride[1] + c * w.stride[2] + d * w.stride[3];
+                    unsigned char *at = file + (size_t)place * size;
+                    memcpy(to_file ? at : memory, to_file ? memory : at, size);
+                }
+}
+
+void param_to_file_order(const RtParam *param, size_t size, const void *memory, void *file) {
+    if (param->split[0])
+        permute(param, size, (unsigned char *)memory, file, true);
+    else
+        memcpy(file, memory, (size_t)param_elements(param) * size);
+}
+
+void param_to_memory_order(const RtParam *param, size_t size, const void *file, void *memory) {
+    if (param->split[0])
+        permute(param, size, memory, (unsigned char *)file, false);
+    else
+        memcpy(memory, file, (size_t)param_elements(param) * size);
+}

@@ -1,0 +1,93 @@
+/* Masters and moments of which each rank of a group has a piece. A run holds all trained tensors one
+ * behind the other, in sections; rank i of the group has elements [i n, (i + 1) n) of each section,
+ * whatever tensors these are of. Outside the device everybody sees whole tensors, so that files are the
+ * same however they were shared out. */
+#include "runtime/comm/comm.h"
+#include "runtime/comm/mesh.h"
+#include "runtime/device/device.h"
+#include "runtime/params/params.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements [first, end) of a tensor. */
+typedef struct {
+    int64_t first, end;
+} Range;
+
+/* Of some elements of the tensor, those in the piece with that place in the group. */
+static Range held(const RtParam *param, int place, Range range) {
+    int64_t first = place * param->piece_elements - param->piece_first;
+    int64_t end = first + param->piece_elements;
+    Range both = {first > range.first ? first : range.first, end < range.end ? end : range.end};
+    return both.first < both.end ? both : (Range){0, 0};
+}
+
+/* Where an element of the tensor lies in its piece, in bytes. */
+static size_t in_piece(const RtParam *param, int64_t element) {
+    int64_t at = param->piece_at + (param->piece_first + element) % param->piece_elements;
+    return (size_t)at * rt_dtype_bytes(param->master_dtype);
+}
+
+static int place_of(const Rt *rt, const RtParam *param, int rank) {
+    return mesh_place(rt->program, param->pieces, rank);
+}
+
+static const char what[] = "the gathering of optimizer states";
+
+static size_t bytes_of(const RtParam *param, Range range) {
+    return (size_t)(range.end - range.first) * rt_dtype_bytes(param->master_dtype);
+}
+
+/* Who has none of it lets its device come so far all the same: the others' may wait for it. */
+static void read_mine(Rt *rt, const RtParam *param, RtPtr piece, Range mine, void *host) {
+    bool some = mine.first < mine.end;
+    rt_read(rt, piece + (some ? in_piece(param, mine.first) : 0), bytes_of(param, mine), host);
+}
+
+/* Whether the writer of the rank's stage asks for what it has: other groups have the same once more. */
+static bool is_wanted(const Rt *rt, const RtParam *param, int rank) {
+    return mesh_first(rt->program, param->pieces | param->shard, rank) ==
+           mesh_writer(rt->program, rank);
+}
+
+/* Of the rank's part of the tensor the first elements. Over the host: it is for files, and needs no
+ * memory on the device. The group's first rank gets all of them. */
+static void read_pieces(Rt *rt, const RtParam *param, int64_t elements, RtPtr piece, void *host) {
+    const Range all = {0, elements};
+    const int first = mesh_first(rt->program, param->pieces, rt->rank);
+    size_t size = rt_dtype_bytes(param->master_dtype);
+    Range mine = held(param, place_of(rt, param, rt->rank), all);
+    unsigned char *whole = host, *at = whole + (size_t)mine.first * size;
+    read_mine(rt, param, piece, mine, at);
+    if (!is_wanted(rt, param, rt->rank))
+        return;
+    if (rt->rank != first) {
+        if (mine.first < mine.end)
+            comm_send(rt, first, at, (int64_t)bytes_of(param, mine), what);
+        return;
+    }
+    for (int r = first + 1; r < rt->ranks; r++) {
+        Range theirs = held(param, place_of(rt, param, r), all);
+        if (theirs.first < theirs.end && mesh_first(rt->program, param->pieces, r) == first)
+            comm_receive(rt, r, whole + (size_t)theirs.first * size,
+                         (int64_t)bytes_of(param, theirs), what);
+    }
+}
+
+void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
+    read_pieces(rt, param, shard_elements(rt, param), piece, host);
+}
+
+void pieces_read_first_row(Rt *rt, const RtParam *param, void *row) {
+    read_pieces(rt, param, param_cols(rt, param), rt->arenas[RT_STATE] + param->weight, row);
+}
+
+void pieces_write(Rt *rt, const RtParam *param, size_t offset, const void *host) {
+    size_t size = rt_dtype_bytes(param->master_dtype);
+    Range mine = held(param, place_of(rt, param, rt->rank), (Range){0, shard_elements(rt, param)});
+    if (mine.first < mine.end)
+        rt_write_state(rt, offset + in_piece(param, mine.first),
+                       (size_t)(mine.end - mine.first) * size,
+                       (const unsigned char *)host + (size_t)mine.first * size);
+}

@@ -1,0 +1,83 @@
+/* Parameters of which each rank of a group holds a part: everything outside the device sees the whole
+ * tensor, so that files are the same however it was shared out. */
+#include "runtime/comm/comm.h"
+#include "runtime/comm/mesh.h"
+#include "runtime/params/params.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A part is `count` runs of `bytes`, `stride` apart in the whole tensor. */
+typedef struct {
+    int64_t count;
+    size_t bytes, stride;
+} Runs;
+
+static Runs runs_of(const Rt *rt, const RtParam *param, size_t size) {
+    Runs runs = {1, 0, size};
+    for (int i = 0; i < param->shard_axis; i++)
+        runs.count *= param->shape[i];
+    for (int i = param->shard_axis; i < param->rank; i++)
+        runs.stride *= (size_t)param->shape[i];
+    runs.bytes = runs.stride / (size_t)shard_ranks(rt, param);
+    return runs;
+}
+
+void shard_take(const Rt *rt, const RtParam *param, size_t size, const void *whole, void *part) {
+    Runs runs = runs_of(rt, param, size);
+    size_t first = runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank);
+    for (int64_t i = 0; i < runs.count; i++)
+        memcpy((char *)part + (size_t)i * runs.bytes,
+               (const char *)whole + first + (size_t)i * runs.stride, runs.bytes);
+}
+
+static const char what[] = "the gathering of weights";
+
+static void put(const Runs *runs, int place, const char *part, char *whole) {
+    for (int64_t i = 0; i < runs->count; i++)
+        memcpy(whole + (size_t)i * runs->stride + (size_t)place * runs->bytes,
+               part + (size_t)i * runs->bytes, runs->bytes);
+}
+
+/* Whether the rank shares tensors out with the writer of this rank's stage: other groups have the same
+ * parts once more. */
+static bool is_with_writer(const Rt *rt, const RtParam *param, int rank) {
+    return mesh_first(rt->program, param->shard, rank) == mesh_writer(rt->program, rt->rank);
+}
+
+/* Over the host: it is for files, and needs no memory on the device. */
+void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, void *whole) {
+    Runs runs = runs_of(rt, param, size);
+    int64_t bytes = runs.count * (int64_t)runs.bytes;
+    int writer = mesh_writer(rt->program, rt->rank);
+    if (rt->rank != writer) {
+        if (is_with_writer(rt, param, rt->rank))
+            comm_send(rt, writer, part, bytes, what);
+        return;
+    }
+    put(&runs, 0, part, whole);
+    char *other = rt_alloc((size_t)bytes);
+    for (int r = writer + 1; r < rt->ranks; r++) {
+        if (!is_with_writer(rt, param, r))
+            continue;
+        comm_receive(rt, r, other, bytes, what);
+        put(&runs, mesh_place(rt->program, param->shard, r), other, whole);
+    }
+    free(other);
+}
+
+void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row) {
+    int64_t bytes = param_cols(rt, param) * (int64_t)size;
+    bool in_columns = param->shard_axis == param->rank - 1;
+    int writer = mesh_writer(rt->program, rt->rank);
+    if (rt->rank != writer) {
+        if (in_columns && is_with_writer(rt, param, rt->rank))
+            comm_send(rt, writer, mine, bytes, what);
+        return;
+    }
+    memcpy(row, mine, (size_t)bytes);
+    for (int r = writer + 1; in_columns && r < rt->ranks; r++)
+        if (is_with_writer(rt, param, r))
+            comm_receive(rt, r, (char *)row + mesh_place(rt->program, param->shard, r) * bytes,
+                         bytes, what);
+}

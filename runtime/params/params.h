@@ -1,0 +1,73 @@
+/* Parameters: tensors of STATE by name, which files know too. */
+#ifndef GPUOPT_PARAMS_H
+#define GPUOPT_PARAMS_H
+
+#include "runtime/base/rt.h"
+#include "runtime/files/safetensors.h"
+
+int64_t param_elements(const RtParam *param); /* of the whole tensor, whoever holds it */
+/* Elements in a row of its weight, as memory holds it. */
+int64_t param_cols(const Rt *rt, const RtParam *param);
+/* What is saved of a parameter: its master where there is one, else its weight; the whole tensor,
+ * dense, in the file's order, in param_saved_dtype(). Where ranks hold parts of it, reading is for all
+ * ranks together, and rank 0 alone has what was read. */
+RtDtype param_saved_dtype(const RtParam *param);
+size_t param_saved_bytes(const RtParam *param);
+void param_read(Rt *rt, const RtParam *param, void *host);
+/* Writes master (where there is one) and weight. */
+void param_write(Rt *rt, const RtParam *param, const void *host);
+/* The same of its master, gradient or a moment at `offset`: dense, in master_dtype. */
+void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host);
+/* The same of what ranks have pieces of as they have of masters, this rank's at `piece`. */
+void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host);
+void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host);
+
+void params_init(Rt *rt);   /* counters, tables and weights of a fresh run, but what load fetches */
+void params_open(Rt *rt);   /* what parameters are read from, for params_init and convert */
+void params_done(Rt *rt);   /* after these and load: nothing more is read from files */
+const RtParam *param_at(const Rt *rt, RtPtr at); /* whose weight is there */
+void params_tables(Rt *rt); /* seed, learning rates and bias corrections only: after a resume */
+double rt_learning_rate(const RtTraining *training, int64_t step);
+
+/* ---- what the files of this room share --------------------------------------------------------- */
+
+/* Host copies are the whole tensor, dense, in the file's order, in param_saved_dtype(). */
+
+/* All elements, of `size` bytes each, from one order to the other; the two do not overlap. */
+void param_to_file_order(const RtParam *param, size_t size, const void *memory, void *file);
+void param_to_memory_order(const RtParam *param, size_t size, const void *file, void *memory);
+
+/* Of a parameter with `shard`: how many ranks share it out, and how many elements each holds. */
+int shard_ranks(const Rt *rt, const RtParam *param);
+int64_t shard_elements(const Rt *rt, const RtParam *param);
+/* This rank's part of the whole; on rank 0 the whole of all parts, all ranks together. Elements are of
+ * `size` bytes. */
+void shard_take(const Rt *rt, const RtParam *param, size_t size, const void *whole, void *part);
+void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, void *whole);
+/* On rank 0 the whole tensor's first row, of the first rows that ranks hold; all ranks together. */
+void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row);
+
+/* A master or moment of a parameter with `pieces`, of which this rank's piece lies there, as memory
+ * holds it. Reading is for all ranks together: rank 0 gets the whole of it, others their piece. */
+void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host);
+void pieces_write(Rt *rt, const RtParam *param, size_t offset, const void *host);
+/* Of a frozen one. */
+void pieces_read_first_row(Rt *rt, const RtParam *param, void *row);
+
+/* By the parameter's own rule. */
+void initial_values(const RtParam *param, int64_t seed, void *host);
+
+/* As the files of the run have them, or by that rule; the caller frees them. */
+void *param_first_values(const Rt *rt, const RtParam *param);
+
+/* Files of a Hugging Face model folder, or of a PEFT adapter's. The configuration beside the
+ * tensors is compared with the program's own (as text; NULL: nothing to compare). */
+StFile *weights_open_model(const char *dir, const char *config_json);
+StFile *weights_open_adapter(const char *dir, const char *adapter_json);
+/* The tensor of the parameter's name, converted. A missing tensor or another shape is an error that
+ * names folder, tensor and both shapes. */
+void weights_read(const StFile *file, const char *dir, const RtParam *param, void *host);
+/* The same of the first row of the file's tensor. */
+void weights_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *host);
+
+#endif

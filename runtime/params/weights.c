@@ -1,0 +1,218 @@
+/* Parameters from the folders of Hugging Face and PEFT, or of a model in torch's own names. Tensors
+ * that the program does not have (num_batches_tracked of a batch norm) are left alone. */
+#include "runtime/params/packed.h"
+#include "runtime/params/params.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Members that give the same shapes another meaning: a difference would train the wrong thing and
+ * nothing else would show it. */
+static const char *const model_members[] = {
+    "num_hidden_layers",   "num_attention_heads",
+    "num_key_value_heads", "head_dim",
+    "rms_norm_eps",        "rope_theta",
+    "rope_scaling",        "hidden_act",
+    "tie_word_embeddings", "n_layer",
+    "n_head",              "layer_norm_epsilon",
+    "activation_function", NULL,
+};
+static const char *const adapter_members[] = {
+    "r", "lora_alpha", "use_rslora", "use_dora", "modules_to_save", NULL,
+};
+
+static bool same_json(const json_t *a, const json_t *b);
+
+static bool has_item(const json_t *list, const json_t *item) {
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (same_json(json_array_get(list, i), item))
+            return true;
+    return false;
+}
+
+/* In any order. */
+static bool same_items(const json_t *a, const json_t *b) {
+    bool same = json_array_size(a) == json_array_size(b);
+    for (size_t i = 0; i < json_array_size(a) && same; i++)
+        same = has_item(b, json_array_get(a, i));
+    return same;
+}
+
+/* 10000 equals 10000.0; an object's members count where both have them. */
+static bool same_json(const json_t *a, const json_t *b) {
+    if (json_is_number(a) && json_is_number(b))
+        return json_number_value(a) == json_number_value(b);
+    if (json_is_array(a) && json_is_array(b))
+        return same_items(a, b);
+    if (!json_is_object(a) || !json_is_object(b))
+        return json_equal(a, b);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)a, key, value) {
+        const json_t *other = json_object_get(b, key);
+        if (other && !same_json(value, other))
+            return false;
+    }
+    return true;
+}
+
+static void refuse_difference(const char *path, const char *member, const json_t *theirs,
+                              const json_t *ours) {
+    char *a = json_dumps(theirs, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    char *b = json_dumps(ours, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    rt_fail("%s: %s is %s, this program was generated for %s; generate it again for that "
+            "configuration, or name other weights",
+            path, member, a ? a : "null", b ? b : "null");
+}
+
+/* Since transformers 5 rope_parameters holds what rope_theta and rope_scaling held; scaling of type
+ * "default" is none. */
+static void split_rope(json_t *config) {
+    json_t *rope = json_object_get(config, "rope_parameters");
+    if (json_is_object(rope)) {
+        json_object_set(config, "rope_theta", json_object_get(rope, "rope_theta"));
+        json_object_set(config, "rope_scaling", rope);
+    }
+    const char *type =
+        json_string_value(json_object_get(json_object_get(config, "rope_scaling"), "rope_type"));
+    if (type && strcmp(type, "default") == 0)
+        json_object_set_new(config, "rope_scaling", json_null());
+}
+
+static json_t *load_configuration(const char *path) {
+    json_error_t problem;
+    json_t *config = json_load_file(path, 0, &problem);
+    if (!config && problem.line > 0)
+        rt_fail("%s:%d: not valid JSON (%s)", path, problem.line, problem.text);
+    if (!config)
+        rt_fail("%s: cannot be read; without it nothing tells what the weights beside it mean",
+                path);
+    if (!json_is_object(config))
+        rt_fail("%s: not a JSON object; name a folder with its own %s", path,
+                strrchr(path, '/') + 1);
+    split_rope(config);
+    return config;
+}
+
+/* A member that is null or missing says nothing, except that without rope_scaling there is none, and
+ * without a list no module. */
+static bool differs(const json_t *a, const json_t *b) {
+    bool a_says = a && !json_is_null(a), b_says = b && !json_is_null(b);
+    if (a_says && b_says)
+        return !same_json(a, b);
+    const json_t *said = a_says ? a : b;
+    return json_is_object(said) || json_array_size(said) > 0;
+}
+
+static bool has_any(const json_t *config, const char *const *members) {
+    for (; *members; members++)
+        if (json_object_get(config, *members))
+            return true;
+    return false;
+}
+
+/* Where names and shapes say all, as they do of torchvision's models, weights may come alone. */
+static void compare_configuration(const char *dir, const char *file, const char *own_text,
+                                  const char *const *members) {
+    char path[RT_MAX_PATH];
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    json_t *ours = own_text ? json_loads(own_text, 0, NULL) : NULL;
+    if (ours && !has_any(ours, members) && access(path, F_OK) != 0) {
+        json_decref(ours);
+        return;
+    }
+    json_t *theirs = load_configuration(path);
+    for (; ours && *members; members++) {
+        const json_t *a = json_object_get(theirs, *members), *b = json_object_get(ours, *members);
+        if (differs(a, b))
+            refuse_difference(path, *members, a, b);
+    }
+    json_decref(theirs);
+    json_decref(ours);
+}
+
+StFile *weights_open_model(const char *dir, const char *config_json) {
+    char error[1024];
+    StFile *file = st_open_folder(dir, error, sizeof error);
+    if (!file)
+        rt_fail("%s; train or download the weights first, or name another folder with --init DIR",
+                error);
+    compare_configuration(dir, "config.json", config_json, model_members);
+    return file;
+}
+
+StFile *weights_open_adapter(const char *dir, const char *adapter_json) {
+    char path[RT_MAX_PATH], error[1024];
+    snprintf(path, sizeof path, "%s/adapter_model.safetensors", dir);
+    StFile *file = st_open(path, error, sizeof error);
+    if (!file)
+        rt_fail("%s; --adapter takes a folder as PEFT saves it", error);
+    compare_configuration(dir, "adapter_config.json", adapter_json, adapter_members);
+    return file;
+}
+
+static void print_shape(char *text, size_t size, int rank, const int64_t *shape) {
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (int i = 0; i < rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? ", " : "",
+                                 (long long)shape[i]);
+    if (used < size)
+        snprintf(text + used, size - used, "]");
+}
+
+static void refuse_shape(const char *dir, const RtParam *param, const StTensor *tensor) {
+    char theirs[128], ours[128];
+    print_shape(theirs, sizeof theirs, tensor->rank, tensor->shape);
+    print_shape(ours, sizeof ours, param->rank, param->shape);
+    rt_fail("%s: tensor %s has shape %s, this program was generated for %s; generate it for that "
+            "model, or name other weights",
+            dir, param->name, theirs, ours);
+}
+
+static bool is_same_dtype(StDtype theirs, RtDtype ours) {
+    return strcmp(st_dtype_name(theirs), rt_dtype_name(ours)) == 0;
+}
+
+/* A model that was saved without its head has not the prefix either ("transformer.", "model.") that its
+ * names have with one. */
+static const StTensor *find_tensor(const StFile *file, const char *name) {
+    const StTensor *tensor = st_find(file, name);
+    const char *dot = strchr(name, '.');
+    return tensor || !dot ? tensor : st_find(file, dot + 1);
+}
+
+static const StTensor *tensor_of(const StFile *file, const char *dir, const RtParam *param) {
+    const StTensor *tensor = find_tensor(file, param->name);
+    if (!tensor)
+        rt_fail("%s: no tensor %s, which this program needs; name the weights of this model", dir,
+                param->name);
+    if (packed_is_in(file, param))
+        rt_fail("%s: tensor %s is kept in few bits, this program was generated for %s; set "
+                "model.weights to that folder and generate it again, or name other weights",
+                dir, param->name, rt_dtype_name(param->dtype));
+    if (tensor->rank != param->rank ||
+        memcmp(tensor->shape, param->shape, (size_t)param->rank * sizeof *param->shape) != 0)
+        refuse_shape(dir, param, tensor);
+    return tensor;
+}
+
+static void read_elements(const StTensor *tensor, const RtParam *param, int64_t count, void *host) {
+    RtDtype dtype = param_saved_dtype(param);
+    if (is_same_dtype(tensor->dtype, dtype)) {
+        memcpy(host, tensor->data, (size_t)count * rt_dtype_bytes(dtype));
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        rt_set(dtype, host, i, st_value(tensor, i));
+}
+
+void weights_read(const StFile *file, const char *dir, const RtParam *param, void *host) {
+    const StTensor *tensor = tensor_of(file, dir, param);
+    read_elements(tensor, param, tensor->elements, host);
+}
+
+void weights_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *host) {
+    read_elements(tensor_of(file, dir, param), param, param->shape[param->rank - 1], host);
+}

@@ -1,0 +1,459 @@
+/* The figures of a run, as JSON for programs and as text for people. */
+#include "runtime/report/report.h"
+#include "runtime/params/params.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/comm/mesh.h"
+#include "runtime/data/data.h"
+#include "runtime/files/outfile.h"
+#include "runtime/report/profile.h"
+#include "runtime/report/report_figures.h"
+#include "runtime/report/report_ranks.h"
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *whole(double value) {
+    return isfinite(value) ? json_integer((json_int_t)value) : json_null();
+}
+
+/* Of counts for which 0 means that nobody could tell. */
+static json_t *known(double value) { return value > 0 ? whole(value) : json_null(); }
+
+static json_t *version(int64_t packed) {
+    char text[32];
+    if (packed <= 0)
+        return json_null();
+    snprintf(text, sizeof text, "%lld.%lld", (long long)(packed / 1000),
+             (long long)(packed % 1000 / 10));
+    return json_string(text);
+}
+
+static json_t *copies_json(const Rt *rt) {
+    static const char *const names[RT_COPY_KINDS] = {"h2d", "d2h", "d2d"};
+    json_t *all = json_object();
+    for (int kind = 0; kind < RT_COPY_KINDS; kind++) {
+        const RtCopies *copies = &rt->measured.copies[kind];
+        json_object_set_new(all, names[kind],
+                            json_pack("{s:I, s:I, s:o, s:I}", "count", (json_int_t)copies->count,
+                                      "bytes", (json_int_t)copies->bytes, "ms",
+                                      number(profile_copy_ms(rt->profile, (RtCopyKind)kind)),
+                                      "pinned", (json_int_t)copies->pinned));
+    }
+    return all;
+}
+
+static json_t *predicted_json(const Rt *rt, const Memory *memory) {
+    const RtPredicted *p = &rt->program->predicted;
+    double steps = (double)rt->measured.steps;
+    return json_pack("{s:s, s:{s:o}, s:{s:o, s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:{s:o}}", "device",
+                     p->device, "iteration_ms", "median", number(p->iteration_ms), "memory",
+                     "planned_bytes", whole(memory->planned), "process_planned_bytes",
+                     whole(memory->process_planned), "decoded_kept_bytes",
+                     whole((double)p->decoded_bytes), "copies", "h2d", "bytes",
+                     whole(p->h2d_bytes * steps), "kernels", "launches",
+                     whole(p->kernel_launches * steps), "flops", "per_step", number(p->flops));
+}
+
+static json_t *window_json(const Profile *profile) {
+    if (!profile)
+        return json_null();
+    return json_pack("{s:I, s:I, s:I}", "steps", (json_int_t)profile_steps(profile), "records",
+                     (json_int_t)profile_count(profile), "dropped",
+                     (json_int_t)profile_dropped(profile));
+}
+
+static json_t *data_json(const Rt *rt) {
+    const LoaderFacts *facts = loader_facts(rt->loader);
+    int64_t samples = facts->train_samples + facts->eval_samples;
+    json_t *data = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I}", "train_samples", (json_int_t)facts->train_samples,
+        "eval_samples", (json_int_t)facts->eval_samples, "truncated", (json_int_t)facts->truncated,
+        "skipped", (json_int_t)facts->skipped, "train_rows", (json_int_t)facts->train_rows,
+        "device_samples", (json_int_t)(rt->program->data.dataset ? samples : 0));
+    if (facts->mean_tokens > 0) {
+        json_object_set_new(data, "mean_tokens", number(facts->mean_tokens));
+        json_object_set_new(data, "padding_share", number(facts->padding_share));
+        json_object_set_new(data, "target_share", number(facts->target_share));
+    }
+    return data;
+}
+
+static json_t *versions_json(const Rt *rt) {
+    const RtDevice *device = &rt->device;
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "generator", rt->program->generator, "driver",
+                     version(device->driver_version), "cublaslt",
+                     known((double)device->cublaslt_version), "nvrtc",
+                     version(device->nvrtc_version), "cupti",
+                     known((double)profile_cupti_version(rt->profile)));
+}
+
+static json_t *feeding_json(const Figures *f) {
+    json_t *feeding = json_object();
+    for (int i = 0; i < FEEDINGS; i++)
+        json_object_set_new(feeding, feedings[i].json, number(f->feeding[i]));
+    json_object_set_new(feeding, "host_memory", json_string(f->host_memory));
+    json_object_set_new(feeding, "bound_by", f->bound_by ? json_string(f->bound_by) : json_null());
+    return feeding;
+}
+
+static json_t *numa_json(const Numa *numa) {
+    bool bound = numa->node >= 0;
+    return json_pack("{s:o, s:o}", "node", bound ? json_integer(numa->node) : json_null(),
+                     "not_bound", bound ? json_null() : json_string(numa->why));
+}
+
+/* What the cards exchanged; a program for one exchanges nothing. Between cards of one process all of it
+ * is copies, which are counted with the others too; the records of a window do not tell what a copy is
+ * for, so their time is that of copies.d2d alone. */
+static json_t *collectives_json(const RtMeasured *m) {
+    static const char *const purposes[RT_PURPOSES] = {"broadcast", "gather", "reduce"};
+    json_t *kinds = json_object();
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
+        const RtExchanged *all = &m->collectives[kind];
+        if (all->count > 0)
+            json_object_set_new(kinds, collective_name((RtCollective)kind),
+                                json_pack("{s:I, s:I, s:n}", "count", (json_int_t)all->count,
+                                          "bytes", (json_int_t)all->bytes, "ms"));
+    }
+    for (int i = 0; i < RT_PURPOSES; i++)
+        if (m->peer[i].count > 0)
+            json_object_set_new(kinds, purposes[i],
+                                json_pack("{s:I, s:I, s:n}", "count", (json_int_t)m->peer[i].count,
+                                          "bytes", (json_int_t)m->peer[i].bytes, "ms"));
+    return kinds;
+}
+
+static void set_times(json_t *report, const Rt *rt, const Figures *f) {
+    const RtMeasured *m = &rt->measured;
+    json_object_set_new(report, "iteration_ms",
+                        json_pack("{s:o, s:o, s:o, s:o}", "median", number(f->median), "p10",
+                                  number(f->p10), "p90", number(f->p90), "first",
+                                  number(f->first)));
+    json_object_set_new(report, rt->program->training.unit.rate, number(f->units_per_s));
+    json_object_set_new(report, "kernels",
+                        json_pack("{s:I, s:o, s:o}", "launches", (json_int_t)m->launches,
+                                  "launch_ms", number(m->launch_ms), "ms",
+                                  number(profile_ms(rt->profile, PROFILE_KERNEL))));
+    json_object_set_new(report, "memsets",
+                        json_pack("{s:I, s:o}", "count", (json_int_t)m->memsets, "ms",
+                                  number(profile_ms(rt->profile, PROFILE_MEMSET))));
+    json_object_set_new(report, "copies", copies_json(rt));
+    json_object_set_new(report, "graphs",
+                        json_pack("{s:I}", "launches", (json_int_t)m->graph_launches));
+    json_object_set_new(
+        report, "syncs",
+        json_pack("{s:I, s:o}", "count", (json_int_t)m->syncs, "ms", number(m->sync_ms)));
+    json_object_set_new(
+        report, "waits",
+        json_pack("{s:I, s:o}", "count", (json_int_t)m->waits, "ms", number(m->wait_ms)));
+    json_object_set_new(report, "feeding", feeding_json(f));
+    json_object_set_new(report, "numa", numa_json(&rt->numa));
+    json_object_set_new(report, "collectives", collectives_json(m));
+    ranks_json(report, rt);
+}
+
+/* Empty where there was no such evaluation. */
+static json_t *metrics_json(const Rt *rt, const RtEvaluation *found) {
+    json_t *metrics = json_object();
+    for (int i = 0; i < rt->program->metric_count && !isnan(found->loss); i++)
+        json_object_set_new(metrics, rt->program->metrics[i].name, number(found->metrics[i]));
+    return metrics;
+}
+
+static json_t *step_metrics_json(const Rt *rt, int64_t step) {
+    json_t *metrics = json_object();
+    for (int i = 0; i < rt->program->metric_count; i++)
+        json_object_set_new(metrics, rt->program->metrics[i].name,
+                            number(rt_get(rt->program->real, rt->step_metrics[i], step)));
+    return metrics;
+}
+
+/* As training had them. */
+static void set_step_metrics(json_t *metrics, const Rt *rt) {
+    json_object_set_new(metrics, "first", step_metrics_json(rt, 0));
+    json_object_set_new(metrics, "last", step_metrics_json(rt, rt->known_steps - 1));
+}
+
+static void set_evaluations(json_t *report, const Rt *rt) {
+    json_t *all = json_array();
+    for (int i = 0; i < rt->evaluation_count; i++) {
+        const RtEvaluation *found = &rt->evaluations[i];
+        json_t *one = metrics_json(rt, found);
+        json_object_set_new(one, "step", json_integer(found->step));
+        json_object_set_new(one, "loss", number(found->loss));
+        json_array_append_new(all, one);
+    }
+    json_object_set_new(report, "evaluations", all);
+    if (rt->program->metric_count > 0)
+        json_object_set_new(report, rt->step_metrics[0] ? "metrics" : "accuracy",
+                            json_pack("{s:o, s:o}", "before",
+                                      metrics_json(rt, &rt->measured.before), "after",
+                                      metrics_json(rt, &rt->measured.after)));
+    if (rt->step_metrics[0] && rt->known_steps > 0)
+        set_step_metrics(json_object_get(report, "metrics"), rt);
+}
+
+/* Where --compare finds the spec, wherever the results are. */
+static json_t *program_folder(const Rt *rt) {
+    return json_sprintf("%s%s", rt->options.exe_dir, rt->program->pipeline ? "/.." : "");
+}
+
+static json_t *report_json(const Rt *rt, const Figures *f) {
+    const RtProgram *program = rt->program;
+    const RtMeasured *m = &rt->measured;
+    json_t *report =
+        json_pack("{s:s, s:s, s:{s:s, s:b}, s:i, s:i, s:s, s:I, s:I}", "experiment", program->name,
+                  "spec_sha256", program->spec_sha256, "device", "name", rt->device.name,
+                  "simulated", rt->device.simulated, "ranks", rt->ranks, "cards",
+                  rt->ranks * rt->card_count, "precision", program->precision, "steps",
+                  (json_int_t)m->steps, "first_step", (json_int_t)rt->step_at_start);
+    if (!report)
+        rt_internal("the report's head cannot be built");
+    json_object_set_new(report, "program", program_folder(rt));
+    set_times(report, rt, f);
+    json_object_set_new(report, "memory", memory_json(&f->memory));
+    json_object_set_new(report, "loss",
+                        json_pack("{s:o, s:o, s:o, s:o}", "first", number(f->first_loss), "last",
+                                  number(f->last_loss), "heldout_before", number(m->before.loss),
+                                  "heldout_after", number(m->after.loss)));
+    if (program->convert.enqueue)
+        json_object_set_new(json_object_get(report, "loss"), "heldout_quantized",
+                            number(m->converted.loss));
+    set_evaluations(report, rt);
+    if (program->loss_scale)
+        json_object_set_new(report, "loss_scale",
+                            json_pack("{s:o, s:I}", "final", number(m->loss_scale), "skipped_steps",
+                                      (json_int_t)m->skipped_steps));
+    json_object_set_new(report, "flops",
+                        json_pack("{s:o, s:o}", "per_step", number(program->predicted.flops),
+                                  "share_of_peak", number(f->share_of_peak)));
+    json_object_set_new(report, "profiling_window", window_json(rt->profile));
+    json_object_set_new(report, "data", data_json(rt));
+    json_object_set_new(report, "predicted", predicted_json(rt, &f->memory));
+    json_object_set_new(report, "versions", versions_json(rt));
+    return report;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* One line of a name, what was measured and what was predicted; NAN prints as "-". */
+static void line(FILE *out, const char *name, const char *format, double measured,
+                 double predicted) {
+    char texts[2][32];
+    const double values[2] = {measured, predicted};
+    for (int i = 0; i < 2; i++) {
+        if (isfinite(values[i]))
+            snprintf(texts[i], sizeof texts[i], format, values[i]);
+        else
+            snprintf(texts[i], sizeof texts[i], "-");
+    }
+    fprintf(out, "%-34s %18s %18s\n", name, texts[0], texts[1]);
+}
+
+static void print_times(FILE *out, const Rt *rt, const Figures *f) {
+    const RtPredicted *p = &rt->program->predicted;
+    /* a prediction is for a real device: never beside a simulated time */
+    bool comparable = !rt->device.simulated;
+    double units = f->units_per_s * f->median;
+    char rate[48];
+    snprintf(rate, sizeof rate, "%s a second", rt->program->training.unit.plural);
+    line(out, "iteration, median ms", "%.3f", f->median, comparable ? p->iteration_ms : NAN);
+    line(out, "iteration, p10 ms", "%.3f", f->p10, NAN);
+    line(out, "iteration, p90 ms", "%.3f", f->p90, NAN);
+    line(out, "iteration, first ms", "%.3f", f->first, NAN);
+    line(out, rate, "%.0f", f->units_per_s, comparable ? units / p->iteration_ms : NAN);
+    for (int i = 0; i < FEEDINGS; i++)
+        line(out, feedings[i].text, "%.3f", f->feeding[i], NAN);
+    fprintf(out, "%-34s %18s %18s\n", "bound by", f->bound_by ? f->bound_by : "-", "-");
+    fprintf(out, "%-34s %18s %18s\n", "copies in come from memory that is", f->host_memory, "-");
+    line(out, "FLOPs a step, 1e9", "%.3f", NAN, p->flops * 1e-9);
+    line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
+}
+
+static void print_a_step(FILE *out, const Rt *rt) {
+    const RtMeasured *m = &rt->measured;
+    const RtPredicted *p = &rt->program->predicted;
+    double steps = m->steps ? (double)m->steps : NAN;
+    line(out, "kernel launches a step", "%.1f", (double)m->launches / steps, p->kernel_launches);
+    line(out, "graph launches a step", "%.2f", (double)m->graph_launches / steps, NAN);
+    line(out, "launch time a step, host ms", "%.3f", m->launch_ms / steps, NAN);
+    line(out, "host to device a step, bytes", "%.0f", (double)m->copies[RT_H2D].bytes / steps,
+         p->h2d_bytes);
+    line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
+    if (rt->card_count > 1)
+        line(out, "card to card a step, bytes", "%.0f", (double)m->copies[RT_D2D].bytes / steps,
+             NAN);
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
+        char title[64];
+        snprintf(title, sizeof title, "%s a step, bytes", collective_name((RtCollective)kind));
+        if (m->collectives[kind].count > 0)
+            line(out, title, "%.0f", (double)m->collectives[kind].bytes / steps, NAN);
+    }
+    line(out, "synchronisations a step", "%.2f", (double)m->syncs / steps, NAN);
+    line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
+}
+
+/* Lines with a star, which print_report() explains. */
+static void print_window(FILE *out, const Rt *rt) {
+    double steps = (double)profile_steps(rt->profile);
+    line(out, "kernels a step, device ms *", "%.3f",
+         profile_ms(rt->profile, PROFILE_KERNEL) / steps, NAN);
+    line(out, "copies h2d a step, device ms *", "%.3f",
+         profile_copy_ms(rt->profile, RT_H2D) / steps, NAN);
+}
+
+static void print_data(FILE *out, const Rt *rt) {
+    const LoaderFacts *facts = loader_facts(rt->loader);
+    const RtData *data = &rt->program->data;
+    if (facts->skipped > 0)
+        line(out, data->images ? "images left out" : "pairs left out", "%.0f",
+             (double)facts->skipped, NAN);
+    if (facts->mean_tokens <= 0)
+        return;
+    line(out, data->pairs ? "tokens of a pair, mean" : "tokens of a sample, mean", "%.1f",
+         facts->mean_tokens, NAN);
+    line(out, "padding, share of places", "%.3f", facts->padding_share, NAN);
+    line(out, "targets, share of places", "%.3f", facts->target_share, NAN);
+}
+
+static void print_heldout(FILE *out, const Rt *rt, const char *when, const RtEvaluation *found) {
+    char name[64];
+    snprintf(name, sizeof name, "held-out loss %s", when);
+    line(out, name, "%.6f", found->loss, NAN);
+    for (int i = 0; i < rt->program->metric_count; i++) {
+        snprintf(name, sizeof name, "held-out %s %s", rt->program->metrics[i].name, when);
+        line(out, name, "%.6f", isnan(found->loss) ? NAN : found->metrics[i], NAN);
+    }
+}
+
+static void print_report(FILE *out, const Rt *rt, const Figures *f) {
+    const RtProgram *program = rt->program;
+    const RtMeasured *m = &rt->measured;
+    bool profiled = profile_steps(rt->profile) > 0;
+    fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n\n", program->name, program->precision,
+            rt->device.name, rt->device.simulated ? ", simulated" : "",
+            (long long)rt->step_at_start, (long long)rt->step);
+    fprintf(out, "%-34s %18s %18s\n", "", rt->device.simulated ? "simulated" : "measured",
+            "predicted");
+    print_times(out, rt, f);
+    print_a_step(out, rt);
+    if (profiled)
+        print_window(out, rt);
+    line(out, "arenas, bytes", "%.0f", f->memory.measured, f->memory.planned);
+    if (program->predicted.decoded_bytes)
+        line(out, "weights kept decoded, bytes", "%.0f", NAN,
+             (double)program->predicted.decoded_bytes);
+    line(out, "process, peak bytes", "%.0f", f->memory.process_peak, f->memory.process_planned);
+    print_data(out, rt);
+    line(out, "loss, first step", "%.6f", f->first_loss, NAN);
+    line(out, "loss, last step", "%.6f", f->last_loss, NAN);
+    if (program->loss_scale) {
+        line(out, "loss scale, last step", "%.0f", m->loss_scale, NAN);
+        line(out, "steps without an update", "%.0f", (double)m->skipped_steps, NAN);
+    }
+    print_heldout(out, rt, "before", &m->before);
+    print_heldout(out, rt, "after", &m->after);
+    if (program->convert.enqueue)
+        print_heldout(out, rt, "quantized", &m->converted);
+    ranks_print(out, rt);
+    if (profiled)
+        fprintf(out, "\n* from a profiled window of %lld steps, apart from the iteration times\n",
+                (long long)profile_steps(rt->profile));
+    if (rt->numa.node >= 0)
+        fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
+    else
+        fprintf(out, "\nThreads and host memory: bound to no NUMA node: %s.\n", rt->numa.why);
+    if (rt->device.simulated)
+        fprintf(out,
+                "\nThis ran on the simulated device: its times say nothing about a GPU. For %s "
+                "the plan predicts %.3f ms a step.\n",
+                program->predicted.device, program->predicted.iteration_ms);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Nine digits tell fp32 values apart, seventeen fp64 ones. */
+static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {
+    (void)figures;
+    RtDtype real = rt->program->real;
+    int digits = real == RT_F64 ? 17 : 9;
+    fputs("step,loss,grad_norm,lr", out);
+    for (int k = 0; k < rt->program->metric_count; k++)
+        if (rt->step_metrics[k])
+            fprintf(out, ",%s", rt->program->metrics[k].name);
+    fputc('\n', out);
+    for (int64_t i = 0; i < rt->known_steps; i++) {
+        fprintf(out, "%lld,%.*g,%.*g,%.17g", (long long)i + 1, digits, rt_get(real, rt->losses, i),
+                digits, rt_get(real, rt->grad_norms, i),
+                rt_learning_rate(&rt->program->training, i));
+        for (int k = 0; k < rt->program->metric_count; k++)
+            if (rt->step_metrics[k])
+                fprintf(out, ",%.*g", digits, rt_get(real, rt->step_metrics[k], i));
+        fputc('\n', out);
+    }
+}
+
+static void print_json(FILE *out, const Rt *rt, const Figures *figures) {
+    json_t *report = report_json(rt, figures);
+    json_dumpf(report, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+    json_decref(report);
+}
+
+static void print_evaluations(FILE *out, const Rt *rt, const Figures *figures) {
+    (void)figures;
+    const RtProgram *program = rt->program;
+    int digits = program->real == RT_F64 ? 17 : 9;
+    fputs("step,loss", out);
+    for (int k = 0; k < program->metric_count; k++)
+        fprintf(out, ",%s", program->metrics[k].name);
+    fputc('\n', out);
+    for (int i = 0; i < rt->evaluation_count; i++) {
+        const RtEvaluation *found = &rt->evaluations[i];
+        fprintf(out, "%lld,%.*g", (long long)found->step, digits, found->loss);
+        for (int k = 0; k < program->metric_count; k++)
+            fprintf(out, ",%.*g", digits, found->metrics[k]);
+        fputc('\n', out);
+    }
+}
+
+void report_write(Rt *rt) {
+    static const struct {
+        const char *name;
+        void (*print)(FILE *out, const Rt *rt, const Figures *figures);
+    } files[] = {{"report.txt", print_report},
+                 {"loss.csv", print_losses},
+                 {"eval.csv", print_evaluations},
+                 {"report.json", print_json}}; /* last: where it is, all is */
+    char error[RT_MAX_PATH + 256];
+    Figures figures = figures_of(rt);
+    figures.memory = ranks_memory(rt);
+    if (!rt_make_folder(rt->options.out_dir))
+        rt_fail("%s: the folder cannot be made; choose another one with --out",
+                rt->options.out_dir);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        OutFile file;
+        if (!outfile_open(&file, rt->options.out_dir, files[i].name, error, sizeof error))
+            rt_fail("%s; choose another folder with --out", error);
+        files[i].print(file.stream, rt, &figures);
+        if (!outfile_finish(&file, error, sizeof error))
+            rt_fail("%s; free some space, or choose another folder with --out", error);
+    }
+}
+
+int64_t report_last_step(const Rt *rt) {
+    char path[RT_MAX_PATH + 16];
+    json_int_t first = 0, steps = 0;
+    snprintf(path, sizeof path, "%s/report.json", rt->options.out_dir);
+    json_t *report = json_load_file(path, 0, NULL);
+    bool known =
+        report && json_unpack(report, "{s:I, s:I}", "first_step", &first, "steps", &steps) == 0;
+    json_decref(report);
+    return known ? first + steps : -1;
+}

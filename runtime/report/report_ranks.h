@@ -1,0 +1,39 @@
+/* What each rank measured, in one report. */
+#ifndef GPUOPT_REPORT_RANKS_H
+#define GPUOPT_REPORT_RANKS_H
+
+#include "runtime/base/rt.h"
+#include "runtime/report/profile_comm.h"
+#include "runtime/report/report_figures.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* One rank's figures; times in ms a step, NAN: not measured. They travel as bytes between ranks of one
+ * build. */
+typedef struct RankFigures {
+    char host[64];
+    double iteration_ms, data_wait_ms, copy_ms, compute_ms; /* as in the report of one rank */
+    double comm_ms, exposed_ms, overlapped_ms, work_ms;     /* of the profiling window */
+    Memory memory;
+    int64_t profiled_steps; /* 0: no window */
+    uint64_t window_origin; /* CUPTI's clock when all ranks began the window */
+    double window_step_ms;  /* a step in it */
+    int64_t calls[COMM_KINDS];
+    double kind_ms[COMM_KINDS]; /* of the whole window */
+} RankFigures;
+
+/* All ranks call it when training is over: sets rt->by_rank. */
+void ranks_gather(Rt *rt);
+void ranks_free(Rt *rt);
+const RankFigures *ranks_figures(const Rt *rt, int rank);
+/* Of each figure the largest of all ranks: a pipeline's stages differ. */
+Memory ranks_memory(const Rt *rt);
+
+/* Adds times to "collectives", and "communication", "imbalance" and "per_rank"; nothing with one
+ * rank. */
+void ranks_json(json_t *report, const Rt *rt);
+json_t *memory_json(const Memory *);
+void ranks_print(FILE *out, const Rt *rt);
+
+#endif

@@ -1,0 +1,34 @@
+#!/bin/bash
+# Every technique of tuning on real text, as a study on the simulated device: from one base, trained here,
+# each must bring the held-out loss well below the base's; preferences must hold for pairs not trained on.
+# Prints `ok tuning NAME` or `FAIL tuning NAME`; exit code 1 when any failed.
+#
+#     tests/tuning/run.sh           from the root of the tree, after make
+#
+# RT, RTLIB, SIM_OUT as tests/check.sh sets them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+study=build/tuning
+export DEVICE=sim SIM_OUT=${SIM_OUT:-$PWD/build/sim}
+rm -rf $study build/tuning_base
+mkdir -p $study
+
+if ! { make -s build/data/code.jsonl build/data/lines.jsonl && ./gpuopt-gen tests/tuning/tuning.toml -o $study &&
+    runtime/scripts/study.sh $study; } >$study/log 2>&1; then
+    sed 's/^/    /' $study/log
+fi
+
+# A line a point of the study; DPO's loss begins at log 2, so that its pairs are what counts.
+awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    {
+        before = $at["loss.heldout_before"]
+        after = $at["loss.heldout_after"]
+        right = $at["metrics.after.rewards/accuracies"]
+        good = $2 == "finished" && after > 0 && after < 0.97 * before && ($1 != "dpo" || right > 0.9)
+        printf "%s tuning %s\n", good ? "ok" : "FAIL", $1
+        if (!good)
+            printf "    held-out loss %s before and %s after; pairs told apart: %s\n", before, after, right
+        bad += !good
+    }
+    END { exit bad > 0 || NR != 7 }' <(tr -d '"' <$study/study.csv)
