@@ -21,7 +21,7 @@ compiler  libjansson-dev       c:jansson.h
 compiler  zlib1g-dev           c:zlib.h
 compiler  nettle-dev           c:nettle/sha2.h
 sim       g++                  command:g++
-sim       libopenblas-dev      c:cblas.h
+sim       libopenblas-dev      openblas
 mpi       openmpi-bin          command:mpirun
 mpi       libopenmpi-dev       command:mpicc
 text      perl-doc             file:/usr/share/perl/*/pod/perlfunc.pod
@@ -40,6 +40,8 @@ has() {
     c:*) echo "#include <${1#*:}>" | ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
     c++:*) echo "#include <${1#*:}>" | ${CXX:-g++} -std=c++17 -E -x c++ - >/dev/null 2>&1 ;;
     file:*) for file in ${1#*:}; do [ -e "$file" ] && return; done; return 1 ;;
+    # Other packages have a cblas.h too.
+    openblas) echo '#include <cblas.h>' | ${CC:-cc} -E -x c - 2>/dev/null | grep -q openblas_set_num_threads ;;
     cmocka) printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h cmocka.h |
         ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
     esac
