@@ -222,7 +222,8 @@ typedef struct {
     Value *exp_avg_absmax, *exp_avg_sq_absmax; /* NULL: the moments are numbers, no codes */
     Value *kept;   /* NULL: the weight itself; else what STATE has in its place, and OP_fetch brings
                   * the weight; or, where it is gathered, a frozen one's piece */
-    const PackedForm *packed; /* of `kept`, where that is codes; or NULL */
+    Value *scales; /* of `kept`, where that is codes: numbers, which no rank has a piece of; or NULL */
+    const PackedForm *packed; /* of `kept`, where that is codes and files have such; or NULL */
     bool gathered; /* the weight itself has no place: what reads it is given a copy */
     /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
      * piece of them: of each section an equal part, of piece_elements, which begins at element

@@ -8,6 +8,7 @@
  * values. A weight that trains is rounded anew in each micro-step; one that is frozen once, by load, in
  * place. */
 #include "pass/pass.h"
+#include "pass/tensor.h"
 
 #include <string.h>
 
@@ -79,23 +80,6 @@ static Value *add(const Rounding *r, Graph *graph, OpKind kind, const Value *w, 
         ->out[0];
 }
 
-/* Of whole rows, of which ranks have columns: each row's largest of theirs. */
-static Value *absmax_of_ranks(const Rounding *r, Graph *graph, Value *w, Value *absmax,
-                              RankGroup group) {
-    Program *p = r->program;
-    int64_t rows = value_rows(absmax), ranks = mesh_ranks(&p->mesh, group);
-    Attr attr = {.group = group};
-    Value *all = add(r, graph, OP_all_gather, w, "absmax_gathered", &absmax, 1, attr, NULL);
-    const char *name = arena_printf(p->arena, "%s.absmax_of_ranks", w->name);
-    Value *beside = value_2d(p, name, ROLE_ACTIVATION, DT_F32, rows, ranks, w->pos);
-    for (int64_t i = 0; i < ranks; i++) {
-        Value *from = value_row_range(p, all, i * rows, rows, name);
-        add(r, graph, OP_cast, w, "absmax_of_rank", &from, 1, (Attr){0},
-            value_columns(p, beside, i, 1, name));
-    }
-    return add(r, graph, OP_block_absmax, w, "absmax_of_rows", &beside, 1, (Attr){0}, NULL);
-}
-
 /* Of w, whose elements `dense` has one behind the other; into `out`, or NULL: a new value. */
 static Value *round_weight(const Rounding *r, Graph *graph, Value *w, Value *dense, Value *out) {
     if (r->spec->qat.weight_dtype == QAT_WEIGHT_FLOAT8)
@@ -104,7 +88,8 @@ static Value *round_weight(const Rounding *r, Graph *graph, Value *w, Value *den
     Value *groups = add(r, graph, OP_reshape, w, "groups", &dense, 1, in_groups, NULL);
     Value *absmax = add(r, graph, OP_block_absmax, w, "absmax", &groups, 1, (Attr){0}, NULL);
     if (sharers(r, w) && !r->spec->qat.group_size)
-        absmax = absmax_of_ranks(r, graph, w, absmax, sharers(r, w));
+        absmax = tensor_absmax(r->program, graph, w->name, absmax, sharers(r, w), NULL,
+                               spec_pos(r->spec, KEY_qat_weight_dtype));
     Value *in[] = {w, absmax};
     return add(r, graph, OP_fake_quant_weights, w, "fake_quant", in, 2, attr, out);
 }

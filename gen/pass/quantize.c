@@ -11,12 +11,13 @@
  * product that is done again decodes again.
  *
  * Of a weight that ranks share out each has the blocks of its part, which are those of one card.
- * What belongs to more blocks than one, the mean of absmax and its second level, comes of all ranks'
- * and is the same on each. */
+ * What belongs to more than a rank's blocks, the mean of absmax and its second level, or the scale of
+ * a row that is cut, comes of all ranks' and is the same on each. */
 #include "pass/pass.h"
 
 #include "pass/quantize.h"
 #include "pass/quantize_maps.h"
+#include "pass/tensor.h"
 
 #include <string.h>
 
@@ -388,6 +389,16 @@ static Value *staging_of(const Quantizer *q, const Packed *packed) {
                     q->pos);
 }
 
+/* Of whole rows, of which ranks may have columns. */
+static void row_absmax(const Quantizer *q, const Packed *packed, Value *w, Value *out) {
+    const Param *param = packed->param;
+    bool of_ranks = param->shard && param->shard_axis == 1;
+    Value *own = load_op(q, packed, OP_block_absmax, "absmax", &w, 1, of_ranks ? NULL : out);
+    if (of_ranks)
+        tensor_absmax(q->program, &q->program->entry[ENTRY_LOAD], param->weight->name, own,
+                      param->shard, out, q->pos);
+}
+
 /* From their fp16, as bitsandbytes makes them of weights of any type. */
 static void load_rows(const Quantizer *q, const Packed *packed, Value *fetched) {
     int64_t rows = value_rows(fetched), cols = value_cols(fetched);
@@ -395,7 +406,7 @@ static void load_rows(const Quantizer *q, const Packed *packed, Value *fetched) 
                            ROLE_ACTIVATION, DT_F16, rows, cols, q->pos);
     Value *absmax = writable(q, packed->absmax, rows, 1);
     load_op(q, packed, OP_cast, "half", &fetched, 1, half);
-    load_op(q, packed, OP_block_absmax, "absmax", &half, 1, absmax);
+    row_absmax(q, packed, half, absmax);
     load_op(q, packed, OP_quantize_rows, "codes", (Value *[]){half, absmax}, 2,
             writable(q, packed->codes, rows, cols));
 }
@@ -441,6 +452,7 @@ static void keep_packed(const Quantizer *q, const Packed *packed) {
             q, packed, load_op(q, packed, OP_fetch, "fetch", &packed->codes, 1, w));
     packed->param->weight = packed->param->master = w;
     packed->param->kept = packed->codes;
+    packed->param->scales = packed->absmax2 ? packed->absmax2 : packed->absmax;
     if (!in_rows(q))
         add_form(q, packed);
 }

@@ -40,7 +40,7 @@ static void find_codes(Sharing *s) {
     for (int i = 0; i < load->op_count; i++) {
         const Storage *storage = load->ops[i]->out[0]->storage;
         Value *v = storage->role == ROLE_FROZEN ? only_content(storage) : NULL;
-        if (v && v->dtype == DT_U8 && !is_known(s, v))
+        if (v && dtype_bytes(v->dtype) == 1 && !is_known(s, v))
             s->codes[s->count++] = v;
     }
 }
@@ -66,13 +66,11 @@ static void know_by_scales(const Sharing *s) {
     Graph *load = &s->p->entry[ENTRY_LOAD];
     for (int i = 0; i < s->p->param_count; i++) {
         Param *param = &s->p->params[i];
-        if (!param->packed || param->kept->storage != s->whole->storage)
+        if (!param->scales || param->kept->storage != s->whole->storage)
             continue;
-        const PackedForm *form = param->packed;
-        Value *scales = form->nested_absmax ? form->nested_absmax : form->absmax;
         for (int k = 0; k < load->op_count; k++)
-            op_read_instead(load->ops[k], param->kept, scales);
-        param->kept = scales;
+            op_read_instead(load->ops[k], param->kept, param->scales);
+        param->kept = param->scales;
         param->packed = NULL;
     }
 }

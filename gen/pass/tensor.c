@@ -66,6 +66,24 @@ Value *tensor_sum(Program *p, Graph *graph, Value *v, Pos pos) {
     return sum;
 }
 
+Value *tensor_absmax(Program *p, Graph *graph, const char *weight, Value *absmax, RankGroup group,
+                     Value *out, Pos pos) {
+    int64_t rows = value_rows(absmax), ranks = mesh_ranks(&p->mesh, group);
+    const char *name = arena_printf(p->arena, "%s.absmax_gathered", weight);
+    Value *all = op_add(p, graph, OP_all_gather, name, &absmax, 1, (Attr){.group = group}, pos)->out[0];
+    name = arena_printf(p->arena, "%s.absmax_of_ranks", weight);
+    Value *beside = value_2d(p, name, ROLE_ACTIVATION, DT_F32, rows, ranks, pos);
+    for (int64_t i = 0; i < ranks; i++) {
+        Value *from = value_row_range(p, all, i * rows, rows, name);
+        Value *to = value_columns(p, beside, i, 1, name);
+        op_add_into(p, graph, OP_cast, arena_printf(p->arena, "%s.absmax_of_rank", weight), &from, 1,
+                    &to, 1, (Attr){0}, pos);
+    }
+    name = arena_printf(p->arena, "%s.absmax_of_rows", weight);
+    return op_add_into(p, graph, OP_block_absmax, name, &beside, 1, &out, out != NULL, (Attr){0}, pos)
+        ->out[0];
+}
+
 /* ---- what to split --------------------------------------------------------------------------- */
 
 /* How many of its first operands lie as its result does, if each column of the result, or each head,

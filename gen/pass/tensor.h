@@ -12,5 +12,9 @@ void tensor_shard(Program *, const Value *weight, int axis);
 Value *tensor_spread(Program *, Graph *, Value *x, Pos);
 /* The sum of what ranks have, in its place. */
 Value *tensor_sum(Program *, Graph *, Value *, Pos);
+/* absmax[R,1] of the columns that a rank of the group has of a weight's rows -> of whole rows; into
+ * `out`, or NULL: a new value. */
+Value *tensor_absmax(Program *, Graph *, const char *weight, Value *absmax, RankGroup, Value *out,
+                     Pos);
 
 #endif

@@ -172,17 +172,6 @@ static void check_stored_gpt2(const Spec *spec) {
                    "weights of gpt2 in few bits are not written to files yet");
 }
 
-/* A row's scale is that of all of it, and pieces are made of codes of 4 bits alone. */
-static void check_whole_rows(const Spec *spec) {
-    bool tensor = spec->parallelism.tensor_parallel_degree > 1;
-    if (tensor ||
-        (spec->parallelism.data_parallel_shard_degree > 1 && spec->parallelism.shard_stage == 3))
-        user_error(spec_pos(spec, KEY_quantization_quant_type),
-                   tensor ? "take \"nf4\", or parallelism.tensor_parallel_degree = 1"
-                          : "take \"nf4\", or parallelism.shard_stage = 2",
-                   "weights of 8 bits are not shared out over cards yet");
-}
-
 /* A pipeline would keep a copy a micro-batch; and where all is computed again there is nothing left to
  * choose. */
 static void check_keep_decoded(const Spec *spec) {
@@ -206,10 +195,8 @@ static void check_quantization(const Spec *spec) {
                    "set adapter.type = \"lora\", or quantization.quant_type = \"none\"",
                    "weights of few bits are frozen, and without an adapter every weight trains");
     check_keep_decoded(spec);
-    if (spec->quantization.quant_type == QUANT_INT8) {
-        check_whole_rows(spec);
+    if (spec->quantization.quant_type == QUANT_INT8)
         return;
-    }
     if (size & (size - 1))
         user_error(spec_pos(spec, KEY_quantization_block_size), "take 64, as QLoRA does",
                    "quantization.block_size = %lld is no power of 2", (long long)size);

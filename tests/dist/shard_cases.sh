@@ -91,8 +91,13 @@ test_sharded_quantized() {
         layout_of=grid_by_stage pair "codes$stage" qlora 4 1 precision.dtype=fp64 training.steps=3 &&
             same_training 1e-11 "codes${stage}_one_out" "codes${stage}_many_out" || return 1
     done
-    grep -q 'frozen model.layers.1.codes.piece' "$work/codes3_many/buffers.h" &&
-        ! grep -q 'frozen .*weight.codes' "$work/codes3_many/buffers.h"
+    stage=3 layout_of=shards_of_parts pair integers demo 2 1 quantization.quant_type=int8 $fp64 training.steps=3 &&
+        same_training 1e-11 integers_one_out integers_many_out || return 1
+    local name
+    for name in codes3 integers; do
+        grep -q 'frozen model.layers.1.codes.piece' "$work/${name}_many/buffers.h" &&
+            ! grep -q 'frozen .*weight.codes' "$work/${name}_many/buffers.h" || return 1
+    done
 }
 
 # Checkpoints are one rank's, frozen weights the same whoever has them.

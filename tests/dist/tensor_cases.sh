@@ -48,6 +48,12 @@ test_tensor_quantized() {
         same_export 1e-11 tensor_quantized_one_out tensor_quantized_many_out
 }
 
+# So are rows of 8-bit integers, whose scale is of all columns, also where a card has some of them.
+test_tensor_integers() {
+    alike tensor_integers demo 1e-11 2 quantization.quant_type=int8 "${dropout[@]}" &&
+        same_export 1e-11 tensor_integers_one_out tensor_integers_many_out
+}
+
 # Groups are those of one card; a scale a row and a token's range are of all ranks' columns.
 int8=('qat.activation_dtype="int8"' 'qat.weight_dtype="int8"' qat.group_size=0)
 test_tensor_rounded() {
@@ -128,4 +134,4 @@ test_tensor_from_scratch() {
 # Behind --all; two_runs and resume go on with what tensor_lora has built, counted with tensor_rows.
 tensor_tests='tensor_plain tensor_biases tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
 tensor_rows_pretrain tensor_rows_bf16 tensor_and_data
-tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded'
+tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded tensor_integers'
