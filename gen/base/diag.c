@@ -17,6 +17,15 @@ void (*diag_exit)(int code) = exit;
 FILE *diag_stream;
 static Source *sources;
 
+typedef struct Noted Noted;
+struct Noted {
+    Noted *next;
+    Pos at;
+    char *fact, *hint; /* hint: NULL where there is none */
+};
+
+static Noted *noted; /* by file and line */
+
 static FILE *stream(void) { return diag_stream ? diag_stream : stderr; }
 
 static Source *find_source(const char *file) {
@@ -132,31 +141,88 @@ static void print_source_line(Pos at) {
     free(line);
 }
 
-static void print_message(Pos at, const char *kind, const char *hint, const char *format,
-                          va_list args) {
-    fprintf(stream(), "%s: %s: ", pos_text(at), kind);
-    vfprintf(stream(), format, args);
-    fputc('\n', stream());
+static void print_message(Pos at, const char *kind, const char *hint, const char *fact) {
+    fprintf(stream(), "%s: %s: %s\n", pos_text(at), kind, fact);
     print_source_line(at);
     if (hint)
         fprintf(stream(), "  hint: %s\n", hint);
     fflush(stream());
 }
 
+/* In memory that the caller frees. */
+static char *fact_text(const char *format, va_list args) {
+    char *text;
+    ENSURE(vasprintf(&text, format, args) >= 0, "out of memory for a message");
+    return text;
+}
+
+/* ---- errors, together ---- */
+
+static int compare_files(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
+}
+
+static int compare_places(Pos a, Pos b) {
+    int files = compare_files(a.file, b.file);
+    return files ? files : a.line != b.line ? a.line - b.line : a.col - b.col;
+}
+
+/* Takes the fact. What is read twice, as the file of several points is, is noted once. */
+static void note(Pos at, const char *hint, char *fact) {
+    Noted **place = &noted;
+    for (; *place && compare_places((*place)->at, at) <= 0; place = &(*place)->next)
+        if (!compare_places((*place)->at, at) && !strcmp((*place)->fact, fact)) {
+            free(fact);
+            return;
+        }
+    Noted *error = malloc(sizeof *error);
+    ENSURE(error, "out of memory for a message");
+    *error = (Noted){*place, at, fact, hint ? copy_text(hint) : NULL};
+    *place = error;
+}
+
+void error_at(Pos at, const char *hint, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    note(at, hint, fact_text(format, args));
+    va_end(args);
+}
+
+static void print_and_forget_noted(void) {
+    while (noted) {
+        Noted *error = noted;
+        noted = error->next;
+        print_message(error->at, "error", error->hint, error->fact);
+        free(error->fact);
+        free(error->hint);
+        free(error);
+    }
+}
+
+void exit_if_errors(void) {
+    if (!noted)
+        return;
+    print_and_forget_noted();
+    diag_exit(1);
+    abort();
+}
+
 void user_error(Pos at, const char *hint, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    print_message(at, "error", hint, format, args);
+    note(at, hint, fact_text(format, args));
     va_end(args);
-    diag_exit(1);
+    exit_if_errors();
     abort();
 }
 
 void warn_at(Pos at, const char *hint, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    print_message(at, "warning", hint, format, args);
+    char *fact = fact_text(format, args);
     va_end(args);
+    print_message(at, "warning", hint, fact);
+    free(fact);
 }
 
 void internal_fault(const char *file, int line, const char *format, ...) {

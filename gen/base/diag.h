@@ -1,15 +1,21 @@
-/* Diagnostics. A fault of the user's ends in user_error (exit 1, position, fact, remedy); a fault
- * of ours ends in internal_fault (abort). Nothing else in the compiler leaves the process. */
+/* Diagnostics. A fault of the user's ends in user_error (exit 1, position, fact, remedy), or is noted
+ * by error_at where more can be said of the same file; a fault of ours ends in internal_fault (abort).
+ * Nothing else in the compiler leaves the process. */
 #pragma once
 #include "base/pos.h"
 #include <stdio.h>
 
-/* Prints
+/* Notes an error, to be printed as
  *     file:line:col: error: FACT
  *     the source line
  *         ^
  *       hint: REMEDY
- * and exits 1. hint may be NULL. */
+ * with all others of its kind: by file and line, each once. hint may be NULL; both texts are copied. */
+void error_at(Pos at, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Prints what error_at noted and exits 1; returns where it noted nothing. */
+void exit_if_errors(void);
+/* Both at once. */
 _Noreturn void user_error(Pos at, const char *hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void warn_at(Pos at, const char *hint, const char *format, ...)
@@ -31,7 +37,7 @@ void diag_forget_sources(void);
  * removed: two calls may stand in one printf. */
 const char *pos_text(Pos at);
 
-/* user_error leaves through here: exit() unless a test or a fuzzer wants control back. The function
+/* Errors leave through here: exit() unless a test or a fuzzer wants control back. The function
  * must not return. */
 extern void (*diag_exit)(int code);
 /* Where messages go; NULL means stderr. */

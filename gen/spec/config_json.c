@@ -296,4 +296,5 @@ void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
     for (int i = 0; i < file.count; i++)
         key_assign(arena, config, file.keys[i], &file.items[i],
                    (Origin){ORIGIN_CONFIG, file.items[i].pos, false});
+    exit_if_errors();
 }

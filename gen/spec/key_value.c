@@ -60,7 +60,7 @@ static bool in_range(const char *range, double value) {
            (close == ']' ? value <= high : value < high);
 }
 
-static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value) {
+static bool wrong_type(Arena *arena, Key key, const Toml *value) {
     static const char *const wanted[] = {
         [KIND_INT] = "an integer",
         [KIND_REAL] = "a number",
@@ -71,17 +71,18 @@ static _Noreturn void wrong_type(Arena *arena, Key key, const Toml *value) {
         [KIND_REAL_OR_AUTO] = "a number or \"auto\"",
     };
     const KeyInfo *info = &key_info[key];
-    user_error(value->pos, key_hint(arena, key), "%s must be %s, not %s", info->name,
-               info->kind == KIND_CHOICE ? key_domain(arena, key) : wanted[info->kind],
-               toml_kind_name(value->kind));
+    error_at(value->pos, key_hint(arena, key), "%s must be %s, not %s", info->name,
+             info->kind == KIND_CHOICE ? key_domain(arena, key) : wanted[info->kind],
+             toml_kind_name(value->kind));
+    return false;
 }
 
-static void check_number(Arena *arena, Key key, const Toml *value) {
+static bool is_number(Arena *arena, Key key, const Toml *value) {
     const KeyInfo *info = &key_info[key];
     if (value->kind != TOML_INT && (info->kind == KIND_INT || value->kind != TOML_REAL))
-        wrong_type(arena, key, value);
+        return wrong_type(arena, key, value);
     if (in_range(info->range, value->real))
-        return;
+        return true;
     StrBuf text = {0};
     if (value->kind == TOML_INT)
         sb_printf(&text, "%lld", (long long)value->integer);
@@ -89,25 +90,29 @@ static void check_number(Arena *arena, Key key, const Toml *value) {
         sb_put_real(&text, value->real);
     const char *shown = arena_strdup(arena, text.text);
     sb_free(&text);
-    user_error(value->pos, key_hint(arena, key), "%s = %s is not in %s", info->name, shown,
-               info->range);
+    error_at(value->pos, key_hint(arena, key), "%s = %s is not in %s", info->name, shown,
+             info->range);
+    return false;
 }
 
 static bool is_auto(const Toml *value) {
     return value->kind == TOML_STRING && !strcmp(value->string, "auto");
 }
 
-static int find_choice(Arena *arena, Key key, const Toml *value) {
+static bool find_choice(Arena *arena, Key key, const Toml *value, int *choice) {
     const KeyInfo *info = &key_info[key];
     const char *word = value->kind == TOML_STRING ? value->string
                        : value->kind == TOML_BOOL ? (value->boolean ? "true" : "false")
                                                   : "";
     for (int i = 0; i < info->nchoices; i++)
-        if (!strcmp(info->choices[i], word))
-            return i;
+        if (!strcmp(info->choices[i], word)) {
+            *choice = i;
+            return true;
+        }
     if (value->kind != TOML_STRING)
-        wrong_type(arena, key, value);
-    user_error(value->pos, key_hint(arena, key), "%s = \"%s\" is not known", info->name, word);
+        return wrong_type(arena, key, value);
+    error_at(value->pos, key_hint(arena, key), "%s = \"%s\" is not known", info->name, word);
+    return false;
 }
 
 /* One item stands for a list of one. */
@@ -116,18 +121,20 @@ static const Toml *list_items(const Toml *value, int *count) {
     return value->kind == TOML_ARRAY ? value->items : value;
 }
 
-static Reals real_list(Arena *arena, Key key, const Toml *value) {
+static bool real_list(Arena *arena, Key key, const Toml *value, Reals *list) {
     int count;
     const Toml *items = list_items(value, &count);
     double *reals = arena_array(arena, (size_t)count, sizeof *reals);
     for (int i = 0; i < count; i++) {
-        check_number(arena, key, &items[i]);
+        if (!is_number(arena, key, &items[i]))
+            return false;
         reals[i] = items[i].real;
     }
-    return (Reals){count, reals};
+    *list = (Reals){count, reals};
+    return true;
 }
 
-static Strings string_list(Arena *arena, Key key, const Toml *value) {
+static bool string_list(Arena *arena, Key key, const Toml *value, Strings *strings) {
     int count;
     const Toml *items = list_items(value, &count);
     Strings list = {
@@ -137,48 +144,55 @@ static Strings string_list(Arena *arena, Key key, const Toml *value) {
     for (; list.count < count; list.count++) {
         const Toml *item = &items[list.count];
         if (item->kind != TOML_STRING)
-            wrong_type(arena, key, item);
+            return wrong_type(arena, key, item);
         list.items[list.count] = item->string;
         list.at[list.count] = item->pos;
     }
-    return list;
+    *strings = list;
+    return true;
 }
 
-void key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin) {
+/* The value in the field; false, and an error noted, where it is none for the key. */
+static bool put_value(Arena *arena, Key key, const Toml *value, void *at) {
     KeyKind kind = key_info[key].kind;
-    void *at = field(spec, key);
-    if (kind == KIND_INT || kind == KIND_REAL || (kind == KIND_REAL_OR_AUTO && !is_auto(value)))
-        check_number(arena, key, value);
-    if ((kind == KIND_BOOL && value->kind != TOML_BOOL) ||
-        (kind == KIND_STRING && value->kind != TOML_STRING))
-        wrong_type(arena, key, value);
+    bool automatic = kind == KIND_REAL_OR_AUTO && is_auto(value);
     switch (kind) {
     case KIND_INT:
+        if (!is_number(arena, key, value))
+            return false;
         *(int64_t *)at = value->integer;
-        break;
+        return true;
     case KIND_REAL:
-        *(double *)at = value->real;
-        break;
     case KIND_REAL_OR_AUTO:
-        *(double *)at = is_auto(value) ? 0 : value->real;
-        break;
+        if (!automatic && !is_number(arena, key, value))
+            return false;
+        *(double *)at = automatic ? 0 : value->real;
+        return true;
     case KIND_BOOL:
+        if (value->kind != TOML_BOOL)
+            return wrong_type(arena, key, value);
         *(bool *)at = value->boolean;
-        break;
-    case KIND_REALS:
-        *(Reals *)at = real_list(arena, key, value);
-        break;
+        return true;
     case KIND_STRING:
+        if (value->kind != TOML_STRING)
+            return wrong_type(arena, key, value);
         *(const char **)at = value->string;
-        break;
+        return true;
+    case KIND_REALS:
+        return real_list(arena, key, value, at);
     case KIND_STRINGS:
-        *(Strings *)at = string_list(arena, key, value);
-        break;
+        return string_list(arena, key, value, at);
     case KIND_CHOICE:
-        *(int *)at = find_choice(arena, key, value);
-        break;
+        return find_choice(arena, key, value, at);
     }
+    return false;
+}
+
+bool key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin) {
+    if (!put_value(arena, key, value, field(spec, key)))
+        return false;
     spec->origin[key] = origin;
+    return true;
 }
 
 static void place(Toml *value, Pos pos) {
@@ -205,8 +219,10 @@ const Toml *key_parse(Arena *arena, Key key, const char *text, Pos pos) {
     TomlError error;
     const char *line = arena_printf(arena, "value = %s", text);
     Toml *root = toml_parse(arena, pos.file, line, strlen(line), &error);
-    if (!root || root->count != 1 || strcmp(root->items[0].key, "value"))
-        user_error(pos, key_hint(arena, key), "%s cannot be \"%s\"", key_info[key].name, text);
+    if (!root || root->count != 1 || strcmp(root->items[0].key, "value")) {
+        error_at(pos, key_hint(arena, key), "%s cannot be \"%s\"", key_info[key].name, text);
+        return NULL;
+    }
     place(&root->items[0], pos);
     return &root->items[0];
 }

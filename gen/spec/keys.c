@@ -233,7 +233,7 @@ void key_unknown(Arena *arena, const char *name, Pos at) {
     const char *nearest = did_you_mean(name);
     const char *hint = nearest ? arena_printf(arena, "did you mean %s?", nearest)
                                : "gpuopt-gen --keys lists all keys";
-    user_error(at, hint, "unknown key %s", name);
+    error_at(at, hint, "unknown key %s", name);
 }
 
 Key key_lookup(Arena *arena, const char *name, Pos at) {

@@ -5,7 +5,7 @@
 /* One KEY=VALUE from outside the files. */
 typedef struct {
     Key key;
-    const Toml *value;
+    const Toml *value; /* NULL: an error was noted */
     OriginKind origin; /* ORIGIN_SET or ORIGIN_SWEEP */
     const char *text;  /* "adapter.r=8" */
 } Setting;
@@ -20,10 +20,11 @@ struct ReadChain {
 /* Refuses a path that is in the chain already. */
 void chain_check(const ReadChain *chain, const char *path, Pos blame);
 
-/* Parses the --set of a command line. */
+/* Parses the --set of a command line; notes what is wrong with them. */
 Setting *settings_parse(Arena *arena, const char *const *sets, int nsets);
 
-/* Everything but the complaint about keys without effect, which spec->in_vain records. */
+/* Everything but the complaint about keys without effect, which spec->in_vain records. Leaves where
+ * errors were noted, by itself or before. */
 Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *settings, int count,
                    const ReadChain *outer);
 /* The complaint. */

@@ -7,8 +7,9 @@ static void require_keys(Arena *arena, const Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (key_info[key].fallback == REQUIRED && spec->origin[key].kind == ORIGIN_DEFAULT &&
             spec_effective(spec, (Key)key))
-            user_error(spec_pos(spec, (Key)key), key_hint(arena, (Key)key), "%s is missing",
-                       key_info[key].name);
+            error_at(spec_pos(spec, (Key)key), key_hint(arena, (Key)key), "%s is missing",
+                     key_info[key].name);
+    exit_if_errors();
 }
 
 /* ---- model ---- */

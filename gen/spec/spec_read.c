@@ -1,5 +1,6 @@
 /* Reading an experiment: defaults, then the files from the outermost `extends` inwards, then --set,
- * then what the weights say; checks at the end. */
+ * then what the weights say; checks at the end. What keys and values alone have wrong is reported
+ * together, before the first check of several keys. */
 #include "spec/resolve.h"
 #include <string.h>
 
@@ -31,8 +32,10 @@ static void read_table(Arena *arena, Spec *spec, const Toml *table, bool inherit
     for (int i = 0; i < table->count; i++) {
         const Toml *item = &table->items[i];
         Key key = key_find(table->key, item->key);
-        if (key == KEY_COUNT)
+        if (key == KEY_COUNT) {
             key_unknown(arena, arena_printf(arena, "%s.%s", table->key, item->key), item->key_pos);
+            continue;
+        }
         if (key == KEY_job_name && inherited)
             continue; /* two experiments must not share a folder */
         key_assign(arena, spec, key, item, (Origin){ORIGIN_FILE, item->pos, inherited});
@@ -53,10 +56,11 @@ static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited
             continue;
         if (!is_spec_table(item->key))
             key_unknown(arena, item->key, item->key_pos);
-        if (item->kind != TOML_TABLE)
-            user_error(item->pos, arena_printf(arena, "write [%s] on a line of its own", item->key),
-                       "%s must be a table, not %s", item->key, toml_kind_name(item->kind));
-        read_table(arena, spec, item, inherited);
+        else if (item->kind != TOML_TABLE)
+            error_at(item->pos, arena_printf(arena, "write [%s] on a line of its own", item->key),
+                     "%s must be a table, not %s", item->key, toml_kind_name(item->kind));
+        else
+            read_table(arena, spec, item, inherited);
     }
 }
 
@@ -91,13 +95,15 @@ static void show_settings(Arena *arena, const char *const *sets, int nsets) {
 static Setting parse_setting(Arena *arena, const char *text, int line) {
     Pos pos = {"--set", line, 1};
     const char *equals = strchr(text, '=');
-    if (!equals)
-        user_error(pos, "write --set TABLE.KEY=VALUE", "\"%s\" has no \"=\"", text);
-    const char *name = arena_strndup(arena, text, (size_t)(equals - text));
-    Setting setting = {.origin = ORIGIN_SET, .text = text};
-    setting.key = key_lookup(arena, name, pos);
+    Setting setting = {.key = KEY_COUNT, .origin = ORIGIN_SET, .text = text};
+    if (!equals) {
+        error_at(pos, "write --set TABLE.KEY=VALUE", "\"%s\" has no \"=\"", text);
+        return setting;
+    }
+    setting.key = key_lookup(arena, arena_strndup(arena, text, (size_t)(equals - text)), pos);
     pos.col = (int)(equals - text) + 2;
-    setting.value = key_parse(arena, setting.key, equals + 1, pos);
+    if (setting.key != KEY_COUNT)
+        setting.value = key_parse(arena, setting.key, equals + 1, pos);
     return setting;
 }
 
@@ -114,8 +120,9 @@ static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, in
     spec->sets = arena_array(arena, (size_t)count, sizeof *spec->sets);
     for (int i = 0; i < count; i++) {
         const Setting *set = &settings[i];
-        key_assign(arena, spec, set->key, set->value,
-                   (Origin){set->origin, set->value->pos, false});
+        if (set->value)
+            key_assign(arena, spec, set->key, set->value,
+                       (Origin){set->origin, set->value->pos, false});
         spec->sets[i] = set->text;
     }
 }
@@ -162,6 +169,7 @@ Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *set
     set_defaults(arena, spec);
     read_file(arena, spec, path, blame, outer);
     apply_settings(arena, spec, settings, count);
+    exit_if_errors();
     name_experiment(arena, spec);
     resolve_weights(arena, spec, &(ReadChain){outer, path});
     forget_vain(arena, spec);
@@ -196,10 +204,11 @@ Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nse
 void refuse_in_vain(Arena *arena, const Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (spec->in_vain[key])
-            user_error(
+            error_at(
                 spec_pos(spec, (Key)key),
                 arena_printf(arena, "remove it; it counts only with %s", key_info[key].condition),
                 "%s has no effect here", key_info[key].name);
+    exit_if_errors();
 }
 
 Pos spec_pos(const Spec *spec, Key key) { return spec->origin[key].pos; }

@@ -17,7 +17,7 @@ enum {
 typedef struct {
     int nkeys, nvalues;
     Key keys[MAX_KEYS_PER_AXIS];
-    Setting *settings;  /* [nvalues][nkeys] */
+    Setting *settings; /* [nvalues][nkeys] */
     bool named;
     const char **names; /* [nvalues], where it is */
 } Axis;
@@ -47,8 +47,11 @@ static void refuse_second_use(const Study *study, const Axis *axis, Key key, Pos
             user_error(at, "vary a key in one line only", "%s is varied twice", key_name(key));
 }
 
-static void add_key(const Study *study, Axis *axis, const char *name, Pos at) {
+/* False where there is no such key, which is noted. */
+static bool add_key(const Study *study, Axis *axis, const char *name, Pos at) {
     Key key = key_lookup(study->arena, name, at);
+    if (key == KEY_COUNT)
+        return false;
     if (key == KEY_job_name)
         user_error(at, "points are named after what they vary", "job.name cannot be varied");
     if (axis->nkeys == MAX_KEYS_PER_AXIS)
@@ -56,11 +59,13 @@ static void add_key(const Study *study, Axis *axis, const char *name, Pos at) {
                    MAX_KEYS_PER_AXIS);
     refuse_second_use(study, axis, key, at);
     axis->keys[axis->nkeys++] = key;
+    return true;
 }
 
 /* "model.num_hidden_layers, adapter.r", perhaps with "name" before them */
-static void read_keys(const Study *study, Axis *axis, const Toml *line) {
+static bool read_keys(const Study *study, Axis *axis, const Toml *line) {
     const char *at = line->key;
+    bool known = true;
     for (bool first = true;; first = false) {
         at += strspn(at, " ");
         size_t length = strcspn(at, ","), used = length;
@@ -70,18 +75,19 @@ static void read_keys(const Study *study, Axis *axis, const Toml *line) {
         if (first && at[length] && !strcmp(key, "name"))
             axis->named = true;
         else
-            add_key(study, axis, key, line->key_pos);
+            known &= add_key(study, axis, key, line->key_pos);
         if (!at[length])
-            return;
+            return known;
         at += length + 1;
     }
 }
 
 static Setting read_value(const Study *study, Key key, const Toml *value) {
-    key_assign(study->arena, study->scratch, key, value, (Origin){ORIGIN_SWEEP, value->pos, false});
+    Origin origin = {ORIGIN_SWEEP, value->pos, false};
     StrBuf text = {0};
     sb_printf(&text, "%s=", key_name(key));
-    key_print(study->scratch, key, &text);
+    if (key_assign(study->arena, study->scratch, key, value, origin))
+        key_print(study->scratch, key, &text);
     Setting setting = {key, value, ORIGIN_SWEEP, arena_strdup(study->arena, text.text)};
     sb_free(&text);
     return setting;
@@ -146,7 +152,9 @@ static void read_axis(Study *study, const Toml *line) {
     if (study->naxes == MAX_AXES)
         user_error(line->key_pos, "split the study", "[sweep] has more than %d lines", MAX_AXES);
     Axis *axis = &study->axes[study->naxes];
-    read_keys(study, axis, line);
+    *axis = (Axis){0};
+    if (!read_keys(study, axis, line))
+        return; /* reading the first point leaves with what is noted */
     read_values(study, axis, line);
     study->naxes++;
     if (axis->nvalues > MAX_POINTS / study->npoints)
@@ -160,7 +168,7 @@ static void read_axes(Study *study, const Toml *sweep) {
                    "sweep must be a table, not %s", toml_kind_name(sweep->kind));
     for (int i = 0; i < sweep->count; i++)
         read_axis(study, &sweep->items[i]);
-    if (study->naxes == 0)
+    if (sweep->count == 0)
         user_error(sweep->pos, "write \"table.key\" = [values] below it, or remove it",
                    "[sweep] is empty");
 }
