@@ -74,11 +74,6 @@ void check_modules_to_save(const Spec *spec) {
         user_error(spec->adapter.modules_to_save.at[0], "leave it out",
                    "%s would train, and the reference of a pair is the model as it was",
                    first_module(spec));
-    if (spec->parallelism.tensor_parallel_degree > 1 ||
-        spec->parallelism.data_parallel_shard_degree > 1)
-        user_error(spec->adapter.modules_to_save.at[0],
-                   LAYOUTS, "modules that train beside an adapter (%s) are not shared out yet",
-                   first_module(spec));
     if (spec->checkpoint.export_base)
         user_error(spec_pos(spec, KEY_checkpoint_export_base), "set checkpoint.export_base = false",
                    "the base as it was is not all there any more: %s trains", first_module(spec));
