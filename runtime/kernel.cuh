@@ -291,6 +291,20 @@ __device__ __forceinline__ T sum_of_parts(T *share, T mine) {
     return mine;
 }
 
+/* ---- Exponentials ------------------------------------------------------------------------ */
+
+/* 2^x in one instruction: what exp2f does, and as exact, but 0 where the result is below 2^-126. */
+__device__ __forceinline__ float exp2_or_zero(float x) {
+#ifdef GPUOPT_SIM
+    const float y = exp2f(x);
+    return y < 0x1p-126f ? 0.0f : y;
+#else
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
+    return y;
+#endif
+}
+
 /* ---- Random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) -------------------- */
 
 __device__ __forceinline__ uint4 philox4x32(uint2 key, uint4 counter) {

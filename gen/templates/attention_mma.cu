@@ -232,7 +232,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
             for (int n = 0; n < KEYS / 8; n++)
 #pragma unroll
                 for (int c = 0; c < 4; c++) {
-                    const float p = exp2f(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
+                    const float p =
+                        exp2_or_zero(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
                     ds[m][n][c] = p * (ds[m][n][c] - row_delta[m][c / 2]);
                 }
         attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
@@ -366,7 +367,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 #pragma unroll
                     for (int r = 0; r < 2 * ROW_TILES; r++) {
                         float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
-                        x = exp2f(fmaf(x, SCALE * LOG2E, -column_lse2));
+                        x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
                         dx = x * (dx - column_delta);
                     }
                 }

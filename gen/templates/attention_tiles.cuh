@@ -192,7 +192,7 @@ attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int 
         }
 }
 
-/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
+/* Scores become 2^(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
  * stays a lane's own part. */
 template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
 static __device__ __forceinline__ void
@@ -209,7 +209,8 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
                 top = fmaxf(top, fmaxf(scores[m][n][2 * half], scores[m][n][2 * half + 1]));
             top = fmaxf(top, warp_shfl_xor(top, 1));
             top = fmaxf(top, warp_shfl_xor(top, 2));
-            const float shrink = exp2f((peak[m][half] - top) * scale2), offset = top * scale2;
+            const float shrink = exp2_or_zero((peak[m][half] - top) * scale2);
+            const float offset = top * scale2;
             peak[m][half] = top;
             total[m][half] *= shrink;
 #pragma unroll
@@ -221,7 +222,7 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
             for (int n = 0; n < KEY_TILES; n++)
 #pragma unroll
                 for (int c = 2 * half; c < 2 * half + 2; c++) {
-                    scores[m][n][c] = exp2f(fmaf(scores[m][n][c], scale2, -offset));
+                    scores[m][n][c] = exp2_or_zero(fmaf(scores[m][n][c], scale2, -offset));
                     total[m][half] += scores[m][n][c];
                 }
         }

@@ -192,7 +192,7 @@ attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int 
         }
 }
 
-/* Scores become exp2(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
+/* Scores become 2^(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
  * stays a lane's own part. */
 template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
 static __device__ __forceinline__ void
@@ -209,7 +209,8 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
                 top = fmaxf(top, fmaxf(scores[m][n][2 * half], scores[m][n][2 * half + 1]));
             top = fmaxf(top, warp_shfl_xor(top, 1));
             top = fmaxf(top, warp_shfl_xor(top, 2));
-            const float shrink = exp2f((peak[m][half] - top) * scale2), offset = top * scale2;
+            const float shrink = exp2_or_zero((peak[m][half] - top) * scale2);
+            const float offset = top * scale2;
             peak[m][half] = top;
             total[m][half] *= shrink;
 #pragma unroll
@@ -221,7 +222,7 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
             for (int n = 0; n < KEY_TILES; n++)
 #pragma unroll
                 for (int c = 2 * half; c < 2 * half + 2; c++) {
-                    scores[m][n][c] = exp2f(fmaf(scores[m][n][c], scale2, -offset));
+                    scores[m][n][c] = exp2_or_zero(fmaf(scores[m][n][c], scale2, -offset));
                     total[m][half] += scores[m][n][c];
                 }
         }
@@ -804,7 +805,8 @@ attention_backward_q_16x2x16(
             for (int n = 0; n < KEYS / 8; n++)
 #pragma unroll
                 for (int c = 0; c < 4; c++) {
-                    const float p = exp2f(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
+                    const float p =
+                        exp2_or_zero(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
                     ds[m][n][c] = p * (ds[m][n][c] - row_delta[m][c / 2]);
                 }
         attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
@@ -934,7 +936,7 @@ attention_backward_kv_16x2x16(
 #pragma unroll
                     for (int r = 0; r < 2 * ROW_TILES; r++) {
                         float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
-                        x = exp2f(fmaf(x, SCALE * LOG2E, -column_lse2));
+                        x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
                         dx = x * (dx - column_delta);
                     }
                 }
