@@ -29,6 +29,22 @@ static bool read_by_bodies(const GraphUses *uses, const Value *v) {
     return readers > 0;
 }
 
+/* Whether a body goes on with it in its place: one kernel may write for both. */
+static bool is_overwritten(const GraphUses *uses, const Value *v) {
+    int readers;
+    Op *const *reader = use_readers(uses, v, &readers);
+    for (int i = 0; i < readers; i++)
+        for (int k = 0; k < reader[i]->out_count; k++)
+            if (has_body(reader[i]) && value_same_place(reader[i]->out[k], v))
+                return true;
+    return false;
+}
+
+/* The last operand of a fetch or an export names a parameter, of which nothing is read. */
+static int read_operands(const Op *op) {
+    return op->in_count - (op->kind == OP_fetch || op->kind == OP_export);
+}
+
 /* What is read of a value by what makes that many elements: of a data set, rows are chosen. */
 static double read_bytes(const Value *v, double made) {
     double all = (double)value_bytes(v);
@@ -39,7 +55,7 @@ static double read_bytes(const Value *v, double made) {
  * whose way from memory to bodies is counted already. */
 static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
     double bytes = 0;
-    for (int k = 0; k < op->in_count; k++) {
+    for (int k = 0; k < read_operands(op); k++) {
         const Value *v = op->in[k];
         const Op *writer = use_maker(uses, v);
         if (!has_body(op))
@@ -51,7 +67,8 @@ static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
     }
     for (int k = 0; k < op->out_count; k++) {
         const Value *v = op->out[k];
-        if (!hands_on(op) || role_persistent(v->role) || !read_by_bodies(uses, v))
+        bool lasts = role_persistent(v->role) && !is_overwritten(uses, v);
+        if (!hands_on(op) || lasts || !read_by_bodies(uses, v))
             bytes += (double)value_bytes(v);
     }
     return bytes;

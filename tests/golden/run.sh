@@ -29,6 +29,12 @@ for spec in tests/golden/*.toml; do
         status=1
         continue
     fi
+    # No choice of launches asks for less than any must move.
+    below=$(awk '/issued\/least/ { on = 1; next } on && NF < 7 { exit } on && $7 < 1 { printf " %s", $1 }' "$made/plan.txt")
+    if [ -n "$below" ]; then
+        echo "FAIL golden $name plan.txt: issued below least in$below"
+        status=1
+    fi
     for file in graph.txt plan.txt program.c buffers.h kernels.cu $extra; do
         if [ -n "${UPDATE-}" ]; then
             mkdir -p "$kept"
