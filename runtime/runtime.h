@@ -53,7 +53,9 @@ enum {
     RT_SHARD = 1 << RT_AXIS_SHARD,
     RT_TENSOR = 1 << RT_AXIS_TENSOR,
     RT_DATA = RT_REPLICATE | RT_SHARD, /* those that have batches of their own */
-    RT_WORLD = (1 << RT_AXES) - 1
+    RT_WORLD = (1 << RT_AXES) - 1,
+    RT_ENDS = 1 << RT_AXES, /* no axis: of a pipeline's stages the first and the last */
+    RT_GROUPS = 2 * RT_ENDS
 };
 
 /* ---- launches ----------------------------------------------------------------------------- */

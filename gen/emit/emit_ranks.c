@@ -3,7 +3,7 @@
 #include "emit/names.h"
 
 void emit_groups(const Plan *plan, StrBuf *out) {
-    RankGroup groups[GROUP_WORLD];
+    RankGroup groups[GROUP_SETS];
     int count = plan_groups(plan, groups);
     Arena arena = {0};
     for (int i = 0; i < count; i++)
@@ -44,7 +44,7 @@ static void put_mesh(const Mesh *mesh, StrBuf *out) {
 }
 
 void emit_ranks(const Plan *plan, StrBuf *out) {
-    RankGroup groups[GROUP_WORLD];
+    RankGroup groups[GROUP_SETS];
     const Mesh *mesh = &plan->program->mesh;
     if (mesh_ranks(mesh, GROUP_WORLD) == 1)
         return;

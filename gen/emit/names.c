@@ -288,7 +288,7 @@ const char *group_text(Arena *arena, RankGroup group) {
                                                   [AXIS_REPLICATE] = "RT_REPLICATE",
                                                   [AXIS_SHARD] = "RT_SHARD",
                                                   [AXIS_TENSOR] = "RT_TENSOR"};
-    const char *text = NULL;
+    const char *text = group & GROUP_ENDS ? "RT_ENDS" : NULL;
     for (int axis = 0; axis < AXIS_COUNT; axis++)
         if (group >> axis & 1)
             text = text ? arena_printf(arena, "%s | %s", text, names[axis]) : names[axis];

@@ -340,6 +340,7 @@ typedef struct {
     };
     Value *trained;     /* the part of `received` whose gradient is sent; NULL: there is none */
     const char *begins; /* with which op: "model.layers.4.input_layernorm" */
+    bool shares_ends;   /* the first stage and the last one train a weight that both have */
 } PipelineStage;
 
 /* A field of what the runtime's loader must know of a kind of data. */

@@ -1,7 +1,8 @@
 #include "graph/mesh.h"
 
 int64_t mesh_ranks(const Mesh *mesh, RankGroup group) {
-    int64_t ranks = 1;
+    group = mesh_group(mesh, group);
+    int64_t ranks = group & GROUP_ENDS ? 2 : 1;
     for (int axis = 0; axis < AXIS_COUNT; axis++)
         ranks *= group >> axis & 1 ? mesh->size[axis] : 1;
     return ranks;
@@ -10,12 +11,16 @@ int64_t mesh_ranks(const Mesh *mesh, RankGroup group) {
 int64_t mesh_stride(const Mesh *mesh, RankGroup group) {
     int64_t stride = 1;
     group = mesh_group(mesh, group);
+    if (group == GROUP_ENDS)
+        return mesh_stride(mesh, GROUP_PIPELINE) * (mesh->size[AXIS_PIPELINE] - 1);
     for (int axis = AXIS_COUNT - 1; axis >= 0 && !(group >> axis & 1); axis--)
         stride *= mesh->size[axis];
     return stride;
 }
 
 RankGroup mesh_group(const Mesh *mesh, RankGroup group) {
+    if (group & GROUP_ENDS && mesh->size[AXIS_PIPELINE] <= 2)
+        group = (group & ~(RankGroup)GROUP_ENDS) | GROUP_PIPELINE;
     for (int axis = 0; axis < AXIS_COUNT; axis++)
         if (mesh->size[axis] == 1)
             group &= ~(1u << axis);

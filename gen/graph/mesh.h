@@ -16,7 +16,9 @@ enum {
     GROUP_SHARD = 1 << AXIS_SHARD,
     GROUP_TENSOR = 1 << AXIS_TENSOR,
     GROUP_DATA = GROUP_REPLICATE | GROUP_SHARD, /* those that have batches of their own */
-    GROUP_WORLD = (1 << AXIS_COUNT) - 1
+    GROUP_WORLD = (1 << AXIS_COUNT) - 1,
+    GROUP_ENDS = 1 << AXIS_COUNT, /* no axis: of a pipeline's stages the first and the last */
+    GROUP_SETS = 2 * GROUP_ENDS
 };
 
 typedef struct {
@@ -26,7 +28,8 @@ typedef struct {
 int64_t mesh_ranks(const Mesh *, RankGroup);
 /* From one rank of a group to the next. */
 int64_t mesh_stride(const Mesh *, RankGroup);
-/* The group without the axes along which there is one rank: equal for groups of the same ranks. */
+/* The group without the axes along which there is one rank, and with a pipeline of two stages in place of
+ * its ends: equal for groups of the same ranks. */
 RankGroup mesh_group(const Mesh *, RankGroup);
 const char *axis_name(Axis); /* "replicate" */
 

@@ -29,6 +29,10 @@ static void print_int(StrBuf *out, const char *name, int64_t value) {
 
 static void print_group(StrBuf *out, RankGroup group) {
     const char *before = " group=";
+    if (group & GROUP_ENDS) {
+        sb_printf(out, "%sends", before);
+        before = "+";
+    }
     for (int axis = 0; axis < AXIS_COUNT; axis++)
         if (group >> axis & 1) {
             sb_printf(out, "%s%s", before, axis_name((Axis)axis));

@@ -23,15 +23,24 @@ static Value *squares(Program *p, Graph *graph, Value *gradient, const char *nam
         ->out[0];
 }
 
+/* The stages that share it count a half each: all stages' squares are summed up. */
+static Value *half(Program *p, Graph *graph, Value *sum, Pos pos) {
+    return op_add(p, graph, OP_scale, "grad_norm.half", &sum, 1, (Attr){.alpha = 0.5}, pos)->out[0];
+}
+
+static bool of_ends(const TrainKind *kind) { return kind->partial & GROUP_ENDS; }
+
 /* The squares of kinds that follow each other and that ranks share out alike, summed over these. */
 static Value *squares_of(Program *p, Graph *graph, const TrainKind *first, int count, Pos pos) {
     const char *name = first->shard ? "grad_norm.sharded" : "grad_norm.shared";
     int64_t rows = first[count - 1].first + first[count - 1].rows - first->first;
-    if (rows == value_rows(p->train.gradient) && !first->shard)
+    if (rows == value_rows(p->train.gradient) && !first->shard && !of_ends(first))
         return squares(p, graph, p->train.gradient, "grad_norm", pos);
     Value *own = value_row_range(p, p->train.gradient, first->first, rows,
                                  first->shard ? "gradient.sharded" : "gradient.shared");
     Value *sum = squares(p, graph, own, name, pos);
+    if (of_ends(first))
+        sum = half(p, graph, sum, pos);
     return first->shard ? sum_over(p, graph, sum, first->shard, "grad_norm.sharded.sum", pos) : sum;
 }
 
@@ -41,7 +50,8 @@ static Value *norm_squared(Program *p, Graph *graph, Pos pos) {
     Value *all = NULL;
     for (int i = 0, count; i < s->kind_count; i += count) {
         for (count = 1; i + count < s->kind_count; count++)
-            if (s->kinds[i + count].shard != s->kinds[i].shard)
+            if (s->kinds[i + count].shard != s->kinds[i].shard ||
+                of_ends(&s->kinds[i + count]) != of_ends(&s->kinds[i]))
                 break;
         Value *in[] = {all, squares_of(p, graph, &s->kinds[i], count, pos)};
         all = all ? op_add(p, graph, OP_add, "grad_norm.squared", in, 2, (Attr){0}, pos)->out[0]

@@ -4,8 +4,9 @@
  * Requires the forward graphs, whole. Leaves one stage of them, with its parameters, so that what
  * comes later sees a small program: it receives an activation instead of making it, ends in one that
  * it sends instead of a loss, and autodiff takes gradients the other way. (They may be several where
- * weights are read several times.) pass_pipeline_sums, behind the update, makes norm, loss and other
- * figures of a step those of all stages. */
+ * weights are read several times.) A weight that the first stage and the last both train is in both, and
+ * the gradient that each has is a part (Param.partial), as in Megatron-LM. pass_pipeline_sums, behind
+ * the update, makes norm, loss and other figures of a step those of all stages. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/stage_cuts.h"
@@ -95,23 +96,36 @@ static bool range_uses(const Graph *graph, int first, int end, const Value *v) {
     return graph_uses(&part, v);
 }
 
-/* A weight that trains, or that forward writes, is in one stage. */
-static void check_params(const Program *p, const Spec *spec, const StageCuts *cuts) {
+typedef struct {
+    int first, last, count;
+} Users;
+
+static Users users_of(const Program *p, const StageCuts *cuts, const Value *weight) {
+    Users users = {0};
+    for (int s = 0; s < p->stage.count; s++)
+        if (range_uses(&cuts->train_order, cuts->train[s].at, cuts->train[s + 1].at, weight)) {
+            users.first = users.count++ ? users.first : s;
+            users.last = s;
+        }
+    return users;
+}
+
+/* A weight that trains is in one stage, or in the first and in the last, as embedding and head; these
+ * make the same update of the sum of their gradients. */
+static void share_params(Program *p, const Spec *spec, const StageCuts *cuts) {
     for (int i = 0; i < p->param_count; i++) {
-        const Param *param = &p->params[i];
-        int stages[2] = {-1, -1}, found = 0;
-        for (int s = 0; s < p->stage.count && found < 2; s++)
-            if (range_uses(&cuts->train_order, cuts->train[s].at, cuts->train[s + 1].at,
-                           param->weight))
-                stages[found++] = s;
-        if (found == 2 && param->weight->role != ROLE_FROZEN)
-            user_error(spec_pos(spec, KEY_parallelism_pipeline_parallel_degree),
-                       spec->model.family == FAMILY_GPT2
-                           ? "train an adapter, which leaves it as it is"
-                           : "set model.tie_word_embeddings = false, or train an adapter, which "
-                             "leaves it as it is",
-                       "stages %d and %d would both train %s", stages[0], stages[1],
-                       param->file_name);
+        Param *param = &p->params[i];
+        Users users = users_of(p, cuts, param->weight);
+        if (users.count < 2 || param->weight->role == ROLE_FROZEN)
+            continue;
+        ENSURE(value_trains(param->weight) && !param->partial && users.count == 2 &&
+                   users.first == 0 && users.last + 1 == p->stage.count,
+               "stages %d and %d would both train %s", users.first, users.last, param->file_name);
+        if (spec->optimizer.state == STATE_INT8)
+            user_error(spec_pos(spec, KEY_optimizer_state), "use \"fp32\"",
+                       "moments are not of 8 bits yet where two stages train %s", param->file_name);
+        param->partial = GROUP_ENDS;
+        p->stage.shares_ends = true;
     }
 }
 
@@ -197,8 +211,8 @@ bool pass_pipeline(Program *p, const Spec *spec) {
     p->mesh.size[AXIS_PIPELINE] = stage->count;
     StageCuts cuts = stage_cuts(p, spec, &arena);
     Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
-    check_params(p, spec, &cuts);
     check_trains(p, spec, &cuts);
+    share_params(p, spec, &cuts);
     stage->begins = cuts.train_order.ops[cuts.train[s].at]->name;
     keep_range(p, train, &cuts.train_order, cuts.train[s].at, cuts.train[s + 1].at);
     keep_range(p, evaluate, &cuts.evaluate_order, cuts.evaluate[s].at, cuts.evaluate[s + 1].at);

@@ -80,16 +80,18 @@ Exchanged plan_exchanged(const Plan *plan) {
 
 /* Evaluation sums over those that have batches of their own; stages exchange what they compute, and all
  * make the same groups, whatever is in one of them. */
-int plan_groups(const Plan *plan, RankGroup groups[GROUP_WORLD]) {
+int plan_groups(const Plan *plan, RankGroup groups[GROUP_SETS]) {
     const Mesh *mesh = &plan->program->mesh;
-    bool named[GROUP_WORLD + 1] = {false};
+    bool named[GROUP_SETS] = {false};
     int count = 0;
     const RankGroup always[] = {GROUP_DATA, GROUP_PIPELINE, GROUP_TENSOR};
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         named[mesh_group(mesh, always[i])] = true;
+    if (plan->program->stage.shares_ends)
+        named[mesh_group(mesh, GROUP_ENDS)] = true;
     for (int i = 0; i < plan->collective_count; i++)
         named[plan->collectives[i].group] = true;
-    for (RankGroup group = 1; group <= GROUP_WORLD; group++)
+    for (RankGroup group = 1; group < GROUP_SETS; group++)
         if (named[group])
             groups[count++] = group;
     return count;

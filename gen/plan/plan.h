@@ -252,7 +252,7 @@ int plan_step_launches(
 /* The unit that the program's matrix products run on. */
 Rate plan_rate(const Plan *);
 /* The groups of several ranks that the program needs a communicator for; how many. */
-int plan_groups(const Plan *, RankGroup groups[GROUP_WORLD]);
+int plan_groups(const Plan *, RankGroup groups[GROUP_SETS]);
 /* Of all collectives of a step: their time, each by itself, their number and their bytes. */
 Exchanged plan_exchanged(const Plan *);
 /* Of all ranks and stages. */

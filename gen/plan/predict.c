@@ -284,7 +284,7 @@ static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {
     }
     if (plan->gemm_count > 0)
         bytes += device->library_bytes;
-    RankGroup groups[GROUP_WORLD];
+    RankGroup groups[GROUP_SETS];
     bytes += plan_groups(plan, groups) * device->collective_bytes;
     if (plan->spec->compile.cuda_graph)
         bytes += nodes * device->graph_node_bytes;

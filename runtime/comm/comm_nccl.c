@@ -31,7 +31,7 @@ static struct {
 
 /* By group. The watchdog asks a communicator for errors, which in NCCL also joins what a call
  * has begun: two threads must not be in it at once. NULL until it can be used. */
-static NcclComm connected[RT_WORLD + 1];
+static NcclComm connected[RT_GROUPS];
 static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
 
 static const NcclType types[] = {
@@ -99,10 +99,11 @@ static void open_group(Rt *rt, RtGroup group) {
     NcclComm comm = NULL;
     const RtProgram *program = rt->program;
     NcclId *ids = share_ids(rt, group, what);
+    int ranks = mesh_in_group(program, group, rt->rank) ? mesh_group_ranks(program, group) : 1;
     begin(rt, what);
-    NcclResult result = nccl.CommInitRankConfig(&comm, mesh_group_ranks(program, group),
-                                                ids[mesh_first(program, group, rt->rank)],
-                                                mesh_place(program, group, rt->rank), &config);
+    const NcclId id = ids[mesh_first(program, group, rt->rank)];
+    int place = mesh_place(program, group, rt->rank);
+    NcclResult result = nccl.CommInitRankConfig(&comm, ranks, id, place, &config);
     connected[group] = comm;
     finish(rt, comm, result, what);
     free(ids);
@@ -120,7 +121,7 @@ void nccl_open(Rt *rt) {
 void nccl_close(Rt *rt) {
     static const char what[] = "the end of NCCL";
     rt_finish_stream(rt, RT_STREAM_COMPUTE);
-    for (RtGroup group = 1; group <= RT_WORLD; group++) {
+    for (RtGroup group = 1; group < RT_GROUPS; group++) {
         begin(rt, what);
         NcclComm comm = connected[group];
         connected[group] = NULL;
@@ -143,7 +144,7 @@ const char *nccl_async_error(void) {
     const char *text = NULL;
     if (pthread_mutex_trylock(&in_use) != 0)
         return NULL;
-    for (RtGroup group = 1; group <= RT_WORLD && !text; group++)
+    for (RtGroup group = 1; group < RT_GROUPS && !text; group++)
         text = async_error_of(connected[group]);
     if (text)
         snprintf(words, sizeof words, "NCCL says %s", text);

@@ -27,15 +27,30 @@ const char *collective_name(RtCollective kind) {
 
 static bool has(RtGroup group, int axis) { return group >> axis & 1; }
 
+/* Two stages are their pipeline's ends. */
+static RtGroup of_stages(const RtProgram *program, RtGroup group) {
+    bool both = group & RT_ENDS && mesh_size(program, RT_AXIS_PIPELINE) <= 2;
+    return both ? (group & ~(RtGroup)RT_ENDS) | RT_PIPELINE : group;
+}
+
 RtGroup mesh_group(const RtProgram *program, RtGroup group) {
+    group = of_stages(program, group);
     for (int axis = 0; axis < RT_AXES; axis++)
         if (mesh_size(program, (RtAxis)axis) == 1)
             group &= ~(1u << axis);
     return group;
 }
 
+bool mesh_in_group(const RtProgram *program, RtGroup group, int rank) {
+    if (!(of_stages(program, group) & RT_ENDS))
+        return true;
+    int stage = coordinate(program, RT_AXIS_PIPELINE, rank);
+    return stage == 0 || stage == mesh_size(program, RT_AXIS_PIPELINE) - 1;
+}
+
 int mesh_group_ranks(const RtProgram *program, RtGroup group) {
-    int ranks = 1;
+    group = of_stages(program, group);
+    int ranks = group & RT_ENDS ? 2 : 1;
     for (int axis = 0; axis < RT_AXES; axis++)
         ranks *= has(group, axis) ? mesh_size(program, (RtAxis)axis) : 1;
     return ranks;
@@ -44,7 +59,10 @@ int mesh_group_ranks(const RtProgram *program, RtGroup group) {
 int mesh_ranks(const RtProgram *program) { return mesh_group_ranks(program, RT_WORLD); }
 
 int mesh_place(const RtProgram *program, RtGroup group, int rank) {
-    int place = 0;
+    group = of_stages(program, group);
+    if (!mesh_in_group(program, group, rank))
+        return 0;
+    int place = group & RT_ENDS && coordinate(program, RT_AXIS_PIPELINE, rank) > 0;
     for (int axis = 0; axis < RT_AXES; axis++)
         if (has(group, axis))
             place = place * mesh_size(program, (RtAxis)axis) + coordinate(program, axis, rank);
@@ -53,6 +71,10 @@ int mesh_place(const RtProgram *program, RtGroup group, int rank) {
 
 int mesh_first(const RtProgram *program, RtGroup group, int rank) {
     int first = rank;
+    if (!mesh_in_group(program, group, rank))
+        return rank;
+    if (group & RT_ENDS)
+        group |= RT_PIPELINE;
     for (int axis = 0; axis < RT_AXES; axis++)
         if (has(group, axis))
             first -= coordinate(program, axis, rank) * stride(program, axis);

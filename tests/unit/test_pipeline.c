@@ -10,6 +10,7 @@
 #include "base/fileio.h"
 #include "model/model.h"
 #include "pass/pass.h"
+#include "pass/train_state.h"
 #include "plan/plan.h"
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +259,58 @@ static void test_two_forwards(void **state) {
     assert_int_equal(params, whole->param_count + 1);
 }
 
+static const Op *sum_of_ends(const Program *p) {
+    const Op *found = NULL;
+    for (int i = 0; i < p->entry[ENTRY_UPDATE].op_count; i++) {
+        const Op *op = p->entry[ENTRY_UPDATE].ops[i];
+        if (op->kind != OP_all_reduce || op->attr.group != GROUP_ENDS)
+            continue;
+        assert_null(found);
+        found = op;
+    }
+    return found;
+}
+
+/* Embedding and head, one weight that trains: the first stage and the last sum up its gradient alone, and each
+ * counts half of its square; all stages know of their group. */
+static void test_shared_ends(void **state) {
+    (void)state;
+    const char *const sets[] = {"model.tie_word_embeddings=true",
+                                "parallelism.pipeline_parallel_degree=3"};
+    for (int s = 0; s < 3; s++) {
+        Program *p = stage_of(s, 3, sets, 2);
+        const Op *sum = sum_of_ends(p), *half = graph_find(&p->entry[ENTRY_UPDATE], OP_scale);
+        const Value *weight = program_weight(p, "model.embed_tokens.weight");
+        const Param *tied = weight ? program_param(p, weight) : NULL;
+        assert_true(p->stage.shares_ends);
+        assert_true(!tied == (s == 1) && !sum == (s == 1) && !half == (s == 1));
+        if (!sum)
+            continue;
+        assert_true(sum->in[0]->storage == tied->gradient->storage);
+        assert_int_equal(sum->in[0]->offset, tied->gradient->offset);
+        assert_true(value_elements(sum->in[0]) >= value_elements(tied->weight) &&
+                    value_elements(sum->in[0]) < value_elements(tied->weight) + TRAIN_COLS);
+        assert_true(half->attr.alpha == 0.5);
+    }
+    assert_false(stage_of(0, 3, (const char *const[]){sets[1]}, 1)->stage.shares_ends);
+}
+
+/* Of two stages the ends are all; else they are as far apart as their numbers. */
+static void test_ends(void **state) {
+    (void)state;
+    Mesh mesh = {{[AXIS_PIPELINE] = 4, [AXIS_REPLICATE] = 3, [AXIS_SHARD] = 1, [AXIS_TENSOR] = 2}};
+    assert_int_equal(mesh_ranks(&mesh, GROUP_ENDS), 2);
+    assert_int_equal(mesh_ranks(&mesh, GROUP_ENDS | GROUP_TENSOR), 4);
+    assert_int_equal(mesh_stride(&mesh, GROUP_ENDS), 18);
+    assert_int_equal(mesh_group(&mesh, GROUP_ENDS), GROUP_ENDS);
+    mesh.size[AXIS_PIPELINE] = 2;
+    assert_int_equal(mesh_group(&mesh, GROUP_ENDS), GROUP_PIPELINE);
+    assert_int_equal(mesh_stride(&mesh, GROUP_ENDS), 6);
+    mesh.size[AXIS_PIPELINE] = 1;
+    assert_int_equal(mesh_group(&mesh, GROUP_ENDS), 0);
+    assert_int_equal(mesh_ranks(&mesh, GROUP_ENDS), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_order, teardown),
@@ -269,6 +322,8 @@ int main(void) {
         cmocka_unit_test_teardown(test_balance, teardown),
         cmocka_unit_test_teardown(test_named, teardown),
         cmocka_unit_test_teardown(test_two_forwards, teardown),
+        cmocka_unit_test_teardown(test_shared_ends, teardown),
+        cmocka_unit_test_teardown(test_ends, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
