@@ -15,7 +15,9 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
                  " * memory and its arithmetic. Parameters are called after what its first launch "
                  "passes; NAME_v is\n"
                  " * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of "
-                 "one element. */\n"
+                 "one element. Of\n"
+                 " * kernels that would be called alike all but the first say what differs; _v2: a "
+                 "constant. */\n"
                  "#include \"runtime/kernel.cuh\"\n");
 }
 

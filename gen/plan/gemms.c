@@ -10,11 +10,22 @@ static bool same_gemm(const Gemm *a, const Gemm *b) {
            a->compute == b->compute && a->alpha == b->alpha && a->beta == b->beta;
 }
 
-static bool gemm_name_taken(const Plan *plan, const char *name) {
+static const Gemm *gemm_called(const Plan *plan, const char *name) {
     for (int i = 0; i < plan->gemm_count; i++)
         if (!strcmp(plan->gemms[i].name, name))
-            return true;
-    return false;
+            return &plan->gemms[i];
+    return NULL;
+}
+
+/* What a name says more where an earlier product of the same shapes has it. */
+static const char *difference(Arena *arena, const Gemm *g, const Gemm *other) {
+    if (g->c != other->c)
+        return arena_printf(arena, "_to_%s", dtype_name(g->c));
+    if (g->a != other->a)
+        return arena_printf(arena, "_of_%s", dtype_name(g->a));
+    if (g->alpha != other->alpha && (g->alpha == 1 || other->alpha == 1))
+        return g->alpha == 1 ? "_unscaled" : "_scaled";
+    return NULL;
 }
 
 /* "_a304": rows of the operand lie further apart than they are long. */
@@ -35,8 +46,15 @@ static const char *gemm_name(const Plan *plan, const Gemm *g) {
     base = with_stride(arena, base, 'c', g->ldc, g->n);
     if (g->beta != 0)
         base = arena_printf(arena, "%s_add", base);
+    const Gemm *other;
+    while ((other = gemm_called(plan, base))) {
+        const char *more = difference(arena, g, other);
+        if (!more)
+            break;
+        base = arena_printf(arena, "%s%s", base, more);
+    }
     const char *name = base;
-    for (int n = 2; gemm_name_taken(plan, name); n++)
+    for (int n = 2; gemm_called(plan, name); n++)
         name = arena_printf(arena, "%s_v%d", base, n);
     return name;
 }

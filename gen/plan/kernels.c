@@ -153,20 +153,76 @@ static const char *name_with_strides(Arena *arena, const Kernel *k) {
     return name;
 }
 
-static bool name_taken(const Plan *plan, const char *name) {
+static int results_of(const Kernel *k) {
+    int count = 0;
+    for (int i = 0; i < k->param_count; i++)
+        count += k->param[i].written;
+    return count;
+}
+
+/* "_from_96x64", "_to_f32": the first operand or result in which the kernel is unlike the other one. */
+static const char *unlike_param(Arena *arena, const Kernel *k, const Kernel *other) {
+    for (int i = 0; i < k->param_count && i < other->param_count; i++) {
+        const Value *v = k->param[i].value, *w = other->param[i].value;
+        const char *way = k->param[i].written ? "to" : "from";
+        if (v->dtype != w->dtype)
+            return arena_printf(arena, "_%s_%s", way, dtype_name(v->dtype));
+        if (value_rows(v) != value_rows(w) || value_cols(v) != value_cols(w))
+            return arena_printf(arena, "_%s_%lldx%lld", way, (long long)value_rows(v),
+                                (long long)value_cols(v));
+        if (v->row_stride != w->row_stride)
+            return arena_printf(arena, "_%s_rows_of_%lld", way, (long long)v->row_stride);
+    }
+    return NULL;
+}
+
+static const char *last_op(const char *list) {
+    const char *comma = strrchr(list, ',');
+    return comma ? comma + 2 : list;
+}
+
+/* What a name says more where an earlier kernel has it; NULL: nothing that shows in its operands. */
+static const char *difference(Arena *arena, const Kernel *k, const Kernel *other) {
+    int results = results_of(k);
+    const char *last = last_op(k->ops);
+    if (!text_mentions(other->ops, last))
+        return arena_printf(arena, "_and_%s", last);
+    if (results != results_of(other))
+        return arena_printf(arena, "_%d_result%s", results, results == 1 ? "" : "s");
+    if (k->param_count != other->param_count)
+        return arena_printf(arena, "_%d_operands", k->param_count - results);
+    return unlike_param(arena, k, other);
+}
+
+static const Kernel *kernel_called(const Plan *plan, const char *name) {
     for (int i = 0; i < plan->kernel_count; i++)
         if (!strcmp(plan->kernels[i].name, name))
-            return true;
-    return false;
+            return &plan->kernels[i];
+    return NULL;
+}
+
+/* The plain name for the first kernel that would have it; the others' say what differs, and
+ * end in _v2 where that is a constant. */
+static const char *unique_name(const Plan *plan, const Kernel *k, const char *name) {
+    Arena *arena = plan->program->arena;
+    const Kernel *other;
+    while ((other = kernel_called(plan, name))) {
+        const char *more = difference(arena, k, other);
+        if (!more)
+            break;
+        name = arena_printf(arena, "%s%s", name, more);
+    }
+    const char *base = name;
+    for (int n = 2; kernel_called(plan, name); n++)
+        name = arena_printf(arena, "%s_v%d", base, n);
+    return name;
 }
 
 int plan_kernel(Plan *plan, Kernel kernel) {
     for (int i = 0; i < plan->kernel_count; i++)
         if (!strcmp(plan->kernels[i].signature, kernel.signature))
             return i;
-    const char *base = kernel.name = name_with_strides(plan->program->arena, &kernel);
-    for (int n = 2; name_taken(plan, kernel.name); n++)
-        kernel.name = arena_printf(plan->program->arena, "%s_v%d", base, n);
+    kernel.name = unique_name(plan, &kernel, name_with_strides(plan->program->arena, &kernel));
     plan->kernels = arena_grow(plan->program->arena, plan->kernels, plan->kernel_count,
                                &plan->kernel_capacity, sizeof kernel);
     plan->kernels[plan->kernel_count] = kernel;

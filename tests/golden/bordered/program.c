@@ -47,13 +47,13 @@ enum {
     K_sum_clip_factor_1024,
     K_adamw_x1024,
     K_advance_step,
-    K_add_rms_norm_32x32_of_48_v2,
-    K_add_rms_norm_32x32_of_56_v2,
-    K_add_rms_norm_32x32_v2,
+    K_add_rms_norm_32x32_of_48_2_results,
+    K_add_rms_norm_32x32_of_56_2_results,
+    K_add_rms_norm_32x32_1_result,
     K_cross_entropy_32x64,
     K_add_32x32,
     K_add_16x32,
-    K_add_32x32_v2,
+    K_add_32x32_from_rows_of_40,
     K_add_48x32,
     K_add_32x48,
 };
@@ -96,13 +96,13 @@ static const RtKernel kernels[] = {
     KERNEL(sum_clip_factor_1024, 128, 0),
     KERNEL(adamw_x1024, 256, 0),
     KERNEL(advance_step, 1, 0),
-    KERNEL(add_rms_norm_32x32_of_48_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_of_56_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_v2, 256, 0),
+    KERNEL(add_rms_norm_32x32_of_48_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_of_56_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_1_result, 256, 0),
     KERNEL(cross_entropy_32x64, 256, 0),
     KERNEL(add_32x32, 256, 0),
     KERNEL(add_16x32, 128, 0),
-    KERNEL(add_32x32_v2, 256, 0),
+    KERNEL(add_32x32_from_rows_of_40, 256, 0),
     KERNEL(add_48x32, 256, 0),
     KERNEL(add_32x48, 256, 0),
 };
@@ -1637,8 +1637,8 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_v2, RT_GRID(4, 1, 1), &layers_0_mlp_residual, &o_proj,
-        &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_2_results, RT_GRID(4, 1, 1), &layers_0_mlp_residual,
+        &o_proj, &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_up_proj.u */
     RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
@@ -1688,8 +1688,8 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL);
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_56_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
-        &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_56_2_results, RT_GRID(4, 1, 1), &attn_residual,
+        &down_proj_y, &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }
 
 /* 7 launches, 418 kFLOP, 44.1 KiB. */
@@ -1765,7 +1765,7 @@ static void layers_2_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.2.mlp.gate_up_proj.u */
@@ -1812,7 +1812,7 @@ static void layers_2_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     /* model.layers.2.mlp_residual */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &norm_weight, &norm);
 }
 
@@ -1931,7 +1931,8 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i));
     RtPtr o_proj_merged = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED);
-    RT_LAUNCH(rt, K_add_32x32_v2, RT_GRID(1, 1, 1), &o_proj_weight, &o_proj_delta, &o_proj_merged);
+    RT_LAUNCH(rt, K_add_32x32_from_rows_of_40, RT_GRID(1, 1, 1), &o_proj_weight, &o_proj_delta,
+        &o_proj_merged);
 
     /* model.layers.*.self_attn.o_proj.export */
     rt_export(rt, o_proj_weight, "weight", o_proj_merged, RT_BF16, 32, 32);

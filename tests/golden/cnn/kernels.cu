@@ -3,7 +3,8 @@
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
  * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
+ * kernels that would be called alike all but the first say what differs; _v2: a constant. */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* of a thread */

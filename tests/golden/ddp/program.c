@@ -42,9 +42,9 @@ enum {
     K_sum_clip_factor_1024,
     K_adamw_x1024,
     K_advance_step,
-    K_add_rms_norm_32x32_v2,
-    K_add_rms_norm_32x32_of_40_v2,
-    K_add_rms_norm_32x32_v3,
+    K_add_rms_norm_32x32_2_results,
+    K_add_rms_norm_32x32_of_40_2_results,
+    K_add_rms_norm_32x32_1_result,
     K_cross_entropy_32x64,
 };
 
@@ -79,9 +79,9 @@ static const RtKernel kernels[] = {
     KERNEL(sum_clip_factor_1024, 256, 0),
     KERNEL(adamw_x1024, 256, 0),
     KERNEL(advance_step, 1, 0),
-    KERNEL(add_rms_norm_32x32_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_of_40_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_v3, 256, 0),
+    KERNEL(add_rms_norm_32x32_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_of_40_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_1_result, 256, 0),
     KERNEL(cross_entropy_32x64, 256, 0),
 };
 
@@ -1144,7 +1144,7 @@ static void layers_0_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.0.mlp.gate_proj */
@@ -1182,8 +1182,8 @@ static void layers_0_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_40_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
-        &input_layernorm_weight, &mlp_residual, &input_layernorm);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_40_2_results, RT_GRID(4, 1, 1), &attn_residual,
+        &down_proj_y, &input_layernorm_weight, &mlp_residual, &input_layernorm);
 }
 
 /* 8 launches, 270 kFLOP, 74.6 KiB. */
@@ -1249,7 +1249,7 @@ static void layers_1_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.1.mlp.gate_proj */
@@ -1284,7 +1284,7 @@ static void layers_1_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     /* model.layers.1.mlp_residual */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &norm_weight, &norm);
 }
 

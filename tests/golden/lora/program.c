@@ -34,8 +34,8 @@ enum {
     K_sum_clip_factor_1024,
     K_adamw_x1024,
     K_advance_step,
-    K_add_rms_norm_32x32_v2,
-    K_add_rms_norm_32x32_v3,
+    K_add_rms_norm_32x32_2_results,
+    K_add_rms_norm_32x32_1_result,
     K_cross_entropy_32x64,
     K_add_32x32,
     K_add_32x48,
@@ -66,8 +66,8 @@ static const RtKernel kernels[] = {
     KERNEL(sum_clip_factor_1024, 256, 0),
     KERNEL(adamw_x1024, 256, 0),
     KERNEL(advance_step, 1, 0),
-    KERNEL(add_rms_norm_32x32_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_v3, 256, 0),
+    KERNEL(add_rms_norm_32x32_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_1_result, 256, 0),
     KERNEL(cross_entropy_32x64, 256, 0),
     KERNEL(add_32x32, 256, 0),
     KERNEL(add_32x48, 256, 0),
@@ -99,7 +99,7 @@ enum {
     G_gemm_32x32x4_nn_add,
     G_gemm_32x32x32_nn_add,
     G_gemm_32x32x4_nn,
-    G_gemm_32x48x4_nn_v2,
+    G_gemm_32x48x4_nn_scaled,
 };
 
 static const RtGemm gemms[] = {
@@ -242,7 +242,7 @@ static const RtGemm gemms[] = {
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
     /* 7424 bytes, 12288 FLOPs a launch */
-    [G_gemm_32x48x4_nn_v2] = {.name = "gemm_32x48x4_nn_v2",
+    [G_gemm_32x48x4_nn_scaled] = {.name = "gemm_32x48x4_nn_scaled",
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
@@ -901,8 +901,8 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &layers_0_mlp_residual, &o_proj,
-        &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &layers_0_mlp_residual,
+        &o_proj, &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i)); /* f32 [48, 32] */
@@ -941,7 +941,7 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL);
     RtPtr input_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }
 
@@ -1011,7 +1011,7 @@ static void layers_2_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.2.mlp.gate_proj */
@@ -1047,7 +1047,7 @@ static void layers_2_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     /* model.layers.2.mlp_residual */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &norm_weight, &norm);
 }
 
@@ -1116,7 +1116,7 @@ static void layers_merge(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(i));
     RtPtr down_proj_delta = /* f32 [32, 48] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA);
-    rt_gemm(rt, G_gemm_32x48x4_nn_v2, down_proj_lora_B_weight, down_proj_lora_A_weight,
+    rt_gemm(rt, G_gemm_32x48x4_nn_scaled, down_proj_lora_B_weight, down_proj_lora_A_weight,
         down_proj_delta);
 
     /* model.layers.*.mlp.down_proj.merged */

@@ -3,7 +3,8 @@
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
  * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
+ * kernels that would be called alike all but the first say what differs; _v2: a constant. */
 #include "runtime/kernel.cuh"
 
 /* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
@@ -1223,7 +1224,7 @@ extern "C" __global__ void __launch_bounds__(1) advance_step(
 
 /* embedding, rms_norm over [32, 32]
  * from model.vocab_size; 12288 bytes, 7168 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_v2(
+extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_2_results(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ weight_2, __nv_bfloat16 *__restrict__ embed_tokens,
     __nv_bfloat16 *__restrict__ input_layernorm) {
@@ -1245,7 +1246,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_v2(
 
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 10240 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
@@ -1273,7 +1274,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
 
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 8192 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;

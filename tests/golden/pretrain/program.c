@@ -37,9 +37,9 @@ enum {
     K_sum_clip_factor_1024,
     K_adamw_x1024,
     K_advance_step,
-    K_embedding_rms_norm_32x32_v2,
-    K_add_rms_norm_32x32_v2,
-    K_add_rms_norm_32x32_v3,
+    K_embedding_rms_norm_32x32_2_results,
+    K_add_rms_norm_32x32_2_results,
+    K_add_rms_norm_32x32_1_result,
     K_cross_entropy_32x64,
 };
 
@@ -71,9 +71,9 @@ static const RtKernel kernels[] = {
     KERNEL(sum_clip_factor_1024, 128, 0),
     KERNEL(adamw_x1024, 256, 0),
     KERNEL(advance_step, 1, 0),
-    KERNEL(embedding_rms_norm_32x32_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_v3, 256, 0),
+    KERNEL(embedding_rms_norm_32x32_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_1_result, 256, 0),
     KERNEL(cross_entropy_32x64, 256, 0),
 };
 
@@ -652,7 +652,7 @@ static void embed_tokens_evaluate(Rt *rt) {
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr input_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RT_LAUNCH(rt, K_embedding_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &input_ids,
+    RT_LAUNCH(rt, K_embedding_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &input_ids,
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
@@ -702,7 +702,7 @@ static void layers_0_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.0.mlp.gate_proj */
@@ -730,7 +730,7 @@ static void layers_0_evaluate(Rt *rt) {
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr layers_1_input_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &input_layernorm_weight, &mlp_residual, &layers_1_input_layernorm);
 }
 
@@ -780,7 +780,7 @@ static void layers_1_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.1.mlp.gate_proj */
@@ -805,7 +805,7 @@ static void layers_1_evaluate(Rt *rt) {
     /* model.layers.1.mlp_residual */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &norm_weight, &norm);
 }
 

@@ -3,7 +3,8 @@
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
  * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
+ * kernels that would be called alike all but the first say what differs; _v2: a constant. */
 #include "runtime/kernel.cuh"
 
 /* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
@@ -477,7 +478,7 @@ extern "C" __global__ void __launch_bounds__(32) mean_16(
 
 /* block_absmax over [1, 256]
  * from quantization.quant_type; 1156 bytes, 1024 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) block_absmax_256_v2(
+extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
@@ -614,7 +615,7 @@ extern "C" __global__ void __launch_bounds__(32) mean_24(
 
 /* block_absmax over [1, 256]
  * from quantization.quant_type; 1156 bytes, 1024 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) block_absmax_256_v3(
+extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
@@ -1216,7 +1217,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
 
 /* decode_4bit over [24, 64]
  * from quantization.quant_type; 12480 bytes, 1920 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_v2(
+extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_to_32x48(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
@@ -1821,7 +1822,7 @@ extern "C" __global__ void __launch_bounds__(1) advance_step(
 
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 10240 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
@@ -1849,7 +1850,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
 
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 10240 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_v2(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_results(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     __nv_bfloat16 *__restrict__ input_layernorm) {
@@ -1875,7 +1876,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_v2(
 
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 8192 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;

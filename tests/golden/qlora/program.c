@@ -20,12 +20,12 @@ enum {
     K_block_absmax_16x64,
     K_quantize_4bit_512,
     K_mean_16,
-    K_block_absmax_256_v2,
+    K_block_absmax_256_from_16x1,
     K_quantize_absmax_16,
     K_block_absmax_24x64,
     K_quantize_4bit_768,
     K_mean_24,
-    K_block_absmax_256_v3,
+    K_block_absmax_256_from_24x1,
     K_quantize_absmax_24,
     K_rope_table_16x8,
     K_cast_4x32,
@@ -49,7 +49,7 @@ enum {
     K_sum_32,
     K_add,
     K_rms_norm_grad_32x32_of_40,
-    K_decode_4bit_24x64_v2,
+    K_decode_4bit_24x64_to_32x48,
     K_cast_8x48,
     K_swiglu_grad_32x48,
     K_rms_norm_grad_add_32x32,
@@ -65,9 +65,9 @@ enum {
     K_sum_clip_factor_1024,
     K_adamw_x1024,
     K_advance_step,
-    K_add_rms_norm_32x32_v2,
-    K_add_rms_norm_32x32_of_40_v2,
-    K_add_rms_norm_32x32_v3,
+    K_add_rms_norm_32x32_2_results,
+    K_add_rms_norm_32x32_of_40_2_results,
+    K_add_rms_norm_32x32_1_result,
     K_cross_entropy_32x64,
     K_add_32x32,
     K_cast_16x32,
@@ -87,12 +87,12 @@ static const RtKernel kernels[] = {
     KERNEL(block_absmax_16x64, 256, 0),
     KERNEL(quantize_4bit_512, 64, 0),
     KERNEL(mean_16, 32, 0),
-    KERNEL(block_absmax_256_v2, 32, 0),
+    KERNEL(block_absmax_256_from_16x1, 32, 0),
     KERNEL(quantize_absmax_16, 32, 0),
     KERNEL(block_absmax_24x64, 256, 0),
     KERNEL(quantize_4bit_768, 96, 0),
     KERNEL(mean_24, 32, 0),
-    KERNEL(block_absmax_256_v3, 32, 0),
+    KERNEL(block_absmax_256_from_24x1, 32, 0),
     KERNEL(quantize_absmax_24, 32, 0),
     KERNEL(rope_table_16x8, 32, 0),
     KERNEL(cast_4x32, 32, 0),
@@ -116,7 +116,7 @@ static const RtKernel kernels[] = {
     KERNEL(sum_32, 32, 0),
     KERNEL(add, 1, 0),
     KERNEL(rms_norm_grad_32x32_of_40, 256, 0),
-    KERNEL(decode_4bit_24x64_v2, 192, 0),
+    KERNEL(decode_4bit_24x64_to_32x48, 192, 0),
     KERNEL(cast_8x48, 64, 0),
     KERNEL(swiglu_grad_32x48, 192, 0),
     KERNEL(rms_norm_grad_add_32x32, 256, 0),
@@ -132,9 +132,9 @@ static const RtKernel kernels[] = {
     KERNEL(sum_clip_factor_1024, 128, 0),
     KERNEL(adamw_x1024, 256, 0),
     KERNEL(advance_step, 1, 0),
-    KERNEL(add_rms_norm_32x32_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_of_40_v2, 256, 0),
-    KERNEL(add_rms_norm_32x32_v3, 256, 0),
+    KERNEL(add_rms_norm_32x32_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_of_40_2_results, 256, 0),
+    KERNEL(add_rms_norm_32x32_1_result, 256, 0),
     KERNEL(cross_entropy_32x64, 256, 0),
     KERNEL(add_32x32, 256, 0),
     KERNEL(cast_16x32, 64, 0),
@@ -440,7 +440,8 @@ static void layers_0_to_2_self_attn_o_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj.weight.absmax2 */
     RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
-    RT_LAUNCH(rt, K_block_absmax_256_v2, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2);
+    RT_LAUNCH(rt, K_block_absmax_256_from_16x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
+        &absmax2);
 
     /* model.layers.*.self_attn.o_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
@@ -478,7 +479,8 @@ static void layers_0_to_2_mlp_gate_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.gate_proj.weight.absmax2 */
     RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
-    RT_LAUNCH(rt, K_block_absmax_256_v3, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2);
+    RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
+        &absmax2);
 
     /* model.layers.*.mlp.gate_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
@@ -515,7 +517,8 @@ static void layers_0_to_2_mlp_up_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.up_proj.weight.absmax2 */
     RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
-    RT_LAUNCH(rt, K_block_absmax_256_v3, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2);
+    RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
+        &absmax2);
 
     /* model.layers.*.mlp.up_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
@@ -553,7 +556,8 @@ static void layers_0_to_2_self_attn_q_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.q_proj.weight.absmax2 */
     RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
-    RT_LAUNCH(rt, K_block_absmax_256_v2, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2);
+    RT_LAUNCH(rt, K_block_absmax_256_from_16x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
+        &absmax2);
 
     /* model.layers.*.self_attn.q_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
@@ -591,7 +595,8 @@ static void layers_0_to_2_mlp_down_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj.weight.absmax2 */
     RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
-    RT_LAUNCH(rt, K_block_absmax_256_v3, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2);
+    RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
+        &absmax2);
 
     /* model.layers.*.mlp.down_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
@@ -1242,7 +1247,7 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr down_proj_weight_decoded = /* bf16 [32, 48] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED__2);
-    RT_LAUNCH(rt, K_decode_4bit_24x64_v2, RT_GRID(1, 1, 1), &down_proj_weight_codes,
+    RT_LAUNCH(rt, K_decode_4bit_24x64_to_32x48, RT_GRID(1, 1, 1), &down_proj_weight_codes,
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &down_proj_weight_decoded);
 
@@ -1549,8 +1554,8 @@ static void layers_0_mlp_down_proj_backward(Rt *rt) {
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr decoded = /* bf16 [32, 48] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED__2);
-    RT_LAUNCH(rt, K_decode_4bit_24x64_v2, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
-        &absmax_offset, &nf4_map, &decoded);
+    RT_LAUNCH(rt, K_decode_4bit_24x64_to_32x48, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2,
+        &absmax_map, &absmax_offset, &nf4_map, &decoded);
 }
 
 /* 6 launches, 239 kFLOP, 43.4 KiB. */
@@ -1984,7 +1989,7 @@ static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj.weight.decoded */
@@ -2078,8 +2083,8 @@ static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_40_v2, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
-        &input_layernorm_weight, &mlp_residual, &input_layernorm);
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_40_2_results, RT_GRID(4, 1, 1), &attn_residual,
+        &down_proj_y, &input_layernorm_weight, &mlp_residual, &input_layernorm);
 }
 
 /* 6 launches, 133 kFLOP, 20.9 KiB. */
@@ -2220,7 +2225,7 @@ static void layers_2_attn_residual_to_mlp_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.2.mlp.gate_proj.weight.decoded */
@@ -2310,7 +2315,7 @@ static void layers_2_mlp_to_mlp_residual_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* bf16 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &norm_weight, &norm);
 }
 
@@ -2534,8 +2539,8 @@ static void layers_mlp_down_proj_merge(Rt *rt, size_t i) {
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr decoded = /* bf16 [32, 48] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_24x64_v2, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
-        &absmax_offset, &nf4_map, &decoded);
+    RT_LAUNCH(rt, K_decode_4bit_24x64_to_32x48, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2,
+        &absmax_map, &absmax_offset, &nf4_map, &decoded);
 
     /* model.layers.*.mlp.down_proj.merged */
     RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED); /* bf16 [32, 48] */

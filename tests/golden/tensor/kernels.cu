@@ -3,7 +3,8 @@
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
  * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. */
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
+ * kernels that would be called alike all but the first say what differs; _v2: a constant. */
 #include "runtime/kernel.cuh"
 
 /* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
@@ -947,7 +948,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
 
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 20480 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v2(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm) {
@@ -986,7 +987,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x24_of_32(
 
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 16384 bytes, 9216 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_v3(
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;

@@ -44,9 +44,9 @@ enum {
     K_adamw_x1024,
     K_advance_step,
     K_rms_norm_32x32_of_48,
-    K_add_rms_norm_32x32_v2,
+    K_add_rms_norm_32x32_2_results,
     K_swiglu_32x24_of_32,
-    K_add_rms_norm_32x32_v3,
+    K_add_rms_norm_32x32_1_result,
     K_cross_entropy_join_32,
 };
 
@@ -83,9 +83,9 @@ static const RtKernel kernels[] = {
     KERNEL(adamw_x1024, 256, 0),
     KERNEL(advance_step, 1, 0),
     KERNEL(rms_norm_32x32_of_48, 256, 0),
-    KERNEL(add_rms_norm_32x32_v2, 256, 0),
+    KERNEL(add_rms_norm_32x32_2_results, 256, 0),
     KERNEL(swiglu_32x24_of_32, 192, 0),
-    KERNEL(add_rms_norm_32x32_v3, 256, 0),
+    KERNEL(add_rms_norm_32x32_1_result, 256, 0),
     KERNEL(cross_entropy_join_32, 32, 0),
 };
 
@@ -910,7 +910,7 @@ static void layers_0_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v2, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &embed_tokens, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.0.mlp.gate_proj */
@@ -948,7 +948,7 @@ static void layers_0_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     /* model.layers.0.mlp_residual */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_v3, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &norm_weight, &norm);
 }
 
