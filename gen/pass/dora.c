@@ -184,8 +184,9 @@ static void add_norms(const Dora *d, const LowRank *path, Value *squares, Value 
 }
 
 /* Once for all steps; and m, where nothing has given it values. */
-static void add_first(const Dora *d, const LowRank *path, const Op *scaling, Value *squares) {
-    Value *m = program_param(d->program, scaling->in[1])->master, *norm = scaling->in[2];
+static void add_first(const Dora *d, const LowRank *path, Value *squares) {
+    Value *m = program_param(d->program, path->scaling->in[1])->master;
+    Value *norm = path->scaling->in[2];
     into(d, OP_row_squares, &path->base->in[1], 1, squares, (Attr){0});
     add_norms(d, path, squares, norm);
     into(d, OP_where_finite, (Value *[]){m, norm}, 2, value_alias(d->program, m, m->name),
@@ -201,15 +202,14 @@ bool pass_dora_norms(Program *p, const Spec *spec) {
         return false;
     GraphUses uses = uses_find(p->arena, p, train);
     for (int i = 0; i < train->op_count; i++) {
-        const Op *op = train->ops[i];
-        Op *up = op->kind == OP_scale_columns ? use_maker(&uses, op->in[0]) : NULL;
         LowRank path;
-        if (!up || !low_rank_match(&uses, up, &path))
-            continue; /* backward's */
+        if (!low_rank_match(&uses, train->ops[i], &path))
+            continue;
+        Value *norm = path.scaling->in[2];
         Value *squares = value_2d(p, part_name_of(&load, path.base, "weight_squares"), ROLE_BUFFER,
-                                  p->real, value_cols(op->in[2]), 1, pos);
-        add_first(&load, &path, op, squares);
-        add_norms(&update, &path, squares, op->in[2]);
+                                  p->real, value_cols(norm), 1, pos);
+        add_first(&load, &path, squares);
+        add_norms(&update, &path, squares, norm);
     }
     return true;
 }

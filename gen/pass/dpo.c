@@ -9,6 +9,7 @@
  * before training, and a batch brings what that made: then there need be no adapter, for the weights
  * are still those that training begins with. A sequence's log-probability is a sum over rows of the
  * loss, whose gradient is then one number a sequence. */
+#include "pass/low_rank.h"
 #include "pass/pass.h"
 
 static const struct {
@@ -47,17 +48,12 @@ static bool reads_adapter(const Op *op) {
     return false;
 }
 
-/* What stands for the result of an op that reads the adapter where there is none: of what adds a
- * low-rank path, the sum so far; of what scales that, what it scales. */
-static Value *const *unadapted(const Op *op) {
-    return &op->in[op->attr.accumulate ? op->in_count - 1 : 0];
-}
-
 /* The operands that count without the adapter. */
 static Value *const *own_operands(const Op *op, int *count) {
-    bool adapted = reads_adapter(op), changes = op->attr.accumulate || op->kind == OP_scale_columns;
-    *count = !adapted ? op->in_count : changes ? 1 : 0;
-    return adapted && changes ? unadapted(op) : op->in;
+    Value *const *without = without_adapter(op);
+    bool adapted = reads_adapter(op);
+    *count = !adapted ? op->in_count : without != NULL;
+    return adapted && without ? without : op->in;
 }
 
 /* By value id: what the loss depends on without the adapter. */
@@ -93,7 +89,7 @@ static Value *add_reference(const Dpo *d, Op *const *ops, int count) {
         if (!needed[op->out[0]->id])
             continue;
         if (reads_adapter(op))
-            now[op->out[0]->id] = now[(*unadapted(op))->id];
+            now[op->out[0]->id] = now[(*without_adapter(op))->id];
         else
             copy_op(d, op, now);
     }

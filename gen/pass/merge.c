@@ -47,15 +47,7 @@ static void export(Program *p, const char *name, Value *what, Value *weight, Pos
                 (Value *[]){what, weight}, 2, NULL, 0, (Attr){.part = PART_WEIGHT}, pos);
 }
 
-/* The trained magnitudes of a path's columns; NULL: it has none. */
-static Value *magnitudes(Program *p, const GraphUses *uses, const LowRank *path) {
-    int count;
-    Op *const *reader = use_readers(uses, path->up->out[0], &count);
-    bool scaled = count == 1 && reader[0]->kind == OP_scale_columns;
-    return scaled ? program_param(p, reader[0]->in[1])->master : NULL;
-}
-
-static void merge_path(Program *p, const GraphUses *uses, const LowRank *path) {
+static void merge_path(Program *p, const LowRank *path) {
     Graph *graph = &p->entry[ENTRY_MERGE];
     Value *w = path->base->in[1];
     Value *a = program_param(p, path->down->in[1])->master;
@@ -68,7 +60,8 @@ static void merge_path(Program *p, const GraphUses *uses, const LowRank *path) {
                           value_rows(w), value_cols(w), pos);
     op_add_into(p, graph, OP_matmul, delta->name, (Value *[]){b, a}, 2, &delta, 1,
                 (Attr){.alpha = path->up->attr.alpha}, pos);
-    Value *m = magnitudes(p, uses, path);
+    const Op *scaling = path->scaling; /* by magnitudes that are trained */
+    Value *m = scaling ? program_param(p, scaling->in[1])->master : NULL;
     Value *in[] = {w, delta, m ? value_reshaped(p, m, value_rows(w), 1) : NULL};
     op_add_into(p, graph, m ? OP_rows_of_norm : OP_add, sum->name, in, m ? 3 : 2, &sum, 1,
                 (Attr){0}, pos);
@@ -113,7 +106,7 @@ bool pass_merge(Program *p, const Spec *spec) {
     for (int i = 0; i < graph->op_count && !p->unmerged; i++) {
         Op *op = graph->ops[i];
         if (low_rank_match(&uses, op, &path))
-            merge_path(p, &uses, &path);
+            merge_path(p, &path);
         else if (op->kind == OP_linear && is_of_few_bits(p, spec, op->in[1]) &&
                  !is_exported(p, &uses, op->in[1]))
             export_base(p, op);
