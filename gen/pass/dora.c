@@ -7,7 +7,7 @@
  * ahead of what reads it and no earlier, so that linears of one x stay neighbours.
  *
  * Norms change once a step, with A and B: load and update compute them (pass_dora_norms, behind the
- * update), of what forward reads, from
+ * update and what ranks have a piece of), of what forward reads, from
  *
  *     ||W + s B A||^2 = ||W||^2 + sum over k of (2 s W A^T + s^2 B A A^T) B
  *
@@ -16,6 +16,7 @@
  * most of W away. */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
+#include "pass/train_state.h"
 
 typedef struct {
     LowRank path;
@@ -167,10 +168,19 @@ static void into(const Dora *d, OpKind kind, Value *const *in, int count, Value 
     op_add_into(d->program, d->graph, kind, out->name, in, count, &out, 1, attr, d->pos);
 }
 
+/* B in `real`. Of masters a rank may have a piece; all weights are there. */
+static Value *real_b(const Dora *d, const LowRank *path) {
+    const Param *b = program_param(d->program, path->up->in[1]);
+    if (!b->pieces || b->weight->dtype == d->program->real)
+        return b->pieces ? b->weight : b->master;
+    Value *copy = scratch(d, path, "real_B", value_rows(b->weight), value_cols(b->weight));
+    into(d, OP_cast, (Value *[]){b->weight}, 1, copy, (Attr){0});
+    return copy;
+}
+
 static void add_norms(const Dora *d, const LowRank *path, Value *squares, Value *norm) {
     Program *p = d->program;
-    Value *w = path->base->in[1], *a = path->down->in[1];
-    Value *b = program_param(p, path->up->in[1])->master;
+    Value *w = path->base->in[1], *a = path->down->in[1], *b = real_b(d, path);
     double s = path->up->attr.alpha;
     int64_t rows = value_rows(w), rank = value_rows(a);
     Value *gram = scratch(d, path, "gram", rank, rank);
@@ -183,14 +193,37 @@ static void add_norms(const Dora *d, const LowRank *path, Value *squares, Value 
     into(d, OP_low_rank_norm, (Value *[]){squares, sum, b}, 3, column, (Attr){0});
 }
 
-/* Once for all steps; and m, where nothing has given it values. */
+/* m, where nothing has given it values. */
+static void set_magnitude(const Dora *d, Value *m, Value *norm) {
+    into(d, OP_where_finite, (Value *[]){m, norm}, 2, value_alias(d->program, m, m->name),
+         (Attr){0});
+}
+
+/* Once for all steps. */
 static void add_first(const Dora *d, const LowRank *path, Value *squares) {
-    Value *m = program_param(d->program, path->scaling->in[1])->master;
+    const Param *m = program_param(d->program, path->scaling->in[1]);
     Value *norm = path->scaling->in[2];
     into(d, OP_row_squares, &path->base->in[1], 1, squares, (Attr){0});
     add_norms(d, path, squares, norm);
-    into(d, OP_where_finite, (Value *[]){m, norm}, 2, value_alias(d->program, m, m->name),
-         (Attr){0});
+    if (!m->pieces)
+        set_magnitude(d, m->master, norm);
+}
+
+/* Of ranks that have pieces: in the whole section, of which each then takes its piece. */
+static void set_in_section(const Dora *d, const LowRank *paths, int count, const Section *section) {
+    Program *p = d->program;
+    Value *whole = NULL;
+    for (int i = 0; i < count; i++) {
+        const Op *scaling = paths[i].scaling;
+        const Param *m = program_param(p, scaling->in[1]);
+        if (!m->pieces || !section_has(p, section, m))
+            continue;
+        whole = whole ? whole : section_opened(p, d->graph, section, d->pos);
+        set_magnitude(d, value_at(p, whole, m->piece_first, 1, m->weight->dim, m->weight->name),
+                      scaling->in[2]);
+    }
+    if (whole)
+        section_closed(p, d->graph, section, whole, d->pos);
 }
 
 bool pass_dora_norms(Program *p, const Spec *spec) {
@@ -201,15 +234,20 @@ bool pass_dora_norms(Program *p, const Spec *spec) {
     if (!spec->adapter.use_dora)
         return false;
     GraphUses uses = uses_find(p->arena, p, train);
+    LowRank *paths = arena_array(p->arena, (size_t)train->op_count + 1, sizeof *paths);
+    int count = 0;
     for (int i = 0; i < train->op_count; i++) {
-        LowRank path;
-        if (!low_rank_match(&uses, train->ops[i], &path))
+        LowRank *path = &paths[count];
+        if (!low_rank_match(&uses, train->ops[i], path))
             continue;
-        Value *norm = path.scaling->in[2];
-        Value *squares = value_2d(p, part_name_of(&load, path.base, "weight_squares"), ROLE_BUFFER,
+        count++;
+        Value *norm = path->scaling->in[2];
+        Value *squares = value_2d(p, part_name_of(&load, path->base, "weight_squares"), ROLE_BUFFER,
                                   p->real, value_cols(norm), 1, pos);
-        add_first(&load, &path, squares);
-        add_norms(&update, &path, squares, norm);
+        add_first(&load, path, squares);
+        add_norms(&update, path, squares, norm);
     }
+    for (int i = 0; i < p->train.section_count; i++)
+        set_in_section(&load, paths, count, &p->train.sections[i]);
     return true;
 }

@@ -26,11 +26,11 @@ const Pass pass_list[] = {
     {"merge", pass_merge, STAGE_SEMANTIC},
     {"autodiff", pass_autodiff, STAGE_SEMANTIC},
     {"optimizer", pass_optimizer, STAGE_SEMANTIC},
-    {"dora_norms", pass_dora_norms, STAGE_SEMANTIC},
     {"loss_scale", pass_loss_scale, STAGE_SEMANTIC},
     {"ddp", pass_ddp, STAGE_SEMANTIC},
     {"shard", pass_shard, STAGE_SEMANTIC},
     {"shard_frozen", pass_shard_frozen, STAGE_SEMANTIC},
+    {"dora_norms", pass_dora_norms, STAGE_SEMANTIC},
     {"sync_batch_norm", pass_sync_batch_norm, STAGE_SEMANTIC},
     {"pipeline_sums", pass_pipeline_sums, STAGE_SEMANTIC},
     /* These rearrange what is there, forward and backward at once. */

@@ -198,6 +198,31 @@ static void keep_pieces(const Shard *s) {
     t->piece = value_elements(s->master);
 }
 
+bool section_has(const Program *p, const Section *section, const Param *param) {
+    return param->piece_at * p->mesh.size[AXIS_SHARD] == section->first;
+}
+
+Value *section_opened(Program *p, Graph *graph, const Section *section, Pos pos) {
+    Value *from = section->weight;
+    if (section->real)
+        return section->real;
+    if (!from)
+        return value_row_range(p, p->train.weight, section->first / TRAIN_COLS,
+                               section->elements / TRAIN_COLS, "trained");
+    Value *copy = value_2d(p, arena_printf(p->arena, "%s.opened", section->name), ROLE_ACTIVATION,
+                           from->dtype, value_rows(from), value_cols(from), pos);
+    return op_add_into(p, graph, OP_cast, copy->name, &from, 1, &copy, 1, (Attr){0}, pos)->out[0];
+}
+
+void section_closed(Program *p, Graph *graph, const Section *section, Value *whole, Pos pos) {
+    int64_t elements = p->mesh.size[AXIS_SHARD] * TRAIN_COLS;
+    Value *in[] = {value_alias(p, whole, whole->name), program_place(p, GROUP_SHARD)};
+    Value *piece = value_row_range(p, p->train.master, section->first / elements,
+                                   section->elements / elements, "master.piece");
+    op_add_into(p, graph, OP_own_rows, "master.piece", in, 2, &piece, 1,
+                (Attr){.group = GROUP_SHARD}, pos);
+}
+
 bool pass_shard(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     TrainState *t = &p->train;

@@ -4,14 +4,11 @@
 
 #define LAYOUTS "use data_parallel_replicate_degree, or pipeline_parallel_degree"
 
-/* A row's norm is of all its columns, and magnitudes are set where all of them lie. */
+/* A row's norm is of all its columns. */
 static void check_dora_layout(const Spec *spec) {
     if (spec->parallelism.tensor_parallel_degree > 1)
         user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree), LAYOUTS,
                    "adapter.use_dora does not go with tensor parallel cards yet");
-    if (spec->parallelism.data_parallel_shard_degree > 1)
-        user_error(spec_pos(spec, KEY_parallelism_data_parallel_shard_degree), LAYOUTS,
-                   "adapter.use_dora does not go with shards yet");
 }
 
 void check_dora(const Spec *spec) {

@@ -20,4 +20,31 @@ test_modules_bf16() {
     mixed by_stage accumulate 2 1 2e-2 precision.dtype=bf16 "${beside[@]}"
 }
 
-peft_tests='modules_sharded modules_parts modules_bf16'
+# fresh NAME CASE BOUND: what `mixed` has made, from the base alone. Magnitudes begin as norms, which a
+# rank that has a piece of them finds whole.
+fresh() {
+    local which
+    for which in one many; do
+        run "$1_$which" "$1_${which}_fresh" "--init $cases/$2/model" || return 1
+    done
+    near "$3" "$work/$1_one_fresh/loss.csv" "$work/$1_many_fresh/loss.csv" &&
+        same_export "$3" "$1_one_fresh" "$1_many_fresh"
+}
+test_magnitudes_sharded() {
+    local stage
+    for stage in 1 2 3; do
+        mixed grid_by_stage dora 4 1 1e-11 $fp64 adapter.lora_dropout=0.1 || return 1
+    done
+    fresh grid_by_stage_1_dora dora 1e-11 && fresh grid_by_stage_3_dora dora 1e-11
+}
+test_magnitudes_sharded_codes() {
+    local stage=3
+    mixed shards_of_stages qdora 2 2 1e-11 $fp64
+}
+test_magnitudes_bf16() {
+    local stage=2
+    mixed by_stage dora 2 1 2e-2 precision.dtype=bf16 && fresh by_stage_2_dora dora 2e-2
+}
+
+peft_tests='modules_sharded modules_parts modules_bf16 magnitudes_sharded magnitudes_sharded_codes
+magnitudes_bf16'
