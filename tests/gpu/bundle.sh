@@ -6,7 +6,7 @@
 #     bench                Llama 3.2 1B beside PyTorch and PEFT
 #     bench-images         image models beside PyTorch and torchvision
 #     bundle.tar.xz        what follows, which these unpack: most of it is the same from program to program
-#     programs/NAME        run, kernel_check, kernels.cu, kernels.cubin (sm_90a), kernels.sim
+#     programs/NAME        run, kernel_check, launch_times, kernels.cu, kernels.cubin (sm_90a), kernels.sim
 #     sim, tests/oracle    the simulated device; weights, data and PyTorch's numbers
 #     specs                of the image models that the peers train
 
@@ -54,7 +54,7 @@ program() {
 checked() {
     program "$@"
     $work/sim/simcc -I "$PWD" "$work/$1/kernels.cu" -o "$out/programs/$1/kernels.sim"
-    tests/gpu/link_kernel_check.sh "$work/$1" $work/libruntime.a "$out/programs/$1/kernel_check"
+    tests/gpu/link_tool.sh kernel_check "$work/$1" $work/libruntime.a "$out/programs/$1/kernel_check"
 }
 
 # With the loss scale at which the reference ran in fp16, and the case's data and numbers.
@@ -95,6 +95,7 @@ llama() {
         checkpoint.export=false "$@"
 }
 llama llama
+tests/gpu/link_tool.sh launch_times $work/llama $work/libruntime.a $out/programs/llama/launch_times
 llama profile profiling.enabled=true
 for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap; do
     llama llama.no_$switch compile.$switch=false

@@ -7,12 +7,14 @@ Prints `ok NAME`, `FAIL NAME` or `skip NAME: REASON` a test, then the counts. Af
 nothing new is begun. --keep is where the profile's files go.
 
 1. steps      loss, logits, gradients, new weights and ten losses beside PyTorch's recorded numbers
-2. kernels    each kernel beside the same kernel on the simulated device, in a second process
-3. memory     what a Llama 3.2 1B run takes of the GPU, beside its plan
+2. memory     what a Llama 3.2 1B run takes of the GPU, beside its plan
+3. products   each matrix product's time in a step, beside the plan's
 4. profile    each kernel's time by CUPTI, beside the plan's
-5. jit        a step with kernels that NVRTC compiles at start
-6. repeats    two runs give the same bits
-7. sanitizer  compute-sanitizer over a step, where it is installed
+5. kernels    each kernel beside the same kernel on the simulated device, in a second process; of a
+              program whose step has failed at once
+6. jit        a step with kernels that NVRTC compiles at start
+7. repeats    two runs give the same bits
+8. sanitizer  compute-sanitizer over a step, where it is installed
 """
 
 import argparse
@@ -109,6 +111,7 @@ def check_step(gpu, program, folder, what="step"):
         )
         output = "\n".join(line for line in output.splitlines() if not line.startswith("ok "))
     judge(f"{what} of {program} beside PyTorch", code == 0, output)
+    return code == 0
 
 
 def check_repeats(gpu, program, folder):
@@ -184,6 +187,36 @@ def check_memory(gpu, program, folder):
     )
 
 
+def planned_launches(program):
+    """What the plan says of a step's kernels and products, by name."""
+    plan = json.loads((PROGRAMS / program / "plan.json").read_text())
+    return {row["name"]: row for row in plan["step_launches"]}
+
+
+def check_products(gpu, program, folder):
+    write_tokens(folder / "tokens.bin", 480 * 2048 + 1, 128256)
+    code, output = run_program(
+        gpu, program, ["--steps", 6, "--out", folder / "out"], folder, "launch_times"
+    )
+    lines = [line.split() for line in output.splitlines() if line.startswith("time ")]
+    measured = {name: (float(launches), float(ms)) for _, name, launches, ms in lines}
+    products = [name for name in measured if name.startswith("gemm_")]
+    judge(f"products of {program}", code == 0 and bool(products), output)
+    if not products:
+        return
+    plan = planned_launches(program)
+    print(f"    {'ms a step':50} {'launches':>8} {'measured':>9} {'planned':>9} {'TFLOP/s':>8} {'GB/s':>6}")
+    for name in sorted(products, key=lambda name: -measured[name][1]):
+        launches, ms = measured[name]
+        row = plan[name]
+        print(
+            f"    {name:50} {launches:8.0f} {ms:9.3f} {row['ms']:9.3f} "
+            f"{1e-9 * row['flops'] / ms:8.1f} {1e-6 * row['dram_bytes'] / ms:6.0f}",
+            flush=True,
+        )
+    print(f"    all launches of a step, one by one: {sum(ms for _, ms in measured.values()):.2f} ms")
+
+
 def kernel_times(out, steps):
     """Launches and ms a step of each kernel, by name, of the profile."""
     with open(out / "cuda_gpu_kern_sum.csv", newline="") as file:
@@ -194,18 +227,22 @@ def kernel_times(out, steps):
 
 
 def print_times(program, measured):
-    """Our kernels by name, the library's together: it has names of its own for its products."""
+    """Our kernels by name; the library's together, then those of them that take longest: it has names of
+    its own for its products."""
     own = own_kernels(program)
-    plan = json.loads((PROGRAMS / program / "plan.json").read_text())
-    planned = {row["name"]: row["ms"] for row in plan["step_launches"]}
+    planned = {name: row["ms"] for name, row in planned_launches(program).items()}
     rows = [(name, *measured[name], planned.get(name)) for name in own & measured.keys()]
-    library = [measured[name] for name in measured.keys() - own]
+    library = {name: measured[name] for name in measured.keys() - own}
     products = sum(ms for name, ms in planned.items() if name.startswith("gemm_"))
-    rows.append(("matrix products", sum(n for n, _ in library), sum(ms for _, ms in library), products))
+    counts = [sum(column) for column in zip(*library.values())] or [0, 0]
+    rows.append(("matrix products", *counts, products))
     print(f"    {'ms a step':50} {'launches':>8} {'measured':>9} {'planned':>9}")
     for name, launches, ms, expected in sorted(rows, key=lambda row: -row[2])[:24]:
         expected = "-" if expected is None else f"{expected:.3f}"
         print(f"    {name:50} {launches:8.0f} {ms:9.3f} {expected:>9}", flush=True)
+    for name in sorted(library, key=lambda name: -library[name][1])[:12]:
+        launches, ms = library[name]
+        print(f"    library: {name[:90]:90} {launches:5.0f} {ms:9.3f}", flush=True)
 
 
 def check_profile(gpu, program, folder):
@@ -238,9 +275,10 @@ def jobs_of(only):
     """Checks and their programs, what tells most first."""
     programs = [p for p in checked_programs() if only in p]
     recorded = [p for p in programs if start_options(p)]
-    jobs = [(check_step, p) for p in recorded] + [(check_kernels, p) for p in programs]
-    llama = [(check_memory, "llama"), (check_profile, "profile")]
+    jobs = [(check_step, p) for p in recorded]
+    llama = [(check_memory, "llama"), (check_products, "llama"), (check_profile, "profile")]
     jobs += [(check, p) for check, p in llama if only in p]
+    jobs += [(check_kernels, p) for p in programs]
     jobs += [(check_jit, p) for p in ["demo.bf16"] if p in programs]
     jobs += [(check_repeats, p) for p in recorded if p.startswith("demo") or p.endswith("bf16")]
     jobs += [(check_sanitizer, p) for p in ("demo.bf16", "demo.fp32") if p in programs]
@@ -263,13 +301,18 @@ def main():
         flush=True,
     )
     os.chdir(BUNDLE)
-    for check, program in jobs_of(args.only):
+    jobs = jobs_of(args.only)
+    while jobs:
+        check, program = jobs.pop(0)
         if time.monotonic() - began > 60 * args.minutes:
             name = f"{check.__name__[6:]} of {program}"
             verdict("skip", name, f"{args.minutes:g} minutes are over")
             continue
         with work_folder() as folder:
-            check(gpu, program, Path(folder))
+            passed = check(gpu, program, Path(folder))
+        if check is check_step and not passed:
+            jobs.remove((check_kernels, program))
+            jobs.insert(0, (check_kernels, program))
     print(
         f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['skip']} skipped; "
         f"{time.monotonic() - began:.0f} s"

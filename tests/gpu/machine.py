@@ -51,7 +51,7 @@ def environment(gpu):
     return variables
 
 
-def run_program(gpu, name, options, folder, executable="run", prefix=(), limit_s=300):
+def run_program(gpu, name, options, folder, executable="run", prefix=(), limit_s=180):
     """Runs a program of the bundle in `folder`; gives its exit code and output."""
     return finish(
         [*prefix, PROGRAMS / name / executable, *options], folder, environment(gpu), limit_s

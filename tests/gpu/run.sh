@@ -1,6 +1,7 @@
 #!/bin/sh
 # What check-gpu relies on, without a GPU: kernel_check with the simulated device on both sides, one of
-# them with kernels from NVRTC's stand-in. It agrees, and it sees a kernel that differs a little.
+# them with kernels from NVRTC's stand-in. It agrees, and it sees a kernel that differs a little. And
+# launch_times, which has the launches of a step that the plan has.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/gpu-tests
@@ -28,7 +29,20 @@ rm -rf $work
 ./gpuopt-gen $case/spec.toml --set "data.train=[\"$PWD/$case/data.jsonl\"]" \
     --set "data.validation=[\"$PWD/$case/data.jsonl\"]" -o $work >/dev/null &&
     make -s -C $work DEVICE=sim RT="$PWD" RTLIB="$library" >$work/build.log 2>&1 &&
-    tests/gpu/link_kernel_check.sh $work "$library" $work/kernel_check || exit 1
+    tests/gpu/link_tool.sh kernel_check $work "$library" $work/kernel_check &&
+    tests/gpu/link_tool.sh launch_times $work "$library" $work/launch_times || exit 1
+
+launch_times() {
+    (cd $work && GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" ./launch_times --steps 5 --out out.times \
+        --init "$OLDPWD/$case/model" --adapter "$OLDPWD/$case/adapter") >$work/times.log 2>&1 &&
+        awk '$1 == "time" && $4 > 0 { print $2, $3 }' $work/times.log | sort >$work/times.seen
+    sed -n '/"step_launches"/,$p' $work/plan.json | tr -d '",' |
+        awk '$1 == "name:" { name = $2 } $1 == "launches:" { print name, $2 + 0 }' | sort >$work/times.planned
+    grep -q gemm_ $work/times.planned && cmp $work/times.planned $work/times.seen >>$work/times.log 2>&1
+}
+
+launch_times
+verdict $? "the launches of a step have times" times.log
 
 kernel_check same.log
 verdict $? "kernels agree with themselves" same.log
