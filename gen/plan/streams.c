@@ -4,8 +4,9 @@
  * stream where other work lies behind it, and with it all such collectives of the entry and all others
  * of their group, so that they stay in one order. All else is on the compute stream. A launch waits for
  * those on other streams whose results it needs, whose operands it overwrites, or that its ops come
- * after; an entry begins on the compute stream, and ends when all of its streams have. Where all that
- * is predicted to cost more than it saves, one stream does. */
+ * after. A wait is for all that the other stream has been given so far (an event is recorded where the
+ * wait stands), so the compute stream may wait early: before the other is given what nobody needs yet. An entry begins on the compute stream, and ends when all of its
+ * streams have. Where all that is predicted to cost more than it saves, one stream does. */
 #include "plan/streams.h"
 
 #include "graph/op_table.h"
@@ -110,14 +111,42 @@ static int given_last(const PlanEntry *entry, int index, int needed) {
     return last;
 }
 
+/* Whether the launch may wait in place of a later one on its stream. */
+static bool may_wait_for(const Launch *launch, const Launch *later) {
+    return launch->stream == STREAM_COMPUTE && later->stream == STREAM_COMPUTE &&
+           (!launch->ends_step || later->ends_step);
+}
+
+/* Which launch waits: the one that needs it, or one before it, ahead of what the other stream is given
+ * next. The one which that stream is predicted to be longest ahead of. */
+static int place_wait(const PlanEntry *entry, int index, int needed) {
+    int stream = entry->launches[needed].stream, best = index;
+    double best_slack = timeline_slack_ms(entry, index, stream);
+    bool given_more = false;
+    for (int i = index - 1; i > needed; i--) {
+        given_more |= entry->launches[i].stream == stream;
+        if (!given_more || !may_wait_for(&entry->launches[i], &entry->launches[index]))
+            continue;
+        double slack = timeline_slack_ms(entry, i, stream);
+        if (slack > best_slack)
+            best = i, best_slack = slack;
+        given_more = false;
+    }
+    return best;
+}
+
 static void add_waits(PlanEntry *entry, int index) {
     Launch *launch = &entry->launches[index];
     int needed[MAX_STREAMS];
     find_needed(entry, index, needed);
     launch->wait_count = 0;
-    for (int s = 0; s < MAX_STREAMS; s++)
-        if (needed[s] >= 0 && !is_implied(entry, index, needed[s]))
-            launch->wait[launch->wait_count++] = given_last(entry, index, needed[s]);
+    for (int s = 0; s < MAX_STREAMS; s++) {
+        if (needed[s] < 0 || is_implied(entry, index, needed[s]))
+            continue;
+        int at = place_wait(entry, index, needed[s]);
+        Launch *waiting = &entry->launches[at];
+        waiting->wait[waiting->wait_count++] = given_last(entry, at, needed[s]);
+    }
     launch->forks = launch->stream != STREAM_COMPUTE && needed[STREAM_COMPUTE] < 0;
 }
 

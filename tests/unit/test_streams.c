@@ -263,6 +263,22 @@ static void test_weights_are_gathered_beside_the_layer_before(void **state) {
     assert_true(gathers >= 6 && waits == gathers);
 }
 
+/* Gradients that go out between a gather and its readers are not waited for with it: only those are whose
+ * buffer the last but one section takes again, and of these a wait for weights has seen most. */
+static void test_a_wait_for_weights_is_not_one_for_gradients(void **state) {
+    (void)state;
+    Plan *plan = PLAN_OF(gathered, "training.seed=1");
+    const PlanEntry *entry = micro_step(plan);
+    int waits[COLLECTIVE_KINDS] = {0};
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        if (launch->stream == STREAM_COMPUTE && launch->wait_count)
+            waits[plan->collectives[entry->launches[launch->wait[0]].index].kind]++;
+    }
+    assert_true(waits[COLLECTIVE_ALL_GATHER] >= 11);
+    assert_true(waits[COLLECTIVE_REDUCE_SCATTER] <= 2);
+}
+
 /* What always runs cannot rely on what may be left out: c takes no bytes of a, though between the
  * last use of a and it there is a wait by way of b. */
 static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
@@ -345,6 +361,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_a_launch_that_may_be_left_out_orders_nothing, teardown),
         cmocka_unit_test_teardown(test_states_are_shared_out, teardown),
         cmocka_unit_test_teardown(test_weights_are_gathered_beside_the_layer_before, teardown),
+        cmocka_unit_test_teardown(test_a_wait_for_weights_is_not_one_for_gradients, teardown),
         cmocka_unit_test_teardown(test_a_stream_begins_behind_the_entry_before, teardown),
         cmocka_unit_test_teardown(test_what_is_exposed_is_predicted, teardown),
         cmocka_unit_test_teardown(test_small_gradients_are_one_bucket, teardown),
