@@ -1,6 +1,7 @@
 /* An entry graph as C: a function for each block of launches, and one that calls them in order. */
 #include "emit/emit_entry.h"
 
+#include "emit/apart.h"
 #include "emit/names.h"
 
 #include <string.h>
@@ -392,6 +393,9 @@ static void put_head(const Emit *e) {
 static int put_calls(const Emit *e, const Blocks *blocks, int first) {
     const Block *block = &blocks->blocks[first];
     int times = block->pointers.run.times, count = 1;
+    const char *apart = apart_text(e->arena, e->plan, e->entry, blocks, first);
+    if (apart)
+        sb_printf(e->out, "    /* Apart from the loop, %s. */\n", apart);
     if (times == 1) {
         sb_printf(e->out, "    %s(rt);\n", block->function);
         return 1;

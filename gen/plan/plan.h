@@ -222,6 +222,8 @@ double launch_issued_bytes(const Plan *, const Launch *);
 double launch_flops(const Plan *, const Launch *);
 /* The first launch of a kernel or matrix product. */
 const Launch *plan_first_launch(const Plan *, LaunchKind, int index);
+/* Of its kernel or product, or "[memset]" and the like. */
+const char *launch_name(const Plan *, const Launch *);
 /* Places storages; the arenas' sizes follow. */
 void plan_memory(Plan *);
 /* Ends in an internal fault unless every launch comes after those that it depends on, no two live

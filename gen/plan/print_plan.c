@@ -75,7 +75,7 @@ static const char *collective_title(CollectiveKind kind) {
     return titles[kind];
 }
 
-static const char *launch_name(const Plan *plan, const Launch *launch) {
+const char *launch_name(const Plan *plan, const Launch *launch) {
     switch (launch->kind) {
     case LAUNCH_KERNEL:
         return plan->kernels[launch->index].name;
@@ -212,15 +212,25 @@ static void print_entries(const Plan *plan, StrBuf *out) {
     sb_puts(out, "\n");
 }
 
+static int longest_name(const Share *shares, int count, int least) {
+    size_t longest = (size_t)least;
+    for (int i = 0; i < count; i++)
+        longest = strlen(shares[i].name) > longest ? strlen(shares[i].name) : longest;
+    return (int)longest;
+}
+
 static void print_shares(const Plan *plan, StrBuf *out) {
-    enum { SHOWN = 12 };
+    enum { SHOWN = 12, LEAST_WIDTH = 42 };
     Arena arena = {0};
     Share *shares;
-    int count = shares_of_step(plan, &shares, &arena);
-    sb_puts(out, "launches of a step, slowest first             count         ms   share\n");
-    for (int i = 0; i < count && i < SHOWN; i++)
-        sb_printf(out, "  %-42s %6.0f %10.3f %5.1f %%\n", shares[i].name, shares[i].launches,
-                  shares[i].cost.ms, 100 * ratio(shares[i].cost.ms, plan->step.ms));
+    int count = shares_of_step(plan, &shares, &arena), shown = count < SHOWN ? count : SHOWN;
+    int width = longest_name(shares, shown, LEAST_WIDTH);
+    sb_printf(out, "%-*s  count         ms   share\n", width + 2,
+              "launches of a step, slowest first");
+    for (int i = 0; i < shown; i++)
+        sb_printf(out, "  %-*s %6.0f %10.3f %5.1f %%\n", width, shares[i].name,
+                  shares[i].launches, shares[i].cost.ms,
+                  100 * ratio(shares[i].cost.ms, plan->step.ms));
     if (count > SHOWN)
         sb_printf(out, "  and %d more\n", count - SHOWN);
     sb_puts(out, "\n");

@@ -1366,6 +1366,8 @@ static void micro_step(Rt *rt) {
         layers_self_attn_forward(rt, i);
         layers_attn_residual_to_mlp_residual_forward(rt, i);
     }
+    /* Apart from the loop, which for model.layers.*.mlp_residual has
+     * add_rms_norm_32x32_of_56, not add_rms_norm_32x32. */
     layers_2_self_attn_forward(rt);
     layers_2_attn_residual_to_mlp_residual_forward(rt);
     lm_head_to_step_loss_forward(rt);
@@ -1376,6 +1378,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, i);
         layers_self_attn_to_mlp_residual_backward(rt, i);
     }
+    /* Apart from the loop, which also has a launch of model.layers.*.mlp_residual.grad. */
     layers_0_mlp_backward(rt);
     layers_0_mlp_to_attn_residual_backward(rt);
     layers_0_self_attn_o_proj_to_q_proj_backward(rt);
@@ -1849,6 +1852,8 @@ static void evaluate(Rt *rt) {
         layers_self_attn_evaluate(rt, i);
         layers_attn_residual_to_mlp_residual_evaluate(rt, i);
     }
+    /* Apart from the loop, which for model.layers.*.mlp_residual has
+     * add_rms_norm_32x32_of_56_2_results, not add_rms_norm_32x32_1_result. */
     layers_2_self_attn_evaluate(rt);
     layers_2_attn_residual_to_mlp_residual_evaluate(rt);
     lm_head_to_eval_loss_evaluate(rt);

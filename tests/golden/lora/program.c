@@ -766,6 +766,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_to_input_layernorm_backward(rt, i);
         layers_self_attn_to_mlp_residual_backward(rt, i);
     }
+    /* Apart from the loop, which also has a launch of model.layers.*.mlp_residual.grad. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
     layers_0_attn_residual_to_self_attn_backward(rt);
 }
@@ -1084,6 +1085,8 @@ static void evaluate(Rt *rt) {
         layers_self_attn_evaluate(rt, i);
         layers_attn_residual_to_mlp_residual_evaluate(rt, i);
     }
+    /* Apart from the loop, which for model.layers.*.mlp_residual has
+     * add_rms_norm_32x32_2_results, not add_rms_norm_32x32_1_result. */
     layers_2_self_attn_evaluate(rt);
     layers_2_attn_residual_to_mlp_residual_evaluate(rt);
     lm_head_to_eval_loss_evaluate(rt);

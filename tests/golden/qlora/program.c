@@ -1735,6 +1735,8 @@ static void micro_step(Rt *rt) {
         layers_attn_residual_to_mlp_forward(rt, i);
         layers_mlp_to_mlp_residual_forward(rt, i);
     }
+    /* Apart from the loop, which for model.layers.*.mlp_residual has
+     * add_rms_norm_32x32_of_40, not add_rms_norm_32x32. */
     layers_2_self_attn_q_proj_to_k_proj_forward(rt);
     layers_2_self_attn_v_proj_to_o_proj_forward(rt);
     layers_2_attn_residual_to_mlp_forward(rt);
@@ -1748,6 +1750,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, i);
         layers_input_layernorm_to_mlp_residual_backward(rt, i);
     }
+    /* Apart from the loop, which also has a launch of model.layers.*.mlp_residual.grad. */
     layers_0_mlp_down_proj_backward(rt);
     layers_0_mlp_backward(rt);
     layers_0_post_attention_layernorm_to_self_attn_backward(rt);
@@ -2354,6 +2357,8 @@ static void evaluate(Rt *rt) {
         layers_attn_residual_to_mlp_evaluate(rt, i);
         layers_mlp_to_mlp_residual_evaluate(rt, i);
     }
+    /* Apart from the loop, which for model.layers.*.mlp_residual has
+     * add_rms_norm_32x32_of_40_2_results, not add_rms_norm_32x32_1_result. */
     layers_2_self_attn_q_proj_to_k_proj_evaluate(rt);
     layers_2_self_attn_v_proj_to_o_proj_evaluate(rt);
     layers_2_attn_residual_to_mlp_evaluate(rt);

@@ -1,0 +1,169 @@
+/* A launch is like one of a loop where its op's name differs from that one's in a number alone, and
+ * the number is the one before or behind those that the loop counts. It may still be of another
+ * kernel: a last layer's sum is followed by another norm; and a loop may do more: a first layer's
+ * input needs no gradient. */
+#include "emit/apart.h"
+
+#include "emit/names.h"
+
+#include <string.h>
+
+/* Neighbouring launches of the entry; of a loop those of its first time. */
+typedef struct {
+    const Launch *launches;
+    int count, last; /* launches from the first time to the last */
+} Span;
+
+typedef struct {
+    Arena *arena;
+    const Plan *plan;
+    Span here, loop;
+} Apart;
+
+static const char *name_of(const Launch *launch) { return launch->ops[0]->name; }
+
+/* ---- what is like what ------------------------------------------------------------------------ */
+
+static bool is_next(int number, int from, int to) {
+    int step = to > from ? 1 : -1;
+    return number == to + step || number == from - step;
+}
+
+/* "layers.*.mlp.act" of a launch of the loop, and the numbers that it counts; NULL: it counts none. */
+static const char *counted(const Apart *a, int in_loop, int *from, int *to) {
+    const Launch *first = &a->loop.launches[in_loop];
+    return counted_name(a->arena, name_of(first), name_of(first + a->loop.last), from, to);
+}
+
+/* Of the launches with this name, which. */
+static int rank(const Span *span, int index) {
+    int rank = 0;
+    for (int i = 0; i < index; i++)
+        rank += !strcmp(name_of(&span->launches[i]), name_of(&span->launches[index]));
+    return rank;
+}
+
+static bool same_end(const char *a, const char *b) {
+    const char *end_a = strrchr(a, '.'), *end_b = strrchr(b, '.');
+    return end_a && end_b && !strcmp(end_a, end_b);
+}
+
+static bool is_like(const Apart *a, int here, int in_loop) {
+    const Launch *one = &a->here.launches[here], *other = &a->loop.launches[in_loop];
+    int number, from, to, any;
+    if (one->ops[0]->recompute != other->ops[0]->recompute ||
+        !same_end(name_of(one), name_of(other)) || rank(&a->here, here) != rank(&a->loop, in_loop))
+        return false;
+    const char *pattern = counted(a, in_loop, &from, &to);
+    const char *shared = counted_name(a->arena, name_of(one), name_of(other), &number, &any);
+    return pattern && shared && !strcmp(pattern, shared) && is_next(number, from, to);
+}
+
+static int like_in_loop(const Apart *a, int here) {
+    int i = 0;
+    while (i < a->loop.count && !is_like(a, here, i))
+        i++;
+    return i < a->loop.count ? i : -1;
+}
+
+static bool is_here(const Apart *a, int in_loop) {
+    for (int i = 0; i < a->here.count; i++)
+        if (is_like(a, i, in_loop))
+            return true;
+    return false;
+}
+
+static int count_alike(const Apart *a, int from, int to) {
+    int count = 0;
+    for (int i = from; i < to; i++)
+        count += like_in_loop(a, i) >= 0;
+    return count;
+}
+
+/* ---- what differs ----------------------------------------------------------------------------- */
+
+/* The last of them, for what follows a layer tells more than what leads to it. */
+static const char *only_in_loop(const Apart *a) {
+    int from, to;
+    for (int i = a->loop.count - 1; i >= 0; i--) {
+        const char *pattern = counted(a, i, &from, &to);
+        if (pattern && !is_here(a, i))
+            return arena_printf(a->arena, "which also has a launch of %s", pattern);
+    }
+    return NULL;
+}
+
+/* In lines of at most PAGE columns. */
+static const char *kernels_text(const Apart *a, const char *op, const char *there,
+                                const char *here) {
+    bool fits = strlen(there) + strlen(here) + 17 <= PAGE;
+    return arena_printf(a->arena, "which for %s has\n     * %s,%s%s", op, there,
+                        fits ? " not " : "\n     * not ", here);
+}
+
+static const char *other_kernel(const Apart *a) {
+    int from, to;
+    for (int i = 0; i < a->here.count; i++) {
+        int like = like_in_loop(a, i);
+        const Launch *here = &a->here.launches[i], *there = &a->loop.launches[like < 0 ? 0 : like];
+        if (like >= 0 && (here->kind != there->kind || here->index != there->index))
+            return kernels_text(a, counted(a, like, &from, &to), launch_name(a->plan, there),
+                                launch_name(a->plan, here));
+    }
+    return NULL;
+}
+
+/* ---- among the blocks ------------------------------------------------------------------------- */
+
+static bool is_loop(const Blocks *blocks, int b) {
+    return b >= 0 && b < blocks->count && blocks->blocks[b].pointers.run.times > 1;
+}
+
+/* The blocks [from, to): all between two loops, or those of one. */
+static Span span_of(const PlanEntry *entry, const Blocks *blocks, int from, int to) {
+    const Run *run = &blocks->blocks[from].pointers.run;
+    Span span = {&entry->launches[run->first], 0, (run->times - 1) * run->stride};
+    for (int b = from; b < to; b++)
+        span.count += blocks->blocks[b].pointers.run.length;
+    return span;
+}
+
+static bool same_loop(const Blocks *blocks, int a, int b) {
+    return is_loop(blocks, a) && is_loop(blocks, b) &&
+           blocks->blocks[a].loop == blocks->blocks[b].loop;
+}
+
+/* The loop that the block is of. */
+static Span loop_at(const PlanEntry *entry, const Blocks *blocks, int b) {
+    int from = b, to = b + 1;
+    while (same_loop(blocks, from - 1, b))
+        from--;
+    while (same_loop(blocks, to, b))
+        to++;
+    return span_of(entry, blocks, from, to);
+}
+
+const char *apart_text(Arena *arena, const Plan *plan, const PlanEntry *entry, const Blocks *blocks,
+                       int first) {
+    int from = first, to = first, before = 0;
+    if (is_loop(blocks, first))
+        return NULL;
+    for (; from > 0 && !is_loop(blocks, from - 1); from--)
+        before += blocks->blocks[from - 1].pointers.run.length;
+    while (to < blocks->count && !is_loop(blocks, to))
+        to++;
+    Apart a = {.arena = arena, .plan = plan, .here = span_of(entry, blocks, from, to)};
+    int behind = before + blocks->blocks[first].pointers.run.length, loops[] = {from - 1, to};
+    for (int i = 0; i < 2; i++) {
+        if (!is_loop(blocks, loops[i]))
+            continue;
+        a.loop = loop_at(entry, blocks, loops[i]);
+        /* Half a layer is what a loop that begins in the middle of one leaves over. */
+        bool layer = 2 * count_alike(&a, 0, a.here.count) > a.loop.count;
+        if (layer && !count_alike(&a, 0, before) && count_alike(&a, before, behind)) {
+            const char *only = only_in_loop(&a);
+            return only ? only : other_kernel(&a);
+        }
+    }
+    return NULL;
+}
