@@ -69,7 +69,7 @@ mutant clip_left_out gen/graph/ops_optimizer.c \
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
 mutant attention_mask gen/templates/attention_fma.cu \
-    'key >= starts[i] && key <= base + i' 'key >= starts[i] && key < base + i' $oracle odd
+    'key >= starts[i]/*@*/ && key <= base + i' 'key >= starts[i]/*@*/ && key < base + i' $oracle odd
 mutant gradients_not_zeroed gen/pass/optimizer.c \
     'if (p->micro_steps == 1)' 'if (p->micro_steps >= 1)' $oracle accumulate
 mutant rows_lost_in_chunks gen/pass/chunk_head.c \

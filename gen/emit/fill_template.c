@@ -52,63 +52,121 @@ static bool first_of_template(const Plan *plan, int kernel) {
     return true;
 }
 
-static void print_preludes(const char *name, StrBuf *out) {
-    static const char other[] = "//@prelude ";
-    Span text = template_text(name), rest = text, body;
-    const char *at = find(text, other);
-    if (at) {
-        char file[64];
-        at += strlen(other);
-        snprintf(file, sizeof file, "%.*s", (int)strcspn(at, "\n"), at);
-        print_preludes(file, out);
+/* What the plan fills a hole with; NULL: it does not. */
+static const Hole *find_hole(const Kernel *k, Span name) {
+    for (int i = 0; i < k->hole_count; i++)
+        if (strlen(k->holes[i].hole) == name.length &&
+            !memcmp(k->holes[i].hole, name.text, name.length))
+            return &k->holes[i];
+    return NULL;
+}
+
+static bool template_fills(const Plan *plan, const char *template_name, Span hole) {
+    for (int i = 0; i < plan->kernel_count; i++) {
+        const Kernel *k = &plan->kernels[i];
+        if (k->template_name && !strcmp(k->template_name, template_name) && find_hole(k, hole))
+            return true;
     }
-    while (section(rest, "//@prelude\n", &body, &rest)) {
+    return false;
+}
+
+static void print_sections(Span rest, const char *marker, StrBuf *out) {
+    for (Span body; section(rest, marker, &body, &rest);) {
         sb_puts(out, "\n");
         sb_append(out, body.text, body.length);
+    }
+}
+
+/* Those of the file `name`, on behalf of the template. */
+static void print_preludes(const Plan *plan, const char *template_name, const char *name,
+                           StrBuf *out) {
+    static const char other[] = "//@prelude ";
+    static const char optional[] = "//@prelude?";
+    Span text = template_text(name);
+    const char *at = find(text, other);
+    char line[64];
+    if (at) {
+        at += strlen(other);
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        print_preludes(plan, template_name, line, out);
+    }
+    print_sections(text, "//@prelude\n", out);
+    at = find(text, optional);
+    if (at) {
+        size_t length = strcspn(at, "\n"), marker = strlen(optional);
+        snprintf(line, sizeof line, "%.*s\n", (int)length, at);
+        if (template_fills(plan, template_name, (Span){at + marker, length - marker}))
+            print_sections(text, line, out);
     }
 }
 
 void print_template_preludes(const Plan *plan, StrBuf *out) {
     for (int i = 0; i < plan->kernel_count; i++)
         if (plan->kernels[i].template_name && first_of_template(plan, i))
-            print_preludes(plan->kernels[i].template_name, out);
+            print_preludes(plan, plan->kernels[i].template_name, plan->kernels[i].template_name,
+                           out);
 }
 
 /* ---- holes ----------------------------------------------------------------------------------- */
 
-static const char *hole_value(const Kernel *k, Span name, bool *used) {
-    if (name.length == 6 && !memcmp(name.text, "kernel", 6))
-        return k->name;
-    for (int i = 0; i < k->hole_count; i++) {
-        if (strlen(k->holes[i].hole) != name.length ||
-            memcmp(k->holes[i].hole, name.text, name.length))
-            continue;
-        used[i] = true;
-        return k->holes[i].value;
-    }
-    internal_fault(__FILE__, __LINE__, "template %s: nothing fills hole %.*s", k->template_name,
-                   (int)name.length, name.text);
-}
+static const char closing[] = "/*@*/";
 
-static Span fill_next(const Kernel *k, Span rest, const char *hole, bool *used, StrBuf *out) {
-    static const char closing[] = "/*@*/";
-    sb_append(out, rest.text, (size_t)(hole - rest.text));
-    Span tail = after(rest, hole + 3);
-    const char *name_end = find(tail, "*/");
-    ENSURE(name_end, "template %s: a marker without end", k->template_name);
-    sb_puts(out, hole_value(k, (Span){tail.text, (size_t)(name_end - tail.text)}, used));
-    tail = after(tail, name_end + 2);
+/* A hole, as the template has it. */
+typedef struct {
+    Span name, standard;
+    const char *optional; /* behind the name and '?': what it becomes where the name is filled */
+    size_t optional_length;
+} Marked;
+
+/* The hole at `at`, and what follows it. */
+static Marked read_hole(const Kernel *k, Span rest, const char *at, Span *behind) {
+    Span tail = after(rest, at + 3);
+    const char *head_end = find(tail, "*/");
+    ENSURE(head_end, "template %s: a marker without end", k->template_name);
+    Span head = {tail.text, (size_t)(head_end - tail.text)};
+    const char *mark = memchr(head.text, '?', head.length);
+    Marked m = {.name = head};
+    if (mark) {
+        m.name.length = (size_t)(mark - head.text);
+        m.optional = mark + 1;
+        m.optional_length = (size_t)(head_end - m.optional);
+    }
+    tail = after(tail, head_end + 2);
     const char *end = find(tail, closing);
     ENSURE(end, "template %s: a hole without end", k->template_name);
-    return after(tail, end + strlen(closing));
+    m.standard = (Span){tail.text, (size_t)(end - tail.text)};
+    *behind = after(tail, end + strlen(closing));
+    return m;
+}
+
+static void fill_hole(const Kernel *k, const Marked *m, bool *used, StrBuf *out) {
+    const Hole *hole = find_hole(k, m->name);
+    if (hole)
+        used[hole - k->holes] = true;
+    if (m->optional && hole)
+        sb_append(out, m->optional, m->optional_length);
+    else if (m->optional)
+        sb_append(out, m->standard.text, m->standard.length);
+    else if (hole)
+        sb_puts(out, hole->value);
+    else if (m->name.length == 6 && !memcmp(m->name.text, "kernel", 6))
+        sb_puts(out, k->name);
+    else
+        internal_fault(__FILE__, __LINE__, "template %s: nothing fills hole %.*s", k->template_name,
+                       (int)m->name.length, m->name.text);
 }
 
 enum { MOST_HOLES = 64 };
 
 static void fill(const Kernel *k, Span rest, StrBuf *out) {
     bool used[MOST_HOLES] = {false};
-    for (const char *hole; (hole = find(rest, "/*@"));)
-        rest = fill_next(k, rest, hole, used, out);
+    for (const char *at; (at = find(rest, "/*@"));) {
+        Span behind;
+        Marked hole = read_hole(k, rest, at, &behind);
+        sb_append(out, rest.text, (size_t)(at - rest.text));
+        fill_hole(k, &hole, used, out);
+        rest = behind;
+    }
     sb_append(out, rest.text, rest.length);
     for (int i = 0; i < k->hole_count; i++)
         ENSURE(used[i], "template %s has no hole %s", k->template_name, k->holes[i].hole);

@@ -5,8 +5,11 @@
  *                2104.09864, in Hugging Face's layout)
  * rope_grad      the same the other way round
  * attention      (q[T,heads hd], k[T,kv_heads hd], v, positions) -> o like q, lse[T,heads]
- *                causal within a sample: query i of a row of the batch sees i - positions[i] .. i
- * attention_grad (q, k, v, positions, o, lse, do) -> dq, dk, dv, delta[T,heads] = rowsum(do o)
+ *                causal within a sample: query i of a row of the batch sees i - positions[i] .. i,
+ *                and with a fifth operand, prefix[T,1], the row's first prefix[i] places too, of which
+ *                none is its own; gen/templates/attention_fma.cu says how it goes along a row
+ * attention_grad (q, k, v, positions, o, lse, do, and prefix) -> dq, dk, dv, delta[T,heads] =
+ *                rowsum(do o)
  *
  * Attention is served by a template, the others by scalar steps. */
 #include "graph/op_table.h"
@@ -72,7 +75,8 @@ void grad_rope(Backward *b, const Op *op) {
 void shape_attention(Program *p, Op *op) {
     const Value *q = op->in[0], *k = op->in[1], *v = op->in[2];
     const Attr *a = &op->attr;
-    op_expect(op, op->in_count == 4 && value_cols(q) == a->heads * a->head_dim, "q");
+    op_expect(op, op->in_count == 4 || op->in_count == 5, "operands");
+    op_expect(op, value_cols(q) == a->heads * a->head_dim, "q");
     op_expect(op, value_cols(k) == a->kv_heads * a->head_dim && value_cols(v) == value_cols(k),
               "k or v");
     op_expect(op, a->heads % a->kv_heads == 0 && value_rows(q) % a->seq_len == 0,
@@ -88,15 +92,16 @@ void grad_attention(Backward *b, const Op *op) {
                    op->in[3],
                    op->out[0],
                    op->out[1],
-                   backward_of(b, op->out[0])};
-    Op *grad = backward_op(b, op, OP_attention_grad, in, 7, op->attr);
+                   backward_of(b, op->out[0]),
+                   op->in[4]};
+    Op *grad = backward_op(b, op, OP_attention_grad, in, op->in_count + 3, op->attr);
     for (int i = 0; i < 3; i++)
         backward_pass(b, op->in[i], grad->out[i]);
 }
 
 void shape_attention_grad(Program *p, Op *op) {
     static const char *const suffix[] = {".q", ".k", ".v"};
-    op_expect(op, op->in_count == 7, "operands");
+    op_expect(op, op->in_count == 7 || op->in_count == 8, "operands");
     for (int i = 0; i < 3; i++)
         result_2d(p, op, i, suffix[i], op->in[i]->dtype, value_rows(op->in[i]),
                   value_cols(op->in[i]));

@@ -10,6 +10,7 @@ typedef enum { ATTENTION_FORWARD, ATTENTION_BACKWARD_Q, ATTENTION_BACKWARD_KV } 
 typedef struct {
     AttentionPart part;
     bool tensor_cores;
+    bool prefixed; /* queries see places at their row's start beside their own */
     int64_t seq, batch, heads, kv_heads, head_dim;
     int64_t rows, keys;       /* tile */
     int64_t warps, row_tiles; /* of tensor cores */
@@ -20,7 +21,7 @@ typedef struct {
     int64_t acc_bytes; /* of a number of lse and delta */
 } AttentionGeometry;
 
-/* For whole, unpacked sequences: packed data makes both less. */
+/* For whole, unpacked sequences: packed data, and prefixes, make both less. */
 double attention_issued_bytes(const AttentionGeometry *);
 double attention_kernel_flops(const AttentionGeometry *);
 

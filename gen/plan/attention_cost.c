@@ -1,5 +1,5 @@
-/* What attention asks of memory and its arithmetic, for whole, unpacked sequences: packed data makes
- * both less. Follows the loops of the two templates. */
+/* What attention asks of memory and its arithmetic, for whole, unpacked sequences: packed data, and
+ * prefixes, make both less. Follows the loops of the two templates. */
 #include "plan/attention.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -45,8 +45,10 @@ static int64_t fma_positions(const AttentionGeometry *s, int64_t first) {
     return (inside(s, first, s->rows) * s->row_threads + s->threads) * 4;
 }
 
+/* Where there are prefixes, each is asked for beside the position. */
 static int64_t positions_of(const AttentionGeometry *s, int64_t first) {
-    return s->tensor_cores ? mma_positions(s, first) : fma_positions(s, first);
+    int64_t bytes = s->tensor_cores ? mma_positions(s, first) : fma_positions(s, first);
+    return s->prefixed ? 2 * bytes : bytes;
 }
 
 /* q, k, v -> o, lse */

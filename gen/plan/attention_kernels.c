@@ -32,6 +32,24 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
 /* What a block of the smallest device (sm_80) can have. */
 enum { MOST_SHARED = 163 * 1024 };
 
+/* ---- operands -------------------------------------------------------------------------------- */
+
+static const char *const operands[] = {"q", "k", "v", "positions", "o", "lse", "d_o"};
+
+/* NULL: it has none. */
+static const Value *prefix_of(const Op *op) {
+    int place = op->kind == OP_attention ? 4 : 7;
+    return op->in_count > place ? op->in[place] : NULL;
+}
+
+/* What queries are, and which keys they see. */
+static void read_sequences(Filling *f, const Op *op) {
+    for (int i = 0; i < 4; i++)
+        fill_reads(f, operands[i], op->in[i]);
+    if (prefix_of(op))
+        fill_reads(f, "prefix", prefix_of(op));
+}
+
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 static void fma_geometry(AttentionGeometry *g, int64_t size) {
@@ -76,6 +94,7 @@ static AttentionGeometry geometry_of(const Program *p, const Op *op, AttentionPa
     const Attr *a = &op->attr;
     AttentionGeometry g = {.part = part,
                            .tensor_cores = on_tensor_cores(p, op),
+                           .prefixed = prefix_of(op) != NULL,
                            .seq = a->seq_len,
                            .batch = value_rows(op->in[0]) / a->seq_len,
                            .heads = a->heads,
@@ -119,21 +138,20 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
         fill_text(&f, "acc", dtype_c_name(plan->program->real));
         fill_int(&f, "rows", g->rows);
     }
+    if (g->prefixed)
+        fill_option(&f, "prefix");
     int64_t heads = g->part == ATTENTION_BACKWARD_KV ? g->kv_heads * g->split : g->heads;
     fill_grid(&f, ceil_div(g->seq, g->rows), heads, g->batch);
     fill_cost(&f, attention_issued_bytes(g), attention_kernel_flops(g));
     return f;
 }
 
-static const char *const operands[] = {"q", "k", "v", "positions", "o", "lse", "d_o"};
-
 void plan_attention(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
     AttentionGeometry g = geometry_of(plan->program, op, ATTENTION_FORWARD);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "o_stride", op->out[0]);
-    for (int i = 0; i < 4; i++)
-        fill_reads(&f, operands[i], op->in[i]);
+    read_sequences(&f, op);
     fill_writes(&f, "o", op->out[0]);
     fill_writes(&f, "lse", op->out[1]);
     fill_finish(plan, entry, &f, op);
@@ -145,7 +163,8 @@ static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
     fill_stride(&f, "o_stride", op->in[4]);
     fill_stride(&f, "do_stride", op->in[6]);
     fill_stride(&f, "dq_stride", op->out[0]);
-    for (int i = 0; i < 7; i++)
+    read_sequences(&f, op);
+    for (int i = 4; i < 7; i++)
         fill_reads(&f, operands[i], op->in[i]);
     fill_writes(&f, "delta", op->out[3]);
     fill_writes(&f, "dq", op->out[0]);
@@ -158,8 +177,7 @@ static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
     fill_stride(&f, "do_stride", op->in[6]);
     fill_stride(&f, "dk_stride", op->out[1]);
     fill_stride(&f, "dv_stride", op->out[2]);
-    for (int i = 0; i < 4; i++)
-        fill_reads(&f, operands[i], op->in[i]);
+    read_sequences(&f, op);
     fill_reads(&f, "lse", op->in[5]);
     fill_reads(&f, "delta", op->out[3]);
     fill_reads(&f, "d_o", op->in[6]);

@@ -10,6 +10,10 @@
  * restarts at 0 where a sample starts, so start(i) never falls as i grows; tiles that lie outside of
  * every row's range are never read.
  *
+ * With the operand `prefix`, int32 [tokens], query i sees the first prefix[i] <= start(i) places too. Along
+ * a row it is 0 for the first places, which see all ahead of them, then one number, and 0 again for
+ * padding: so ahead of a block no query sees a tile that the block's first one does not see.
+ *
  * Launch geometry, with B = head_dim * sizeof(A):
  *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
  *     keys  = 128 / sizeof(A) if B <= 512, 16 if B <= 1024, else 8
@@ -116,7 +120,7 @@ static __device__ __forceinline__ void attention_store(T *row, const A (&values)
 extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 /*@kernel*/attention_forward/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
-    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
     /*@dtype*/float/*@*/ *__restrict__ o, /*@acc*/float/*@*/ *__restrict__ lse) {
     using A = /*@acc*/float/*@*/;
     constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
@@ -147,8 +151,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
                                          Q_STRIDE, SEQ - first, HEAD_DIM);
 
     A peak = LOWEST, sum = 0, out[CHUNK] = {};
-    const int earliest = first - positions[token + first];
-    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+    const int earliest = first - positions[token + first];/*@prefix?
+    const int own_tile = earliest / KEYS * KEYS, ahead = prefix[token + first];
+    const int common = query < SEQ ? prefix[token + query] : 0;
+    const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };*//*@*/
+    for (int base = /*@prefix?seen_from(0)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
         __syncthreads();
         attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
                                               K_STRIDE, SEQ - base, HEAD_DIM);
@@ -163,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         A top = peak;
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            const bool seen = base + j >= start && base + j <= query;
+            const bool seen = /*@prefix?(base + j >= start || base + j < common)*/base + j >= start/*@*/ && base + j <= query;
             p[j] = seen ? p[j] * SCALE : MASKED;
             top = MaxOf::of(top, p[j]);
         }
@@ -195,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 /*@kernel*/attention_backward_q/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
-    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
     const /*@dtype*/float/*@*/ *__restrict__ o, const /*@acc*/float/*@*/ *__restrict__ lse,
     const /*@dtype*/float/*@*/ *__restrict__ d_o, /*@acc*/float/*@*/ *__restrict__ delta,
     /*@dtype*/float/*@*/ *__restrict__ dq) {
@@ -243,8 +250,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     attention_combine<PARTS, ROWS>(row_delta, swap, part, row);
 
     A sums[CHUNK] = {};
-    const int earliest = first - positions[token + first];
-    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+    const int earliest = first - positions[token + first];/*@prefix?
+    const int own_tile = earliest / KEYS * KEYS, ahead = prefix[token + first];
+    const int common = query < SEQ ? prefix[token + query] : 0;
+    const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };*//*@*/
+    for (int base = /*@prefix?seen_from(0)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
         const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
         const auto *v_base = v + (token + base) * V_STRIDE + kv_head * HEAD_DIM;
         __syncthreads();
@@ -261,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         attention_combine<PARTS, ROWS>(ds, swap + PARTS * KEYS * ROWS, part, row);
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            const bool seen = base + j >= start && base + j <= query;
+            const bool seen = /*@prefix?(base + j >= start || base + j < common)*/base + j >= start/*@*/ && base + j <= query;
             ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
         }
         attention_keep<THREADS>(kept, ds);
@@ -281,7 +291,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 /*@kernel*/attention_backward_kv/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
-    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,
+    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
     const /*@acc*/float/*@*/ *__restrict__ lse, const /*@acc*/float/*@*/ *__restrict__ delta,
     const /*@dtype*/float/*@*/ *__restrict__ d_o, /*@dtype*/float/*@*/ *__restrict__ dk,
     /*@dtype*/float/*@*/ *__restrict__ dv) {
@@ -312,7 +322,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 
     const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
-    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;/*@prefix?
+    const auto prefix_of = [&](int i) { return i < SEQ ? prefix[token + i] : 0; };*//*@*/
     attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
                                          K_STRIDE, SEQ - first, HEAD_DIM);
     attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
@@ -321,7 +332,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
     for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
         for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
-            if (base - positions[token + base] >= first + ROWS)
+            if (base - positions[token + base] >= first + ROWS/*@prefix? && prefix_of(base) <= first*//*@*/)
                 break; /* here begins a sample after all keys of this block */
             const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
             const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
@@ -348,7 +359,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
             attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
 #pragma unroll
             for (int i = 0; i < QUERIES; i++) {
-                const bool seen = key >= starts[i] && key <= base + i;
+                const bool seen = /*@prefix?(key >= starts[i] || key < prefix_of(base + i))*/key >= starts[i]/*@*/ && key <= base + i;
                 p[i] = seen ? exp(p[i] * SCALE - lses[i]) : A(0);
                 ds[i] = p[i] * (ds[i] - deltas[i]);
             }

@@ -12,6 +12,10 @@
  * tiles outside of every row's range are neither read nor computed, and only tiles at its borders
  * are masked.
  *
+ * With the operand `prefix`, int32 [tokens], query i sees the first prefix[i] <= start(i) places too.
+ * Along a row it is 0 for the first places, which see all ahead of them, then one number, and 0
+ * again for padding: so ahead of a block no query sees a tile that the block's first one does not see.
+ *
  * Launch geometry, with split = head_dim > 128 ? 2 : 1 in backward_kv and 1 elsewhere,
  * width = head_dim rounded up to 16 * split, B = width * sizeof(T), pitch = B + 16 bytes:
  *
@@ -52,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
-    const int *__restrict__ positions,
+    const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o, float *__restrict__ lse) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
@@ -77,7 +81,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
-    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };/*@prefix?
+    const auto prefix_of = [&](int i) { return i < SEQ ? prefix[token + i] : 0; };*//*@*/
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
@@ -88,8 +93,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         cp_async_commit();
     };
 
-    const int begin = start_of(first) / KEYS * KEYS;
-    const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp */
+/*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS, ahead = prefix_of(first);
+    const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };
+*//*@*/    const int begin = /*@prefix?seen_from(0)*/start_of(first) / KEYS * KEYS/*@*/;
+    const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp *//*@prefix?
+    const int some = prefix_of(warp_first), later = prefix_of(warp_last);
+    const int all = some < later ? some : later; // the prefix that each of this warp's rows sees*//*@*/
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
@@ -102,17 +111,18 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         total[r / 2][r % 2] = 0;
     }
     T *own = q_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+    for (int base = begin, stage = 0; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/, stage ^= 1) {
         cp_async_wait<0>();
         __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
-        if (base + KEYS <= last)
-            fetch(base + KEYS, stage ^ 1);
-        if (base > warp_last || base + KEYS <= earliest)
+/*@prefix?        const int next = seen_from(base + KEYS);
+*//*@*/        if (/*@prefix?next*/base + KEYS/*@*/ <= last)
+            fetch(/*@prefix?next*/base + KEYS/*@*/, stage ^ 1);
+        if (base > warp_last || /*@prefix?(base + KEYS <= earliest && base >= some)*/base + KEYS <= earliest/*@*/)
             continue;
         float scores[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (base < latest || base + KEYS - 1 > warp_first)
-            attention_mask(scores, start_of, query, base + lane % 4 * 2);
+        if (/*@prefix?(base < latest && base + KEYS > all)*/base < latest/*@*/ || base + KEYS - 1 > warp_first)
+            /*@prefix?attention_mask_prefixed(scores, start_of, prefix_of,*/attention_mask(scores, start_of,/*@*/ query, base + lane % 4 * 2);
         attention_softmax(scores, peak, total, sums, SCALE2);
         attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
     }
@@ -138,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
-    const int *__restrict__ positions,
+    const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o,
     const float *__restrict__ lse,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, float *__restrict__ delta,
@@ -168,7 +178,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4;
-    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };/*@prefix?
+    const auto prefix_of = [&](int i) { return i < SEQ ? prefix[token + i] : 0; };*//*@*/
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
@@ -179,8 +190,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         cp_async_commit();
     };
 
-    const int begin = start_of(first) / KEYS * KEYS;
-    const int earliest = start_of(warp_first), latest = start_of(warp_last);
+/*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS, ahead = prefix_of(first);
+    const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };
+*//*@*/    const int begin = /*@prefix?seen_from(0)*/start_of(first) / KEYS * KEYS/*@*/;
+    const int earliest = start_of(warp_first), latest = start_of(warp_last);/*@prefix?
+    const int some = prefix_of(warp_first), later = prefix_of(warp_last);
+    const int all = some < later ? some : later; // the prefix that each of this warp's rows sees*//*@*/
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
@@ -214,17 +229,18 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 
     float sums[ROW_TILES][WIDTH / 8][4] = {};
     T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+    for (int base = begin, stage = 0; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/, stage ^= 1) {
         cp_async_wait<0>();
         __syncthreads();
-        if (base + KEYS <= last)
-            fetch(base + KEYS, stage ^ 1);
-        if (base > warp_last || base + KEYS <= earliest)
+/*@prefix?        const int next = seen_from(base + KEYS);
+*//*@*/        if (/*@prefix?next*/base + KEYS/*@*/ <= last)
+            fetch(/*@prefix?next*/base + KEYS/*@*/, stage ^ 1);
+        if (base > warp_last || /*@prefix?(base + KEYS <= earliest && base >= some)*/base + KEYS <= earliest/*@*/)
             continue;
         float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (base < latest || base + KEYS - 1 > warp_first)
-            attention_mask(scores, start_of, query, base + lane % 4 * 2);
+        if (/*@prefix?(base < latest && base + KEYS > all)*/base < latest/*@*/ || base + KEYS - 1 > warp_first)
+            /*@prefix?attention_mask_prefixed(scores, start_of, prefix_of,*/attention_mask(scores, start_of,/*@*/ query, base + lane % 4 * 2);
         attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
 #pragma unroll
         for (int m = 0; m < ROW_TILES; m++)
@@ -253,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
-    const int *__restrict__ positions,
+    const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
     const float *__restrict__ lse, const float *__restrict__ delta,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
@@ -287,14 +303,15 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
-    const int key = warp_first + lane / 4; /* of this lane's first row */
+    const int key = warp_first + lane / 4; /* of this lane's first row *//*@prefix?
+    const auto prefix_of = [&](int i) { return i < SEQ ? prefix[token + i] : 0; };*//*@*/
 
     /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
      * still sees one of them. */
     const int begin = first / QUERIES * QUERIES;
     int tiles = 0;
     for (int base = begin; base < SEQ; base += QUERIES)
-        tiles += base - positions[token + base] <= last;
+        tiles += base - positions[token + base] <= last/*@prefix? || prefix_of(base) > first*//*@*/;
     const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
     const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
     const auto fetch = [&](int t) {
@@ -350,14 +367,17 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
             load_queries(t + 1);
         }
         const int base = base_of(t), at = t % 2 * QUERIES;
-        if (base + QUERIES > warp_first && starts[at] <= warp_last) {
+        if (base + QUERIES > warp_first &&/*@prefix?
+            (starts[at] <= warp_last || prefix_of(base) > warp_first)*/ starts[at] <= warp_last/*@*/) {
             const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
-            const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first;
+            const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first/*@prefix? ||
+                               (starts[at] > warp_last && prefix_of(base) > warp_last &&
+                                prefix_of(base + QUERIES - 1) > warp_last)*//*@*/;
             float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
             attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
             attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
             if (!whole)
-                attention_mask_transposed(p, starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
+                /*@prefix?attention_mask_prefixed_transposed(p, prefix_of,*/attention_mask_transposed(p,/*@*/ starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
             for (int n = 0; n < QUERIES / 8; n++)
 #pragma unroll

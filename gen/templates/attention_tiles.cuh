@@ -257,4 +257,46 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
 }
 //@end
 
+//@prelude?prefix
+/* attention_mask where query i sees the first prefix_of(i) keys too. */
+template <int ROW_TILES, int KEY_TILES, class StartOf, class PrefixOf>
+static __device__ __forceinline__ void
+attention_mask_prefixed(float (&scores)[ROW_TILES][KEY_TILES][4], StartOf start_of,
+                        PrefixOf prefix_of, int query, int key) {
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8, start = start_of(i), prefix = prefix_of(i);
+#pragma unroll
+        for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                const int j = key + n * 8 + c;
+                if ((j < start && j >= prefix) || j > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
+    }
+}
+
+/* The same for scores[keys][queries]. The prefix is asked for where the lane's first key lies ahead
+ * of the query's start. */
+template <int ROW_TILES, int QUERY_TILES, class PrefixOf>
+static __device__ __forceinline__ void
+attention_mask_prefixed_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], PrefixOf prefix_of,
+                                   const int *starts, int query, int key) {
+#pragma unroll
+    for (int n = 0; n < QUERY_TILES; n++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const int i = query + n * 8 + c, start = starts[n * 8 + c];
+            const int prefix = key < start ? prefix_of(i) : 0;
+#pragma unroll
+            for (int r = 0; r < 2 * ROW_TILES; r++) {
+                const int j = key + r * 8;
+                if ((j < start && j >= prefix) || j > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
+        }
+}
+//@end
+
 #endif

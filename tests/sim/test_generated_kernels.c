@@ -89,7 +89,7 @@ static void test_f64(void **state) {
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Attention of several shapes over whole sequences; nothing but the bytes is looked at here. */
-static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_heads, int64_t head_dim) {
+static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_heads, int64_t head_dim, bool prefixed) {
     static int count;
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     int64_t tokens = 2 * seq;
@@ -99,19 +99,23 @@ static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_hea
     Value *v = value_2d(p, "v", ROLE_FROZEN, p->activation, tokens, kv_heads * head_dim, (Pos){0});
     Value *positions = value_2d(p, "positions", ROLE_INPUT, DT_I32, tokens, 1, (Pos){0});
     Attr attr = {.alpha = 1, .heads = heads, .kv_heads = kv_heads, .head_dim = head_dim, .seq_len = seq};
-    Op *forward = op_add(p, graph, OP_attention, name, (Value *[]){q, k, v, positions}, 4, attr, (Pos){0});
-    Value *in[] = {q, k, v, positions, forward->out[0], forward->out[1], q};
-    op_add(p, graph, OP_attention_grad, arena_printf(p->arena, "%s.grad", name), in, 7, attr, (Pos){0});
+    Value *prefix = prefixed ? value_2d(p, "prefix", ROLE_FROZEN, DT_I32, tokens, 1, (Pos){0}) : NULL;
+    int operands = prefixed ? 5 : 4;
+    Op *forward = op_add(p, graph, OP_attention, name, (Value *[]){q, k, v, positions, prefix}, operands, attr, (Pos){0});
+    Value *in[] = {q, k, v, positions, forward->out[0], forward->out[1], q, prefix};
+    op_add(p, graph, OP_attention_grad, arena_printf(p->arena, "%s.grad", name), in, operands + 3, attr, (Pos){0});
 }
 
 static Program *attention_program(Arena *arena, DType activation, DType real) {
     Program *p = program_new(arena);
     p->activation = activation;
     p->real = real;
-    add_attention(p, 37, 2, 1, 24);
-    add_attention(p, 160, 2, 2, 64);
-    add_attention(p, 100, 4, 2, 128);
-    add_attention(p, 70, 2, 1, 136);
+    add_attention(p, 37, 2, 1, 24, false);
+    add_attention(p, 160, 2, 2, 64, false);
+    add_attention(p, 160, 2, 2, 64, true);
+    add_attention(p, 100, 4, 2, 128, false);
+    add_attention(p, 70, 2, 1, 136, false);
+    add_attention(p, 70, 2, 1, 136, true);
     return p;
 }
 

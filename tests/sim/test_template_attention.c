@@ -9,6 +9,7 @@ typedef struct {
     Dtype dtype;
     int batch, seq, heads, kv_heads, head_dim;
     int sample; /* length of the packed samples; 0: one sample a row */
+    int prefix, padding; /* places at a row's start that the samples see, and behind them */
 } Case;
 
 /* ---- Reference ------------------------------------------------------------------------------------ */
@@ -17,24 +18,32 @@ typedef struct {
  * write. All arrays are [tokens, stride]. */
 typedef struct {
     int tokens, qkv_stride, o_stride;
-    int *positions;
+    int *positions, *prefix;
     double *qkv, *o, *lse, *d_o, *dqkv;
 } Tensors;
 
 enum { O_PADDING = 8 };
+
+/* Of a place, where it stands in its own sample, and how much of the row's start it sees beside. */
+static void place_in(const Case *c, int place, int *position, int *prefix) {
+    const int behind = place - c->prefix, length = c->sample ? c->sample : c->seq;
+    *position = behind < 0 ? place : place < c->seq - c->padding ? behind % length : 0;
+    *prefix = behind < 0 || place >= c->seq - c->padding ? 0 : c->prefix;
+}
 
 static Tensors tensors_new(const Case *c, uint64_t seed) {
     Tensors t = {.tokens = c->batch * c->seq,
                  .qkv_stride = (c->heads + 2 * c->kv_heads) * c->head_dim,
                  .o_stride = c->heads * c->head_dim + O_PADDING};
     t.positions = calloc((size_t)t.tokens, sizeof *t.positions);
+    t.prefix = calloc((size_t)t.tokens, sizeof *t.prefix);
     t.qkv = new_values((size_t)t.tokens * t.qkv_stride);
     t.dqkv = new_values((size_t)t.tokens * t.qkv_stride);
     t.o = new_values((size_t)t.tokens * t.o_stride);
     t.d_o = new_values((size_t)t.tokens * t.o_stride);
     t.lse = new_values((size_t)t.tokens * c->heads);
     for (int i = 0; i < t.tokens; i++)
-        t.positions[i] = c->sample ? i % c->seq % c->sample : i % c->seq;
+        place_in(c, i % c->seq, &t.positions[i], &t.prefix[i]);
     for (size_t i = 0; i < (size_t)t.tokens * t.qkv_stride; i++)
         t.qkv[i] = 2 * random_value(&seed);
     for (size_t i = 0; i < (size_t)t.tokens * t.o_stride; i++)
@@ -44,6 +53,7 @@ static Tensors tensors_new(const Case *c, uint64_t seed) {
 
 static void tensors_free(Tensors *t) {
     free(t->positions);
+    free(t->prefix);
     free(t->qkv);
     free(t->dqkv);
     free(t->o);
@@ -66,25 +76,26 @@ static void add_scaled(double *to, double x, const double *from, int n) {
 /* One query of one head: values, then its share of all gradients. */
 static void reference_row(const Case *c, Tensors *t, int token, int head, double *p) {
     const int hd = c->head_dim, place = token % c->seq, row = token - place;
-    const int first = place - t->positions[token], kv_head = head / (c->heads / c->kv_heads);
+    const int start = place - t->positions[token], prefix = t->prefix[token];
+    const int first = prefix ? 0 : start, kv_head = head / (c->heads / c->kv_heads);
     const size_t q_at = (size_t)head * hd, k_at = (size_t)(c->heads + kv_head) * hd;
     const size_t v_at = k_at + (size_t)c->kv_heads * hd, stride = (size_t)t->qkv_stride;
     const double scale = 1 / sqrt(hd), *q = t->qkv + token * stride + q_at;
     double *o = t->o + (size_t)token * t->o_stride + q_at, peak = -INFINITY, sum = 0;
     const double *d_o = t->d_o + (size_t)token * t->o_stride + q_at;
 
-    for (int j = first; j <= place; j++) {
+    for (int j = first; j <= place; j = j + 1 == prefix ? start : j + 1) {
         p[j] = scale * dot(q, t->qkv + (row + j) * stride + k_at, hd);
         peak = fmax(peak, p[j]);
     }
-    for (int j = first; j <= place; j++)
+    for (int j = first; j <= place; j = j + 1 == prefix ? start : j + 1)
         sum += p[j] = exp(p[j] - peak);
     t->lse[token * c->heads + head] = peak + log(sum);
-    for (int j = first; j <= place; j++)
+    for (int j = first; j <= place; j = j + 1 == prefix ? start : j + 1)
         add_scaled(o, p[j] /= sum, t->qkv + (row + j) * stride + v_at, hd);
 
     const double delta = dot(o, d_o, hd);
-    for (int j = first; j <= place; j++) {
+    for (int j = first; j <= place; j = j + 1 == prefix ? start : j + 1) {
         const size_t at = (row + j) * stride;
         const double ds = p[j] * (dot(d_o, t->qkv + at + v_at, hd) - delta) * scale;
         add_scaled(t->dqkv + token * stride + q_at, ds, t->qkv + at + k_at, hd);
@@ -182,6 +193,8 @@ static void write_kernels(FILE *out, const Case *c, const Geometry *g, int index
     for (int i = 0; i < 6; i++)
         hole_set(&holes, (const char *[]){"q_stride", "k_stride", "v_stride", "dq_stride", "dk_stride",
                                           "dv_stride"}[i], "%d", qkv);
+    if (c->prefix)
+        hole_set(&holes, "prefix", "yes");
     hole_set(&holes, "o_stride", "%d", c->heads * hd + O_PADDING);
     hole_set(&holes, "do_stride", "%d", c->heads * hd + O_PADDING);
 
@@ -206,6 +219,18 @@ static void launch_section(const Case *c, const Geometry *g, int section, int in
            (unsigned)g->kernels[section].shared, args);
 }
 
+/* Argument 4, the prefix, is left out where the kernel has none. */
+static void launch_with(const Case *c, const Geometry *g, int section, int index, CUmodule module,
+                        bool prefixed, void *const all[]) {
+    static const int counts[] = {7, 10, 10};
+    void *args[10];
+    int count = 0;
+    for (int i = 0; i < counts[section]; i++)
+        if (i != 4 || prefixed)
+            args[count++] = all[i];
+    launch_section(c, g, section, index, module, args);
+}
+
 /* Results, read back into tensors of the same layout. */
 static void run_kernels(const Case *c, const Geometry *g, int index, CUmodule module, Tensors *want,
                         Tensors *got) {
@@ -224,16 +249,19 @@ static void run_kernels(const Case *c, const Geometry *g, int index, CUmodule mo
     CUdeviceptr v = k + e * (size_t)(c->kv_heads * c->head_dim);
     CUdeviceptr dk = dqkv + (k - qkv), dv = dqkv + (v - qkv);
 
-    launch_section(c, g, 0, index, module, (void *[]){&qkv, &k, &v, &positions, &o, &lse});
-    launch_section(c, g, 1, index, module,
-                   (void *[]){&qkv, &k, &v, &positions, &o, &lse, &d_o, &delta, &dqkv});
-    launch_section(c, g, 2, index, module,
-                   (void *[]){&qkv, &k, &v, &positions, &lse, &delta, &d_o, &dk, &dv});
+    CUdeviceptr prefix = device_ints(want->prefix, (size_t)want->tokens);
+    const bool prefixed = c->prefix > 0;
+
+    launch_with(c, g, 0, index, module, prefixed, (void *[]){&qkv, &k, &v, &positions, &prefix, &o, &lse});
+    launch_with(c, g, 1, index, module, prefixed,
+                (void *[]){&qkv, &k, &v, &positions, &prefix, &o, &lse, &d_o, &delta, &dqkv});
+    launch_with(c, g, 2, index, module, prefixed,
+                (void *[]){&qkv, &k, &v, &positions, &prefix, &lse, &delta, &d_o, &dk, &dv});
     device_read(c->dtype, o, got->o, o_count);
     device_read(c->dtype, dqkv, got->dqkv, qkv_count);
     device_read(acc, lse, got->lse, lse_count);
-    for (int i = 0; i < 7; i++)
-        cuMemFree((CUdeviceptr[]){qkv, d_o, positions, o, dqkv, lse, delta}[i]);
+    for (int i = 0; i < 8; i++)
+        cuMemFree((CUdeviceptr[]){qkv, d_o, positions, prefix, o, dqkv, lse, delta}[i]);
 }
 
 /* Columns [column, column + width) of [tokens, stride], dense. */
@@ -247,8 +275,8 @@ static double *columns_of(const double *from, int tokens, int stride, int column
 static void check_columns(const Case *c, const char *what, const double *got, const double *want,
                           int tokens, int stride, int column, int width, double tolerance) {
     char name[128];
-    snprintf(name, sizeof name, "%s of %s seq %d heads %d/%d head_dim %d samples of %d", what,
-             dtype_name(c->dtype), c->seq, c->heads, c->kv_heads, c->head_dim, c->sample);
+    snprintf(name, sizeof name, "%s of %s seq %d heads %d/%d head_dim %d samples of %d prefix %d", what,
+             dtype_name(c->dtype), c->seq, c->heads, c->kv_heads, c->head_dim, c->sample, c->prefix);
     double *a = columns_of(got, tokens, stride, column, width);
     double *b = columns_of(want, tokens, stride, column, width);
     check_close(name, a, b, (size_t)tokens * width, tolerance);
@@ -301,8 +329,8 @@ static void check_cases(const char *name, GeometryRule rule, const Case *cases, 
 static void fma_fp64(void **state) {
     (void)state;
     static const Case cases[] = {
-        {F64, 2, 37, 4, 1, 24, 0},   {F64, 1, 70, 2, 2, 8, 11},  {F64, 1, 64, 2, 1, 32, 0},
-        {F64, 1, 33, 1, 1, 72, 20},  {F64, 1, 50, 2, 1, 136, 0}, {F64, 1, 40, 1, 1, 256, 17},
+        {F64, 2, 37, 4, 1, 24, 0, 0, 0},   {F64, 1, 70, 2, 2, 8, 11, 0, 0},  {F64, 1, 64, 2, 1, 32, 0, 0, 0},
+        {F64, 1, 33, 1, 1, 72, 20, 0, 0},  {F64, 1, 50, 2, 1, 136, 0, 0, 0}, {F64, 1, 40, 1, 1, 256, 17, 0, 0},
     };
     CHECK_CASES("attention_fma_fp64", geometry_fma, cases);
 }
@@ -310,40 +338,63 @@ static void fma_fp64(void **state) {
 static void fma_fp32(void **state) {
     (void)state;
     static const Case cases[] = {
-        {F32, 2, 37, 4, 1, 24, 0},  {F32, 2, 130, 4, 4, 8, 0},    {F32, 1, 200, 4, 2, 64, 70},
-        {F32, 1, 65, 2, 1, 128, 0}, {F32, 3, 2, 1, 1, 16, 0},     {F32, 1, 90, 2, 1, 136, 7},
-        {F32, 1, 96, 1, 1, 256, 31},
+        {F32, 2, 37, 4, 1, 24, 0, 0, 0},  {F32, 2, 130, 4, 4, 8, 0, 0, 0},    {F32, 1, 200, 4, 2, 64, 70, 0, 0},
+        {F32, 1, 65, 2, 1, 128, 0, 0, 0}, {F32, 3, 2, 1, 1, 16, 0, 0, 0},     {F32, 1, 90, 2, 1, 136, 7, 0, 0},
+        {F32, 1, 96, 1, 1, 256, 31, 0, 0},
     };
     CHECK_CASES("attention_fma_fp32", geometry_fma, cases);
 }
 
 static void fma_bf16(void **state) {
     (void)state;
-    static const Case cases[] = {{BF16, 1, 45, 4, 2, 40, 0}, {F16, 1, 66, 2, 1, 96, 13}};
+    static const Case cases[] = {{BF16, 1, 45, 4, 2, 40, 0, 0, 0}, {F16, 1, 66, 2, 1, 96, 13, 0, 0}};
     CHECK_CASES("attention_fma_bf16", geometry_fma, cases);
+}
+
+/* A prefix that ends inside of a tile or at its end, tiles that nobody sees behind it, blocks with
+ * prefix, samples and padding. */
+static void fma_prefix(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {F64, 2, 37, 4, 1, 24, 10, 12, 5},  {F64, 1, 200, 2, 2, 8, 60, 64, 16},
+        {F32, 1, 230, 2, 1, 64, 90, 33, 17}, {F32, 1, 60, 1, 1, 136, 20, 20, 0},
+    };
+    check_cases("attention_fma_prefix64", geometry_fma, cases, 2);
+    check_cases("attention_fma_prefix32", geometry_fma, cases + 2, 2);
+}
+
+static void mma_prefix(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {BF16, 2, 37, 4, 1, 24, 10, 12, 5},     {BF16, 1, 500, 2, 1, 64, 180, 128, 12},
+        {BF16, 1, 470, 2, 1, 128, 150, 70, 100}, {BF16, 1, 150, 1, 1, 136, 45, 40, 20},
+    };
+    CHECK_CASES("attention_mma_prefix", geometry_mma, cases);
+    static const Case tf32[] = {{TF32, 1, 330, 2, 1, 32, 100, 129, 1}};
+    CHECK_CASES("attention_mma_prefix_tf32", geometry_mma, tf32);
 }
 
 static void mma_bf16(void **state) {
     (void)state;
     static const Case cases[] = {
-        {BF16, 2, 37, 4, 1, 24, 0},    {BF16, 1, 130, 4, 4, 8, 0},  {BF16, 1, 300, 2, 1, 64, 0},
-        {BF16, 1, 210, 4, 2, 64, 70},  {BF16, 1, 150, 2, 1, 128, 0}, {BF16, 1, 200, 1, 1, 128, 33},
-        {BF16, 1, 100, 1, 1, 136, 23}, {BF16, 1, 70, 2, 1, 256, 0},
+        {BF16, 2, 37, 4, 1, 24, 0, 0, 0},    {BF16, 1, 130, 4, 4, 8, 0, 0, 0},  {BF16, 1, 300, 2, 1, 64, 0, 0, 0},
+        {BF16, 1, 210, 4, 2, 64, 70, 0, 0},  {BF16, 1, 150, 2, 1, 128, 0, 0, 0}, {BF16, 1, 200, 1, 1, 128, 33, 0, 0},
+        {BF16, 1, 100, 1, 1, 136, 23, 0, 0}, {BF16, 1, 70, 2, 1, 256, 0, 0, 0},
     };
     CHECK_CASES("attention_mma_bf16", geometry_mma, cases);
 }
 
 static void mma_fp16(void **state) {
     (void)state;
-    static const Case cases[] = {{F16, 1, 70, 2, 1, 40, 19}, {F16, 2, 64, 1, 1, 80, 0}};
+    static const Case cases[] = {{F16, 1, 70, 2, 1, 40, 19, 0, 0}, {F16, 2, 64, 1, 1, 80, 0, 0, 0}};
     CHECK_CASES("attention_mma_fp16", geometry_mma, cases);
 }
 
 static void mma_tf32(void **state) {
     (void)state;
     static const Case cases[] = {
-        {TF32, 2, 37, 4, 1, 24, 0},  {TF32, 1, 140, 2, 1, 32, 50}, {TF32, 1, 130, 2, 2, 64, 0},
-        {TF32, 1, 66, 2, 1, 128, 40}, {TF32, 1, 50, 1, 1, 256, 0},
+        {TF32, 2, 37, 4, 1, 24, 0, 0, 0},  {TF32, 1, 140, 2, 1, 32, 50, 0, 0}, {TF32, 1, 130, 2, 2, 64, 0, 0, 0},
+        {TF32, 1, 66, 2, 1, 128, 40, 0, 0}, {TF32, 1, 50, 1, 1, 256, 0, 0, 0},
     };
     CHECK_CASES("attention_mma_tf32", geometry_mma, cases);
 }
@@ -355,6 +406,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(fma_fp32),
         cmocka_unit_test(fma_bf16),
         cmocka_unit_test(mma_bf16),
+        cmocka_unit_test(fma_prefix),
+        cmocka_unit_test(mma_prefix),
         cmocka_unit_test(mma_fp16),
         cmocka_unit_test(mma_tf32),
     };

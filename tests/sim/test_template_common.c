@@ -32,7 +32,6 @@ static const char *hole_value(const Holes *holes, const char *name, size_t lengt
     for (int i = 0; i < holes->count; i++)
         if (strlen(holes->holes[i].name) == length && !memcmp(holes->holes[i].name, name, length))
             return holes->holes[i].value;
-    fail_msg("the hole %.*s has no value", (int)length, name);
     return NULL;
 }
 
@@ -70,10 +69,33 @@ void template_prelude(FILE *out, const char *file) {
         other += strlen("//@prelude ");
         other[strcspn(other, "\n")] = '\0';
         template_prelude(out, other);
-    } else if (strstr(text, "//@prelude")) {
-        fputs(section_of(text, "//@prelude"), out);
+        free(text);
+        return;
     }
+    char *optional = strstr(text, "//@prelude?");
+    char *more = optional ? strdup(optional) : NULL;
+    if (strstr(text, "//@prelude\n"))
+        fputs(section_of(text, "//@prelude"), out);
+    if (more)
+        fputs(section_of(more, "//@prelude?prefix"), out);
+    free(more);
     free(text);
+}
+
+/* The hole whose name begins at `name`: what it becomes. */
+static void fill_hole(FILE *out, const Holes *holes, const char *name, const char *name_end,
+                      const char *end) {
+    const size_t length = strcspn(name, "?*");
+    const char *value = hole_value(holes, name, length), *standard = name_end + 2;
+    const bool optional = name[length] == '?';
+    if (optional && value)
+        fprintf(out, "%.*s", (int)(name_end - name - (ptrdiff_t)length - 1), name + length + 1);
+    else if (optional)
+        fprintf(out, "%.*s", (int)(end - standard), standard);
+    else if (value)
+        fputs(value, out);
+    else
+        fail_msg("the hole %.*s has no value", (int)length, name);
 }
 
 void template_kernel(FILE *out, const char *file, const char *section, const Holes *holes) {
@@ -84,7 +106,7 @@ void template_kernel(FILE *out, const char *file, const char *section, const Hol
         fwrite(at, 1, (size_t)(hole - at), out);
         const char *name = hole + 3, *name_end = strstr(name, "*/"), *end = strstr(name, "/*@*/");
         assert_true(name_end && end && name_end < end);
-        fputs(hole_value(holes, name, (size_t)(name_end - name)), out);
+        fill_hole(out, holes, name, name_end, end);
         at = end + 5;
     }
     fputs(at, out);

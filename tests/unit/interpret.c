@@ -31,7 +31,8 @@ static void fill(Memory *m, const Value *v, double x) {
 typedef struct {
     Memory *memory;
     const Op *op;
-    int64_t row, first; /* the query's row, the first key's */
+    int64_t row, first; /* the query's row, the first key's; */
+    int64_t begin, end; /* and the keys ahead of it that it sees too */
     int64_t q, kv;      /* the heads' first columns */
     int64_t head;
 } Query;
@@ -48,15 +49,20 @@ static double score(const Query *y, int64_t key) {
     return y->op->attr.alpha * product(y, y->op->in[0], y->row, y->q, y->op->in[1], key, y->kv);
 }
 
+static int64_t first_key(const Query *y) { return y->end > y->begin ? y->begin : y->first; }
+static int64_t next_key(const Query *y, int64_t key) {
+    return key + 1 == y->end ? y->first : key + 1;
+}
+
 static void attend(const Query *y) {
     const Op *op = y->op;
     double sum = 0;
-    for (int64_t key = y->first; key <= y->row; key++)
+    for (int64_t key = first_key(y); key <= y->row; key = next_key(y, key))
         sum += exp(score(y, key));
     set(y->memory, op->out[1], y->row, y->head, log(sum));
     for (int64_t i = 0; i < op->attr.head_dim; i++) {
         double o = 0;
-        for (int64_t key = y->first; key <= y->row; key++)
+        for (int64_t key = first_key(y); key <= y->row; key = next_key(y, key))
             o += exp(score(y, key)) / sum * get(y->memory, op->in[2], key, y->kv + i);
         set(y->memory, op->out[0], y->row, y->q + i, o);
     }
@@ -68,7 +74,7 @@ static void attend_back(const Query *y) {
     double lse = get(y->memory, in[5], y->row, y->head);
     double delta = product(y, in[4], y->row, y->q, in[6], y->row, y->q);
     set(y->memory, out[3], y->row, y->head, delta);
-    for (int64_t key = y->first; key <= y->row; key++) {
+    for (int64_t key = first_key(y); key <= y->row; key = next_key(y, key)) {
         double p = exp(score(y, key) - lse);
         double dp = product(y, in[6], y->row, y->q, in[2], key, y->kv);
         double ds = op->attr.alpha * p * (dp - delta);
@@ -82,11 +88,14 @@ static void attend_back(const Query *y) {
 
 static void for_each_query(Memory *m, const Op *op, void (*visit)(const Query *)) {
     const Attr *a = &op->attr;
+    const Value *prefix = op->in[op->kind == OP_attention ? 4 : 7];
     for (int64_t row = 0; row < value_rows(op->in[0]); row++)
         for (int64_t head = 0; head < a->heads; head++) {
             int64_t kv = head / (a->heads / a->kv_heads);
             int64_t first = row - (int64_t)get(m, op->in[3], row, 0);
-            visit(&(Query){m, op, row, first, head * a->head_dim, kv * a->head_dim, head});
+            int64_t begin = row / a->seq_len * a->seq_len;
+            int64_t end = begin + (prefix ? (int64_t)get(m, prefix, row, 0) : 0);
+            visit(&(Query){m, op, row, first, begin, end, head * a->head_dim, kv * a->head_dim, head});
         }
 }
 
