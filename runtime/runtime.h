@@ -228,8 +228,10 @@ typedef struct RtConstant {
  *               of pairs 1 / (pairs of the whole step)
  *   target_rows   I32 [max_target_tokens]  the places that have a target, in order; then -1
  *   target_places I32 [tokens]  the inverse: index in target_rows, -1 without a target
- *   sequence    I32 [tokens]  with packed pairs: the sequence that a place belongs to, -1: none;
- *               those of pair k of entry b are 2 (b packed + k) and the next
+ *   sequence    I32 [tokens]  where pairs are packed or shared: the sequence that a place belongs to,
+ *               -1: none; those of pair k of entry b are 2 (b packed + k) and the next
+ *   sample_positions, prefix  I32 [tokens]  of shared pairs: a place's position in its part of the row,
+ *               beside which it sees the row's first `prefix` places
  *   reference_nll F32 or F64 [batch * 2, times `packed`]  of pairs: each sequence's negative
  *               log-probability by the weights that training began with
  *   first_row   I32 [1]  index in the step's global batch of this batch's first token
@@ -401,11 +403,13 @@ typedef struct {
 } RtImages;
 
 /* An entry of a batch is two sequences of seq_len places, the first preferred to the second: together
- * they are one target, and RtTraining.seq_len counts both. */
+ * they are one target, and RtTraining.seq_len counts both. Shared: both lie in seq_len places, what
+ * they begin with once. */
 typedef struct {
     int64_t seq_len;
     int64_t packed;     /* so many at most share the two rows; 0: one has them */
-    bool drop_overlong; /* a pair with a longer sequence is left out; else its end is */
+    bool shared;
+    bool drop_overlong; /* a pair that is longer is left out; else ends of its sequences are */
     /* Where the program has the entry `reference`: what that makes, and what it goes by beside data
      * and weights, lines "precision.dtype = "bf16"". */
     size_t

@@ -7,7 +7,7 @@
  * packed_sum         (x[N,S], sequence[N,S], sequence[N S,1]) -> [N K,1] where up to K = attr.rows
  *                    pairs lie in two rows, the first sequences in one, the second ones in the
  *                    other: over the places that have the number of the result's row; the same
- *                    numbers twice
+ *                    numbers twice. With attr.one_row up to K pairs lie in one row: [2 N K,1]
  * packed_sum_grad    (dsum[N K,1], sequence[N S,1]) -> dx[N S,1]
  * packed_count       (labels[N,S], sequence[N,S]) -> [N K,1]
  * pair_loss          (nll[N,1], reference_nll[N,1], targets[N,1], weight[1]) -> loss[N/2,1], times
@@ -79,21 +79,27 @@ static int row_of(Body *body, Value *v, int row) {
     return step_load_mapped(body, v, row, COL_SAME, 0);
 }
 
+static int64_t packed_sequences(const Op *op) {
+    return value_rows(op->in[0]) * op->attr.rows * (op->attr.one_row ? 2 : 1);
+}
+
 void shape_packed_sum(Program *p, Op *op) {
     op_expect_operands(op, 3);
-    result_2d(p, op, 0, "", op->in[0]->dtype, value_rows(op->in[0]) * op->attr.rows, 1);
+    result_2d(p, op, 0, "", op->in[0]->dtype, packed_sequences(op), 1);
 }
 
 void shape_packed_count(Program *p, Op *op) {
     op_expect_operands(op, 2);
-    result_2d(p, op, 0, "", p->real, value_rows(op->in[0]) * op->attr.rows, 1);
+    result_2d(p, op, 0, "", p->real, packed_sequences(op), 1);
 }
 
-/* The row that sequence STEP_ROW lies in, of two for each K pairs; with what belongs to it. */
+/* The row that sequence STEP_ROW lies in, of one or two for each K pairs; with what belongs to it. */
 static int packed_row(Body *body, const Op *op, int *own) {
     int number = step_index(body, STEP_ROW), two = step_const_int(body, 2);
     int entry = step_binary(body, STEP_DIV, number, step_const_int(body, 2 * op->attr.rows));
-    int row = step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, entry, two),
+    int row = entry;
+    if (!op->attr.one_row)
+        row = step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, entry, two),
                           step_binary(body, STEP_MOD, number, two));
     step_hinted(body, row, "packed_row");
     *own = step_binary(body, STEP_EQ, step_load_mapped(body, op->in[1], row, COL_SAME, 0), number);

@@ -8,7 +8,10 @@
  * needs it, and holds no more than a layer's activations. Or it is an entry of its own, which runs
  * before training, and a batch brings what that made: then there need be no adapter, for the weights
  * are still those that training begins with. A sequence's log-probability is a sum over rows of the
- * loss, whose gradient is then one number a sequence. */
+ * loss, whose gradient is then one number a sequence.
+ *
+ * A shared prompt lies once in a row, ahead of both completions, each of which attention lets see it
+ * and itself: all else of forward and backward goes by rows and positions, and is not changed. */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
 
@@ -28,8 +31,9 @@ typedef struct {
     const Spec *spec;
     Pos pos;
     Value *one;
-    int64_t packed;  /* pairs in two rows; */
-    Value *sequence; /* where they may be several: of each place the sequence that it belongs to */
+    int64_t packed;  /* pairs in two rows, or in one; */
+    bool one_row;    /* their prompt is shared */
+    Value *sequence; /* in both cases: of each place the sequence that it belongs to */
     Value *given;    /* of the reference, by the batch; NULL: it is computed beside forward */
     bool training;
 } Dpo;
@@ -113,7 +117,7 @@ static Value *sum_sequences(const Dpo *d, Value *rows, const char *name, Value *
     Value *wide = sequences_of(d, rows, name), *in[] = {wide, NULL, d->sequence};
     if (d->sequence)
         in[1] = value_reshaped(d->program, d->sequence, value_rows(wide), value_cols(wide));
-    Attr attr = {.rows = d->sequence ? d->packed : 0};
+    Attr attr = {.rows = d->sequence ? d->packed : 0, .one_row = d->one_row};
     OpKind kind = d->sequence ? OP_packed_sum : OP_sequence_sum;
     int count = d->sequence ? 3 : 1;
     if (!to)
@@ -129,7 +133,8 @@ static Value *count_targets(const Dpo *d, Value *labels) {
     if (!d->sequence)
         return add(d, OP_target_count, "targets", in, 1, (Attr){0});
     in[1] = value_reshaped(p, d->sequence, rows, p->seq_len);
-    return add(d, OP_packed_count, "targets", in, 2, (Attr){.rows = d->packed});
+    return add(d, OP_packed_count, "targets", in, 2,
+               (Attr){.rows = d->packed, .one_row = d->one_row});
 }
 
 static void add_figure(const Dpo *d, Value *rows, const char *name, Value *total) {
@@ -184,10 +189,27 @@ static void rewrite(const Dpo *d) {
     }
 }
 
+/* Completions see their prompt and, by their places in themselves, what is ahead of them there. */
+static void share_prompts(const Dpo *d) {
+    Program *p = d->program;
+    Value *place = value_2d(p, "sample_positions", ROLE_INPUT, DT_I32, p->tokens, 1, d->pos);
+    Value *prefix = value_2d(p, "prefix", ROLE_INPUT, DT_I32, p->tokens, 1, d->pos);
+    static const Entry entries[] = {ENTRY_MICRO_STEP, ENTRY_EVALUATE};
+    for (int e = 0; e < 2; e++)
+        for (int i = 0; i < p->entry[entries[e]].op_count; i++) {
+            Op *op = p->entry[entries[e]].ops[i];
+            if (op->kind != OP_attention)
+                continue;
+            op->in[3] = place;
+            op->in[op->in_count++] = prefix;
+        }
+}
+
 /* A number a sequence. */
 static Value *new_of_sequences(const Dpo *d, const char *name, Role role) {
     Program *p = d->program;
-    return value_2d(p, name, role, p->real, p->tokens / p->seq_len * d->packed, 1, d->pos);
+    int64_t sequences = p->tokens / p->seq_len * d->packed * (d->one_row ? 2 : 1);
+    return value_2d(p, name, role, p->real, sequences, 1, d->pos);
 }
 
 /* The reference as an entry, made of evaluate's forward, which draws nothing; gives what it makes. */
@@ -241,7 +263,7 @@ static const char *forward_facts(Arena *arena, const Spec *spec) {
 
 /* `made`: by the entry; NULL: there is none. */
 static void tell_loader(Program *p, const Spec *spec, const Value *made) {
-    LoaderSetting *items = arena_array(p->arena, 5, sizeof *items);
+    LoaderSetting *items = arena_array(p->arena, 6, sizeof *items);
     int count = 2;
     items[0] = (LoaderSetting){.field = "seq_len", .kind = SETTING_INT, .integer = p->seq_len};
     items[1] = (LoaderSetting){.field = "drop_overlong",
@@ -250,6 +272,8 @@ static void tell_loader(Program *p, const Spec *spec, const Value *made) {
     if (spec->data.packing)
         items[count++] = (LoaderSetting){
             .field = "packed", .kind = SETTING_INT, .integer = spec->dpo.max_packed_pairs};
+    if (spec->dpo.shared_prompt)
+        items[count++] = (LoaderSetting){.field = "shared", .kind = SETTING_BOOL, .integer = 1};
     if (made) {
         items[count++] = (LoaderSetting){.field = "made", .kind = SETTING_PLACE, .place = made};
         items[count++] = (LoaderSetting){
@@ -267,10 +291,13 @@ bool pass_dpo(Program *p, const Spec *spec) {
     d.one = value_1d(p, "one", ROLE_CONSTANT, p->real, 1, d.pos);
     d.one->data = unit;
     d.packed = spec->data.packing ? spec->dpo.max_packed_pairs : 1;
-    if (spec->data.packing)
+    d.one_row = spec->dpo.shared_prompt;
+    if (spec->data.packing || d.one_row)
         d.sequence = value_2d(p, "sequence", ROLE_INPUT, DT_I32, p->tokens, 1, d.pos);
     if (spec->dpo.precompute_ref_log_probs)
         d.given = new_of_sequences(&d, "reference_nll", ROLE_INPUT);
+    if (d.one_row)
+        share_prompts(&d);
     make_counters(&d);
     d.graph = &p->entry[ENTRY_MICRO_STEP];
     d.training = true;

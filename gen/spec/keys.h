@@ -360,6 +360,8 @@
     K(dpo, precompute_ref_log_probs, BOOL, "false", "", PAIRS,                                     \
       "Compute the reference's log-probabilities of all pairs once, before training, and keep "    \
       "them in a file; else beside each forward.")                                                 \
+    K(dpo, shared_prompt, BOOL, "false", "", PAIRS,                                                \
+      "A pair is one row of seq_len places, its prompt once, ahead of both completions.")          \
     K(dpo, max_packed_pairs, INT, "8", "[2, 1024]", PACKED_PAIRS,                                  \
       "Pairs at most that share two rows.")
 

@@ -83,7 +83,8 @@ int64_t rows_samples(const Rows *rows) {
 }
 
 int64_t entry_pairs(const Rows *rows, int64_t entry) {
-    return rows->samples ? (end_of(rows, 2 * entry) - begin_of(rows, 2 * entry)) / 2 : 1;
+    int64_t row = rows->sides * entry;
+    return rows->samples ? (end_of(rows, row) - begin_of(rows, row)) / 2 : 1;
 }
 
 int64_t row_targets(const Rows *rows, int64_t row) {
@@ -93,6 +94,20 @@ int64_t row_targets(const Rows *rows, int64_t row) {
     for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides)
         targets += rows->samples->items[s].targets;
     return targets;
+}
+
+/* Where the second of a pair's sequences begins to lie in their row. */
+static int64_t part_begin(const Rows *rows, int64_t row, int64_t sample) {
+    const Sample *at = &rows->samples->items[sample];
+    bool second = rows->shared && sample > begin_of(rows, row);
+    return second ? pair_shared(rows->samples, at - 1, at) : 0;
+}
+
+int64_t row_length(const Rows *rows, int64_t row) {
+    int64_t length = 0;
+    for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides)
+        length += rows->samples->items[s].length - part_begin(rows, row, s);
+    return length;
 }
 
 static void put_all(int32_t *places, int64_t count, int32_t value) {
@@ -106,23 +121,24 @@ void row_pad(int64_t count, int32_t *ids, int32_t *labels, int32_t *positions) {
     put_all(positions, count, 0);
 }
 
-static void put_positions(int32_t *positions, int64_t count) {
+static void put_positions(int32_t *positions, int64_t first, int64_t count) {
     for (int64_t i = 0; positions && i < count; i++)
-        positions[i] = (int32_t)i;
+        positions[i] = (int32_t)(first + i);
 }
 
 /* A place of an array that may not be there. */
 static int32_t *at(int32_t *array, int64_t place) { return array ? array + place : NULL; }
 
-static void put_sample(const Samples *samples, const Sample *sample, int32_t *ids, int32_t *labels,
-                       int32_t *positions) {
-    int64_t length = sample->length, start = sample->start;
+/* From its place `first` on. */
+static void put_sample(const Samples *samples, const Sample *sample, int64_t first, int32_t *ids,
+                       int32_t *labels, int32_t *positions) {
+    int64_t length = sample->length - first, start = sample->start + first;
     if (ids)
         memcpy(ids, samples->ids + start, sizeof *ids * (size_t)length);
     if (labels)
         memcpy(labels, samples->labels + start + 1, sizeof *labels * (size_t)(length - 1));
     put_all(at(labels, length - 1), 1, IGNORED);
-    put_positions(positions, length);
+    put_positions(positions, first, length);
 }
 
 static void samples_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels,
@@ -130,8 +146,10 @@ static void samples_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *
     int64_t place = 0;
     for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides) {
         const Sample *sample = &rows->samples->items[s];
-        put_sample(rows->samples, sample, at(ids, place), at(labels, place), at(positions, place));
-        place += sample->length;
+        int64_t from = part_begin(rows, row, s);
+        put_sample(rows->samples, sample, from, at(ids, place), at(labels, place),
+                   at(positions, place));
+        place += sample->length - from;
     }
     row_pad(rows->seq_len - place, at(ids, place), at(labels, place), at(positions, place));
 }
@@ -141,9 +159,11 @@ void row_sequences(const Rows *rows, int64_t row, int32_t first, int32_t *sequen
     put_all(sequence, rows->seq_len, rows->samples ? -1 : first);
     if (!rows->samples)
         return;
-    for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides, first += 2) {
-        put_all(sequence + place, rows->samples->items[s].length, first);
-        place += rows->samples->items[s].length;
+    for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides) {
+        int64_t length = rows->samples->items[s].length - part_begin(rows, row, s);
+        put_all(sequence + place, length, first);
+        first += (int32_t)rows->sides;
+        place += length;
     }
 }
 
@@ -172,5 +192,5 @@ void row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int
         put_random(rows, row, 0, ids);
         put_random(rows, row, 1, labels);
     }
-    put_positions(positions, rows->seq_len);
+    put_positions(positions, 0, rows->seq_len);
 }

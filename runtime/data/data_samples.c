@@ -26,10 +26,10 @@ void token_add(Samples *samples, int32_t id, int32_t label) {
     samples->labels[samples->tokens++] = label;
 }
 
-/* The sample of the tokens [start, end), cut to seq_len. */
-static Sample sample_of(const SamplePlace *at, int64_t start, int64_t end) {
+/* The sample of the tokens [start, end), cut to `most`. */
+static Sample sample_of(const SamplePlace *at, int64_t start, int64_t end, int64_t most) {
     const Samples *samples = at->samples;
-    int64_t length = end - start < samples->seq_len ? end - start : samples->seq_len;
+    int64_t length = end - start < most ? end - start : most;
     Sample sample = {start, (int32_t)length, 0, at->path, at->number};
     for (int64_t i = 1; i < length; i++)
         sample.targets += samples->labels[start + i] != IGNORED;
@@ -49,7 +49,7 @@ bool sample_add(const SamplePlace *at, int64_t start) {
     int64_t length = samples->tokens - start;
     if (length == 0)
         return SAMPLE_FAIL(at, "%s", "the sample has no tokens; leave it out");
-    Sample sample = sample_of(at, start, samples->tokens);
+    Sample sample = sample_of(at, start, samples->tokens, samples->seq_len);
     samples->truncated += length > sample.length;
     samples->tokens = start + sample.length;
     sample_push(samples, sample);
@@ -69,9 +69,11 @@ bool pair_add(const SamplePlace *at, int64_t first, int64_t second, const char *
     if (same_ids(samples, first, second - first, second, samples->tokens - second))
         return SAMPLE_FAIL(at, "%s and %s are the same, which prefers neither; leave the pair out",
                            names[PAIR_CHOSEN], names[PAIR_REJECTED]);
-    Sample a = sample_of(at, first, second), b = sample_of(at, second, samples->tokens);
-    bool overlong =
-        second - first > samples->seq_len || samples->tokens - second > samples->seq_len;
+    int64_t most = samples->pairs->shared ? pair_room(samples, first, second, samples->tokens)
+                                          : samples->seq_len;
+    Sample a = sample_of(at, first, second, most);
+    Sample b = sample_of(at, second, samples->tokens, most);
+    bool overlong = second - first > most || samples->tokens - second > most;
     bool empty = !a.targets || !b.targets;
     bool useless = empty || same_ids(samples, a.start, a.length, b.start, b.length);
     if (empty && !overlong)

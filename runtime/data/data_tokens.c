@@ -16,11 +16,12 @@ typedef struct {
 typedef struct {
     const RtData *data;
     int64_t batch, seq_len;
-    int64_t sequences;             /* rows of an entry of the batch: 2 where it is a pair, else 1 */
+    int64_t sequences;             /* of an entry of the batch: 2 where it is a pair, else 1; */
+    int64_t rows_of_entry;         /* in so many rows */
     Source sources[LOADER_SPLITS]; /* LOADER_EVAL's is empty where train's end is held out */
     Rows rows[LOADER_SPLITS];
     const RtInput *input_ids, *labels, *positions,
-        *sequence; /* NULL: the program does not read it */
+        *sequence, *sample_positions, *prefix; /* NULL: the program does not read it */
 } TokenSet;
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -75,7 +76,7 @@ static void source_close(Source *source) {
 
 /* A row's share of the limit must hold what is put into every row. */
 static bool check_target_limit(const TokenSet *set, int64_t least, DataError *error) {
-    int64_t limit = set->data->max_target_tokens, rows = set->batch * set->sequences;
+    int64_t limit = set->data->max_target_tokens, rows = set->batch * set->rows_of_entry;
     if (!limit || limit / rows >= least)
         return true;
     return data_fail(error,
@@ -89,9 +90,11 @@ static bool check_target_limit(const TokenSet *set, int64_t least, DataError *er
 static bool split_rows(const TokenSet *set, const Source *source, int64_t from, int64_t to,
                        Rows *rows, DataError *error) {
     const RtData *data = set->data;
-    int64_t row_limit = data->max_target_tokens / (set->batch * set->sequences);
+    int64_t row_limit = data->max_target_tokens / (set->batch * set->rows_of_entry);
     if (!check_target_limit(set, source->of_samples ? 1 : set->seq_len, error))
         return false;
+    if (source->of_samples && data->pairs && data->pairs->shared)
+        return rows_of_shared(rows, &source->samples, from, to, set->seq_len, row_limit, error);
     if (source->of_samples)
         return rows_of_samples(rows, &source->samples, from, to, set->seq_len, data->packing,
                                row_limit, error);
@@ -152,7 +155,7 @@ static bool open_rows(TokenSet *set, uint64_t seed, DataError *error) {
         if (!check_target_limit(set, set->seq_len, error))
             return false;
         rows_of_random(&set->rows[LOADER_TRAIN], 0, data->vocab_size, mix64(seed, 1), set->seq_len);
-        rows_of_random(&set->rows[LOADER_EVAL], data->eval_batches * set->batch * set->sequences,
+        rows_of_random(&set->rows[LOADER_EVAL], data->eval_batches * set->batch * set->rows_of_entry,
                        data->vocab_size, mix64(seed, 2), set->seq_len);
         return true;
     }
@@ -170,15 +173,19 @@ static void tokens_close(void *context) {
 
 static void *tokens_open(const RtProgram *program, uint64_t seed, DataError *error) {
     TokenSet *set = rt_alloc(sizeof *set);
-    int64_t sequences = program->data.pairs ? 2 : 1;
+    const RtPairs *pairs = program->data.pairs;
+    int64_t rows = pairs && !pairs->shared ? 2 : 1;
     *set = (TokenSet){.data = &program->data,
                       .batch = program->training.batch,
-                      .seq_len = program->training.seq_len / sequences,
-                      .sequences = sequences,
+                      .seq_len = program->training.seq_len / rows,
+                      .sequences = pairs ? 2 : 1,
+                      .rows_of_entry = rows,
                       .input_ids = program_input(program, "input_ids"),
                       .labels = program_input(program, "labels"),
                       .positions = program_input(program, "positions"),
-                      .sequence = program_input(program, "sequence")};
+                      .sequence = program_input(program, "sequence"),
+                      .sample_positions = program_input(program, "sample_positions"),
+                      .prefix = program_input(program, "prefix")};
     if (open_rows(set, seed, error))
         return set;
     tokens_close(set);
@@ -189,7 +196,7 @@ static void *tokens_open(const RtProgram *program, uint64_t seed, DataError *err
 
 static int64_t tokens_rows(const void *context, LoaderSplit split) {
     const TokenSet *set = context;
-    return set->rows[split].count / set->sequences;
+    return set->rows[split].count / set->rows_of_entry;
 }
 
 static int64_t tokens_targets(const void *context, LoaderSplit split, int64_t row) {
@@ -204,10 +211,21 @@ static int32_t *places(const TokenSet *set, const RtInput *input, int64_t sequen
 
 /* Of an entry's first pair, the sequence in this row of it. */
 static int32_t first_number(const TokenSet *set, int64_t row) {
-    return (int32_t)(2 * (row / 2) * set->data->pairs->packed + row % 2);
+    const RtPairs *pairs = set->data->pairs;
+    return (int32_t)(pairs->shared ? 2 * row : 2 * (row / 2) * pairs->packed + row % 2);
 }
 
 /* Row -1: padding. */
+static void write_prefix(const TokenSet *set, const Rows *rows, int64_t row, int64_t entry,
+                         void *slot) {
+    int32_t *positions = places(set, set->sample_positions, entry, slot);
+    int32_t *prefix = places(set, set->prefix, entry, slot);
+    if (row < 0)
+        prefix_pad(set->seq_len, positions, prefix);
+    else
+        row_prefix(rows, row, positions, prefix);
+}
+
 static void write_sequence(const TokenSet *set, const Rows *rows, int64_t row, int64_t sequence,
                            void *slot) {
     int32_t *ids = places(set, set->input_ids, sequence, slot);
@@ -222,13 +240,15 @@ static void write_sequence(const TokenSet *set, const Rows *rows, int64_t row, i
         numbers[i] = -1;
     if (numbers && row >= 0)
         row_sequences(rows, row, first_number(set, sequence), numbers);
+    if (set->prefix)
+        write_prefix(set, rows, row, sequence, slot);
 }
 
 static bool tokens_write(const void *context, DataRow at, int64_t entry, void *slot,
                          DataError *error) {
     (void)error;
     const TokenSet *set = context;
-    for (int64_t i = 0, n = set->sequences; i < n; i++)
+    for (int64_t i = 0, n = set->rows_of_entry; i < n; i++)
         write_sequence(set, &set->rows[at.split], at.row < 0 ? -1 : at.row * n + i, entry * n + i,
                        slot);
     return true;
@@ -260,11 +280,10 @@ static void measure_rows(const TokenSet *set, const Rows *rows, LoaderFacts *fac
     facts->target_share = 1;
     if (!rows->samples || !rows->count)
         return;
-    const Sample *sample = rows->samples->items;
-    int64_t tokens = 0, targets = 0, first = rows->first_sample[0];
-    for (int64_t s = first; s < first + rows_samples(rows); s++) {
-        tokens += sample[s].length;
-        targets += sample[s].targets;
+    int64_t tokens = 0, targets = 0;
+    for (int64_t row = 0; row < rows->count; row++) {
+        tokens += row_length(rows, row);
+        targets += row_targets(rows, row);
     }
     double places = (double)(rows->count * rows->seq_len);
     facts->mean_tokens = (double)tokens / (double)(rows_samples(rows) / set->sequences);

@@ -186,6 +186,23 @@ test_packed_pairs() {
     same_training 1e-11 pairs_alone_out pairs_packed_out
 }
 
+# A prompt that stands once in a row, for both completions, against two rows that both have it: one card, and as
+# many as the layout has.
+shared_prompts() { # shared_prompts RANKS [KEY=VALUE]...
+    local keys=(precision.dtype=fp64 training.steps=4) start="--init $cases/dpo/model --adapter $cases/dpo/adapter"
+    local ranks=$1 name
+    program prompts_twice $cases/dpo/spec.toml "${keys[@]}" &&
+        program prompts_once $cases/dpo/spec.toml "${keys[@]}" training.seq_len=80 dpo.shared_prompt=true \
+            "$(micro $((2 / ranks)))" "${@:2}" || return 1
+    for name in twice once; do
+        run prompts_$name prompts_${name}_out "$start --dump $work/prompts_${name}_out.dump" || return 1
+    done
+    same_training 1e-11 prompts_twice_out prompts_once_out
+}
+test_shared_prompts() { shared_prompts 2 "$(ranks 2)" dpo.precompute_ref_log_probs=true; }
+test_shared_prompts_tensor() { shared_prompts 1 "$(tensor 2)" parallelism.sequence_parallel=true; }
+test_shared_prompts_stages() { shared_prompts 1 "$(stages 2)" activation_checkpoint.mode=full; }
+
 # Of three ranks with two micro-steps of two rows, one has no target in the first step, the others
 # have unequal numbers of them.
 unequal_targets() {

@@ -1,5 +1,6 @@
 /*
  * compare_main.c - compare --case DIR --dtype TYPE --dump FILE [--losses CSV] [--evaluations CSV]
+ *         [--other-batch]
  *
  * Exit 0: the step is right. 1: it is not, with a table. 2: the command line is wrong.
  */
@@ -24,6 +25,7 @@ int main(int argc, char **argv)
                                             {"dump", required_argument, NULL, 'd'},
                                             {"losses", required_argument, NULL, 'l'},
                                             {"evaluations", required_argument, NULL, 'e'},
+                                            {"other-batch", no_argument, NULL, 'o'},
                                             {0}};
     CompareJob job = {0};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -33,12 +35,13 @@ int main(int argc, char **argv)
         case 'd': job.dump = optarg; break;
         case 'l': job.losses = optarg; break;
         case 'e': job.evaluations = optarg; break;
+        case 'o': job.other_batch = true; break;
         default: return 2;
         }
     }
     if (!job.case_dir || !job.dump || !job.dtype || !is_dtype(job.dtype) || optind != argc) {
         fprintf(stderr, "usage: compare --case DIR --dtype fp64|fp32|tf32|bf16|fp16 --dump FILE "
-                        "[--losses CSV] [--evaluations CSV]\n");
+                        "[--losses CSV] [--evaluations CSV] [--other-batch]\n");
         return 2;
     }
     return compare_case(&job, stdout) ? 0 : 1;

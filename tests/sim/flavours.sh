@@ -65,6 +65,8 @@ full_list() {
     done
     cat <<'TABLE'
 coded_moments    fp32  default
+dpo              bf16  shared
+dpo              fp32  shared
 gpt2_lora        fp32  default
 qat              bf16  default
 cnn_crops        fp32  default
@@ -81,6 +83,7 @@ variant_sets() {
     plain) echo compile.fusion=false compile.bordered=false compile.chunked_head=false \
         compile.skip_ignored_rows=false compile.overlap=false ;;
     sent) echo data.device_resident=false ;;
+    shared) echo dpo.shared_prompt=true training.seq_len=80 ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
     long) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 ;;

@@ -68,7 +68,24 @@ static int remove_spec(void **state) {
 
 /* Two samples in the first row, one in the second; every other token has no target. */
 static int position(int row) { return row < 7 ? row : row < SEQ ? row - 7 : row - SEQ; }
-static int label(int row) { return row % 2 || row == 4 ? (5 * row + 3) % 24 : -100; }
+
+/* Shared: a row is a prompt of 4 places, completions of 5 and 2, and padding. */
+static bool shares;
+static int label(int row) {
+    int place = row % SEQ;
+    bool no_target = place < 4 || place == 8 || place > 9;
+    return (shares ? no_target : row % 2 == 0 && row != 4) ? -100 : (5 * row + 3) % 24;
+}
+
+static int shared_input(const char *name, int row) {
+    static const int begins[SEQ] = {0, 0, 0, 0, 4, 4, 4, 4, 4, 9, 9, 11};
+    int place = row % SEQ, prefix = place < 4 || place > 10 ? 0 : 4;
+    if (!strcmp(name, "prefix"))
+        return prefix;
+    if (!strcmp(name, "sequence"))
+        return place > 10 ? -1 : 2 * (row / SEQ) + (place > 8);
+    return place - begins[place] + (strcmp(name, "positions") ? 0 : prefix);
+}
 
 static double input(const char *name, int row) {
     static int rows[TOKENS], places[TOKENS];
@@ -80,6 +97,8 @@ static double input(const char *name, int row) {
     }
     if (!strcmp(name, "input_ids"))
         return (7 * row + row / 3) % 24;
+    if (shares && (strstr(name, "positions") || strstr("prefix sequence", name)))
+        return shared_input(name, row);
     if (!strcmp(name, "positions"))
         return position(row);
     if (!strcmp(name, "labels"))
@@ -252,6 +271,8 @@ static const char *const packed[] = {"training.task=\"dpo\"",
                                      "data.packing=true",
                                      "dpo.max_packed_pairs=2",
                                      NULL};
+static const char *const shared[] = {"training.task=\"dpo\"", "adapter.type=\"lora\"", "adapter.r=3",
+                                     "dpo.shared_prompt=true", NULL};
 static const char *const pretrain[] = {"training.task=\"pretrain\"", NULL};
 static const char *const tied[] = {"training.task=\"pretrain\"", "model.tie_word_embeddings=true",
                                    NULL};
@@ -277,6 +298,19 @@ static void test_pairs_differences(void **state) {
 }
 static void test_packed_pairs_differences(void **state) {
     (void)state, compare_differences(packed, rewrites[REWRITES - 1].sets);
+}
+
+static void test_shared_prompt_rewrites(void **state) {
+    (void)state;
+    shares = true;
+    compare_rewrites(shared);
+    shares = false;
+}
+static void test_shared_prompt_differences(void **state) {
+    (void)state;
+    shares = true;
+    compare_differences(shared, rewrites[REWRITES - 1].sets);
+    shares = false;
 }
 
 /* The reference is the model with a low-rank path of zeros, whatever the path became. */
@@ -320,6 +354,8 @@ int main(void) {
         cmocka_unit_test(test_pairs_rewrites),
         cmocka_unit_test(test_packed_pairs_differences),
         cmocka_unit_test(test_pairs_differences),
+        cmocka_unit_test(test_shared_prompt_rewrites),
+        cmocka_unit_test(test_shared_prompt_differences),
         cmocka_unit_test(test_reference_has_no_adapter),
     };
     return cmocka_run_group_tests(tests, write_spec, remove_spec);

@@ -21,6 +21,7 @@ typedef struct {
     double loss_weight;
     int32_t sequence[PLACES];
     double reference[PLACES / SEQ_LEN];
+    int32_t sample_positions[PLACES], prefix[PLACES];
     int64_t targets; /* what the loader says */
 } Batch;
 
@@ -31,18 +32,25 @@ static RtInput inputs[] = {
     {"loss_weight", RT_F64, 1, offsetof(Batch, loss_weight)},
     {"reference_nll", RT_F64, 0, offsetof(Batch, reference)},
     {"sequence", RT_I32, 0, offsetof(Batch, sequence)},
+    {"sample_positions", RT_I32, 0, offsetof(Batch, sample_positions)},
+    {"prefix", RT_I32, 0, offsetof(Batch, prefix)},
 };
 
 static const char *path;
 static RtPairs pairs;
 static int64_t packs; /* pairs in two rows; 0: one */
+static int64_t most_targets; /* of a batch; 0: any */
+static bool shares;   /* a pair is one row of twice as many places */
 static RtProgram program;
 
 /* NULL and a message where they are refused. */
 static Loader *open_pairs(const char *lines, int64_t batch, bool drop) {
     path = temp_file("pairs.jsonl", lines, strlen(lines));
-    pairs = (RtPairs){.seq_len = SEQ_LEN, .packed = packs, .drop_overlong = drop};
-    program = (RtProgram){.inputs = inputs, .input_count = packs ? 6 : 5};
+    pairs = (RtPairs){.seq_len = shares ? 2 * SEQ_LEN : SEQ_LEN,
+                      .packed = packs,
+                      .shared = shares,
+                      .drop_overlong = drop};
+    program = (RtProgram){.inputs = inputs, .input_count = shares ? 8 : packs ? 6 : 5};
     program.data = (RtData){.format = RT_DATA_JSONL,
                             .train = &path,
                             .train_count = 1,
@@ -50,12 +58,14 @@ static Loader *open_pairs(const char *lines, int64_t batch, bool drop) {
                             .eval_fraction = 0.4,
                             .vocab_size = 256,
                             .packing = packs > 0,
+                            .max_target_tokens = most_targets,
                             .pairs = &pairs};
     program.training = (RtTraining){.batch = batch, .seq_len = 2 * SEQ_LEN, .micro_steps = 1};
     for (int i = 0; i < 3; i++)
         inputs[i].count = batch * 2 * SEQ_LEN;
     inputs[4].count = batch * 2;
-    inputs[5].count = batch * 2 * SEQ_LEN;
+    for (int i = 5; i < 8; i++)
+        inputs[i].count = batch * 2 * SEQ_LEN;
     return loader_open(&program, 0, message, sizeof message);
 }
 
@@ -146,6 +156,85 @@ static void pairs_share_two_rows(void **state) {
     loader_close(loader);
 }
 
+static Loader *open_shared(const char *lines, int64_t batch, bool drop) {
+    shares = true;
+    Loader *loader = open_pairs(lines, batch, drop);
+    shares = false;
+    return loader;
+}
+
+/* The prompt but for its last token, which has two targets; each completion goes on behind it. */
+static void a_shared_prompt_stands_once(void **state) {
+    (void)state;
+    Loader *loader =
+        open_shared("{\"prompt_ids\":[1,2,3],\"chosen_ids\":[4,5],\"rejected_ids\":[4]}\n"
+                    "{\"prompt_ids\":[],\"chosen_ids\":[6,7],\"rejected_ids\":[6,8,9]}\n",
+                    2, false);
+    const LoaderFacts *facts = loader_facts(loader);
+    assert_int_equal(facts->train_rows, 2);
+    assert_int_equal(facts->train_samples, 2);
+    assert_int_equal(facts->truncated, 0);
+    assert_true(facts->mean_tokens == 6 && facts->padding_share == 0.25);
+    assert_true(facts->target_share == 6.0 / 16);
+    Batch b;
+    fill(loader, LOADER_TRAIN, &b);
+    ASSERT_INTS(b.ids, 1, 2, 3, 4, 5, 3, 4, 0, 6, 7, 6, 8, 9, 0, 0, 0);
+    ASSERT_INTS(b.labels, -100, -100, 4, 5, -100, 4, -100, -100, 7, -100, 8, 9, -100, -100, -100,
+                -100);
+    ASSERT_INTS(b.positions, 0, 1, 2, 3, 4, 2, 3, 0, 0, 1, 0, 1, 2, 0, 0, 0);
+    ASSERT_INTS(b.sample_positions, 0, 1, 0, 1, 2, 0, 1, 0, 0, 1, 0, 1, 2, 0, 0, 0);
+    ASSERT_INTS(b.prefix, 0, 0, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    ASSERT_INTS(b.sequence, 0, 0, 0, 0, 0, 1, 1, -1, 2, 2, 3, 3, 3, -1, -1, -1);
+    assert_int_equal(b.targets, 2);
+    loader_close(loader);
+}
+
+static const char long_lines[] =
+    "{\"prompt_ids\":[1,2,3],\"chosen_ids\":[4,5,6,7,8],\"rejected_ids\":[9]}\n"
+    "{\"prompt_ids\":[1,2,3],\"chosen_ids\":[4,5,6,7,8],\"rejected_ids\":[9,8,7,6]}\n"
+    "{\"prompt_ids\":[1,2,3,4,5,6],\"chosen_ids\":[7],\"rejected_ids\":[8]}\n" /* no room */
+    "{\"prompt_ids\":[1],\"chosen_ids\":[2,3,4,5],\"rejected_ids\":[2,3,4,6]}\n"; /* the same */
+
+/* The longer completion first, then both, so that none loses all for the other. */
+static void what_is_too_long_for_one_row_is_cut(void **state) {
+    (void)state;
+    Loader *loader = open_shared(long_lines, 2, false);
+    assert_int_equal(loader_facts(loader)->train_rows, 2);
+    assert_int_equal(loader_facts(loader)->truncated, 2);
+    assert_int_equal(loader_facts(loader)->skipped, 2);
+    Batch b;
+    fill(loader, LOADER_TRAIN, &b);
+    ASSERT_INTS(b.ids, 1, 2, 3, 4, 5, 6, 3, 9, 1, 2, 3, 4, 5, 3, 9, 8);
+    ASSERT_INTS(b.prefix, 0, 0, 2, 2, 2, 2, 2, 2, 0, 0, 2, 2, 2, 2, 2, 2);
+    ASSERT_INTS(b.labels, -100, -100, 4, 5, 6, -100, 9, -100, -100, -100, 4, 5, -100, 9, 8, -100);
+    loader_close(loader);
+    assert_null(open_shared(long_lines, 2, true));
+    assert_non_null(strstr(message, "none of its 4 pairs"));
+}
+
+/* Padding is no pair, and limits are the row's. */
+static void shared_rows_are_padded_and_limited(void **state) {
+    (void)state;
+    Loader *loader = open_shared("{\"prompt\":\"ab\",\"chosen\":\"c\",\"rejected\":\"d\"}\n"
+                                 "{\"prompt\":\"ab\",\"chosen\":\"c\",\"rejected\":\"d\"}\n"
+                                 "{\"prompt\":\"ab\",\"chosen\":\"c\",\"rejected\":\"d\"}\n",
+                                 2, false);
+    assert_int_equal(loader_facts(loader)->eval_rows, 1);
+    Batch b;
+    memset(&b, 7, sizeof b);
+    fill(loader, LOADER_EVAL, &b);
+    ASSERT_INTS(b.sequence, 0, 0, 0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    ASSERT_INTS(b.prefix, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    ASSERT_INTS(b.sample_positions, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    assert_int_equal(b.targets, 1);
+    loader_close(loader);
+    most_targets = 6;
+    assert_null(open_shared("{\"prompt_ids\":[1],\"chosen_ids\":[2,3,4],\"rejected_ids\":[3]}\n",
+                            2, false));
+    most_targets = 0;
+    assert_non_null(strstr(message, ":1: the pair has 4 target tokens"));
+}
+
 /* In the order of the files, whatever the order of training; what is attached goes with its row. */
 static void attached_values_go_with_their_rows(void **state) {
     (void)state;
@@ -209,6 +298,9 @@ int main(void) {
         cmocka_unit_test(long_pairs_are_dropped_where_asked),
         cmocka_unit_test(held_out_pairs_are_whole),
         cmocka_unit_test(pairs_share_two_rows),
+        cmocka_unit_test(a_shared_prompt_stands_once),
+        cmocka_unit_test(what_is_too_long_for_one_row_is_cut),
+        cmocka_unit_test(shared_rows_are_padded_and_limited),
         cmocka_unit_test(attached_values_go_with_their_rows),
         cmocka_unit_test(bad_pairs_are_refused),
     };
