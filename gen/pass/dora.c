@@ -16,6 +16,7 @@
  * most of W away. */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
+#include "pass/tensor.h"
 #include "pass/train_state.h"
 
 typedef struct {
@@ -178,6 +179,13 @@ static Value *real_b(const Dora *d, const LowRank *path) {
     return copy;
 }
 
+/* What is a sum over columns of W, of which ranks may have some each. */
+static Value *of_all_columns(const Dora *d, const LowRank *path, Value *sum) {
+    const Param *w = program_param(d->program, path->base->in[1]);
+    bool shared = w->shard && w->shard_axis == 1;
+    return shared ? tensor_sum(d->program, d->graph, sum, d->pos) : sum;
+}
+
 static void add_norms(const Dora *d, const LowRank *path, Value *squares, Value *norm) {
     Program *p = d->program;
     Value *w = path->base->in[1], *a = path->down->in[1], *b = real_b(d, path);
@@ -190,6 +198,7 @@ static void add_norms(const Dora *d, const LowRank *path, Value *squares, Value 
     into(d, OP_matmul, (Value *[]){a, a}, 2, gram, (Attr){.alpha = s * s, .transpose_b = true});
     into(d, OP_matmul, (Value *[]){w, a}, 2, cross, (Attr){.alpha = 2 * s, .transpose_b = true});
     into(d, OP_matmul, (Value *[]){b, gram, cross}, 3, sum, (Attr){.alpha = 1, .accumulate = true});
+    sum = of_all_columns(d, path, sum);
     into(d, OP_low_rank_norm, (Value *[]){squares, sum, b}, 3, column, (Attr){0});
 }
 
@@ -204,7 +213,7 @@ static void add_first(const Dora *d, const LowRank *path, Value *squares) {
     const Param *m = program_param(d->program, path->scaling->in[1]);
     Value *norm = path->scaling->in[2];
     into(d, OP_row_squares, &path->base->in[1], 1, squares, (Attr){0});
-    add_norms(d, path, squares, norm);
+    add_norms(d, path, of_all_columns(d, path, squares), norm);
     if (!m->pieces)
         set_magnitude(d, m->master, norm);
 }

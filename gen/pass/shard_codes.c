@@ -69,7 +69,8 @@ static void know_by_scales(const Sharing *s) {
         if (!param->scales || param->kept->storage != s->whole->storage)
             continue;
         for (int k = 0; k < load->op_count; k++)
-            op_read_instead(load->ops[k], param->kept, param->scales);
+            if (load->ops[k]->kind == OP_fetch)
+                op_read_instead(load->ops[k], param->kept, param->scales);
         param->kept = param->scales;
         param->packed = NULL;
     }

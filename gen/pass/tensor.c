@@ -6,7 +6,8 @@
  * their weights and it by columns of its own. Their input is spread: every rank has it, and its
  * gradient is summed; its result is a part of a sum, which an all_reduce makes whole. A low-rank path
  * goes with its linear: of the one, A stays whole and B is split by rows; of the other, A is split by
- * columns and B stays whole. What stays whole there has a gradient that is summed before the update.
+ * columns and B stays whole. What scales columns is split with the one, and scales the other's parts of
+ * a sum. What stays whole there has a gradient that is summed before the update.
  * The graph is the same on all ranks: only files, dropout and random initial weights go by a rank's
  * place. */
 #include "graph/op_table.h"
@@ -28,7 +29,8 @@ typedef struct {
     Value **now;    /* by value id: what readers read instead; NULL: itself */
     bool *in_split; /* by op id: its result is split by columns */
     Path *path;     /* by op id */
-    Value **spread; /* by value id */
+    bool *ahead;    /* by op id: linears that are split, and their paths, alone read what it makes */
+    Value **spread; /* by value id; itself, where it is made of what is spread */
     int values;     /* with an entry in these arrays */
 } Split;
 
@@ -96,7 +98,10 @@ static int split_operands(const Op *op) {
     case OP_dropout:
     case OP_silu:
     case OP_add_bias:
+    case OP_scale:
+    case OP_scale_columns:
         return 1;
+    case OP_add:
     case OP_mul:
     case OP_swiglu:
         return 2;
@@ -130,6 +135,11 @@ static void unmark(Split *s, const bool *before) {
         s->in_split[i] = before[i];
 }
 
+/* Ends a low-rank path; what else adds to a sum reads a weight that is frozen. */
+static bool ends_path(const Op *op) {
+    return op->kind == OP_linear && op->attr.accumulate && value_trains(op->in[1]);
+}
+
 /* The low-rank path that ends in `up` reads what the linear does that it adds to. */
 static void mark_path(Split *s, const Op *up) {
     const Op *base = up, *op = graph_producer(s->graph, up->in[0]);
@@ -142,6 +152,25 @@ static void mark_path(Split *s, const Op *up) {
             return;
     }
     ENSURE(false, "%s adds to %s but comes from elsewhere", up->name, base->name);
+}
+
+static bool is_split_ahead(const Split *s, const GraphUses *uses, const Op *op) {
+    int count;
+    Op *const *reader = use_readers(uses, op->out[0], &count);
+    if (s->in_split[op->id] || (op->kind != OP_dropout && op->kind != OP_scale && op->kind != OP_add))
+        return false;
+    for (int i = 0; i < count; i++) {
+        bool splits = reader[i]->kind == OP_linear && s->in_split[reader[i]->id];
+        if (!splits && !s->path[reader[i]->id] && !s->ahead[reader[i]->id])
+            return false;
+    }
+    return count > 0;
+}
+
+static void find_ahead(Split *s) {
+    GraphUses uses = uses_find(s->program->arena, s->program, s->graph);
+    for (int i = s->graph->op_count - 1; i >= 0; i--)
+        s->ahead[i] = is_split_ahead(s, &uses, s->graph->ops[i]);
 }
 
 static int find_splits(Split *s) {
@@ -161,8 +190,9 @@ static int find_splits(Split *s) {
             unmark(s, before);
     }
     for (int i = 0; i < graph->op_count; i++)
-        if (s->in_split[i] && graph->ops[i]->kind == OP_linear && graph->ops[i]->attr.accumulate)
+        if (s->in_split[i] && ends_path(graph->ops[i]))
             mark_path(s, graph->ops[i]);
+    find_ahead(s);
     arena_free(&scratch);
     return found;
 }
@@ -192,9 +222,10 @@ static void split_linear(Split *s, Op *op) {
         tensor_shard(s->program, op->in[1], 0);
         tensor_narrow(s->program, op->out[0], 1);
         s->share[op->out[0]->id] = COLUMNS;
-        if (!op->attr.accumulate)
+        if (!ends_path(op))
             op->in[0] = spread_of(s, op->in[0]);
     } else if (x == COLUMNS) {
+        ENSURE(!op->attr.accumulate || onto == ADDENDS, "%s adds to what is whole", op->name);
         tensor_shard(s->program, op->in[1], 1);
         s->share[op->out[0]->id] = ADDENDS;
     } else if (x == ADDENDS) {
@@ -217,6 +248,10 @@ static void split_columns(Split *s, Op *op) {
         op->attr.kv_heads /= s->ranks;
     } else if (op->kind == OP_add_bias) {
         tensor_shard(s->program, op->in[1], 0);
+    } else if (op->kind == OP_scale_columns) {
+        tensor_shard(s->program, op->in[1], 0);
+        if (value_cols(op->in[2]) > value_cols(op->out[0]))
+            tensor_narrow(s->program, op->in[2], 0); /* once for all graphs */
     } else if (op->kind == OP_dropout) {
         op->attr.group = GROUP_TENSOR;
         op->in[op->in_count++] = program_place(s->program, GROUP_TENSOR);
@@ -242,9 +277,25 @@ static bool reads_columns(const Split *s, const Op *op) {
     return false;
 }
 
+/* The parts of a sum by themselves, which is not made yet. */
+static void scale_addends(Split *s, const Op *op) {
+    mark_partial(s, op->in[1]);
+    s->share[op->out[0]->id] = ADDENDS;
+}
+
+static void read_spread(Split *s, Op *op) {
+    for (int i = 0; i < split_operands(op); i++)
+        op->in[i] = spread_of(s, op->in[i]);
+    s->spread[op->out[0]->id] = op->out[0];
+}
+
 static void split_op(Split *s, Op *op) {
     Path path = s->path[op->id];
-    if (op->kind == OP_linear) {
+    if (s->ahead[op->id]) {
+        read_spread(s, op);
+    } else if (op->kind == OP_scale_columns && share_of(s, op->in[0]) == ADDENDS) {
+        scale_addends(s, op);
+    } else if (op->kind == OP_linear) {
         split_linear(s, op);
         if (path)
             mark_partial(s, op->in[1]);
@@ -254,7 +305,7 @@ static void split_op(Split *s, Op *op) {
     } else {
         read_sums(s, op);
     }
-    if (path == FIRST_OF_PATH)
+    if (path == FIRST_OF_PATH && !s->ahead[op->id])
         op->in[0] = spread_of(s, op->in[0]);
 }
 
@@ -268,6 +319,7 @@ static void split_graph(Program *p, Graph *graph, int64_t ranks, Pos pos) {
     s.spread = arena_array(p->arena, values, sizeof *s.spread);
     s.in_split = arena_array(p->arena, ops, sizeof *s.in_split);
     s.path = arena_array(p->arena, ops, sizeof *s.path);
+    s.ahead = arena_array(p->arena, ops, sizeof *s.ahead);
     ENSURE(find_splits(&s) > 0, "%s has nothing to split", graph->name);
     Op **old = graph->ops;
     graph_set_ops(p, graph, NULL, 0);

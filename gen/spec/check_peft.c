@@ -2,20 +2,10 @@
 #include "spec/resolve.h"
 #include <string.h>
 
-#define LAYOUTS "use data_parallel_replicate_degree, or pipeline_parallel_degree"
-
-/* A row's norm is of all its columns. */
-static void check_dora_layout(const Spec *spec) {
-    if (spec->parallelism.tensor_parallel_degree > 1)
-        user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree), LAYOUTS,
-                   "adapter.use_dora does not go with tensor parallel cards yet");
-}
-
 void check_dora(const Spec *spec) {
     bool weights = spec->qat.weight_dtype != QAT_WEIGHT_NONE;
     if (!spec->adapter.use_dora)
         return;
-    check_dora_layout(spec);
     if (weights || spec->qat.activation_dtype != QAT_ACTIVATION_NONE)
         user_error(spec_pos(spec, weights ? KEY_qat_weight_dtype : KEY_qat_activation_dtype),
                    "set adapter.use_dora = false, or remove [qat]",

@@ -45,6 +45,19 @@ test_magnitudes_bf16() {
     local stage=2
     mixed by_stage dora 2 1 2e-2 precision.dtype=bf16 && fresh by_stage_2_dora dora 2e-2
 }
+# A row's norm is a sum over cards where each has some of its columns; what scales their parts of a sum
+# is trained by all of them.
+test_magnitudes_parts() {
+    local stage=3
+    alike magnitudes_parts dora 1e-11 2 $fp64 adapter.lora_dropout=0.1 training.steps=4 &&
+        same_export 1e-11 magnitudes_parts_one_out magnitudes_parts_many_out &&
+        fresh magnitudes_parts dora 1e-11 &&
+        mixed cube dora 2 2 1e-11 $fp64 quantization.quant_type=int8 adapter.lora_dropout=0.1
+}
+test_magnitudes_rows() {
+    rows magnitudes_rows dora 1e-11 2 $fp64 training.steps=4 &&
+        same_export 1e-11 magnitudes_rows_one_out magnitudes_rows_many_out
+}
 
 peft_tests='modules_sharded modules_parts modules_bf16 magnitudes_sharded magnitudes_sharded_codes
-magnitudes_bf16'
+magnitudes_bf16 magnitudes_parts magnitudes_rows'
