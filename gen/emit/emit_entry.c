@@ -97,10 +97,23 @@ static const char *stream_name(int stream) {
     return names[stream];
 }
 
-/* A wait for a launch, as one for all that its stream has been given so far. */
-static void put_wait(const Emit *e, int launch) {
-    sb_printf(e->out, "    rt_wait_stream(rt, %s);\n",
-              stream_name(e->entry->launches[launch].stream));
+/* A wait for a launch, as one for all that its stream has been given so far. What of that is needed may
+ * be read further on only, so a wait for another stream than compute says what ended it. */
+static void put_wait(const Emit *e, int stream, const char *name) {
+    sb_printf(e->out, "    rt_wait_stream(rt, %s);", stream_name(stream));
+    if (stream != STREAM_COMPUTE && name)
+        sb_printf(e->out, " /* up to %s */", name);
+    sb_puts(e->out, "\n");
+}
+
+/* The name of what the launch waits for, time after time; NULL: it differs by more than a number. */
+static const char *waited_name(const Stretch *s, int index, int wait) {
+    const Run *run = &s->pointers.run;
+    const Launch *launch = launch_at(s, index), *last = launch + (run->times - 1) * run->stride;
+    const char *a = s->e->entry->launches[launch->wait[wait]].ops[0]->name;
+    const char *b = s->e->entry->launches[last->wait[wait]].ops[0]->name;
+    int number_a, number_b;
+    return strcmp(a, b) == 0 ? a : counted_name(s->e->arena, a, b, &number_a, &number_b);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -225,9 +238,9 @@ static void put_on_stream(const Stretch *s, int index) {
     if (launch->stream != STREAM_COMPUTE)
         sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream);
     if (launch->forks)
-        sb_printf(s->e->out, "    rt_wait_stream(rt, %s);\n", stream_name(STREAM_COMPUTE));
+        put_wait(s->e, STREAM_COMPUTE, NULL);
     for (int w = 0; w < launch->wait_count; w++)
-        put_wait(s->e, launch->wait[w]);
+        put_wait(s->e, s->e->entry->launches[launch->wait[w]].stream, waited_name(s, index, w));
     put_call_of(s, index);
     if (launch->stream != STREAM_COMPUTE)
         sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream_name(STREAM_COMPUTE));
@@ -424,7 +437,7 @@ static void put_end(const Emit *e) {
         int launch = e->entry->wait[w];
         if (is_conditional(e->entry, e->entry->launches[launch].stream))
             sb_puts(e->out, "    if (rt_ends_step(rt, 0))\n    ");
-        put_wait(e, launch);
+        put_wait(e, e->entry->launches[launch].stream, NULL);
     }
     sb_puts(e->out, "}\n\n");
 }

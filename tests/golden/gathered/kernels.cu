@@ -1,0 +1,1540 @@
+/* The 30 kernels of gathered.
+ *
+ * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
+ * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
+ * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
+ * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
+ * kernels that would be called alike all but the first say what differs; _v2: a constant. */
+#include "runtime/kernel.cuh"
+
+/* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
+template <class T> struct AttentionMma {
+    static constexpr int DEPTH = 16;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_16816(c, a, b, T());
+    }
+    static __device__ __forceinline__ void round(unsigned (&)[4]) {}
+
+    static __device__ __forceinline__ unsigned pack(float low, float high) {
+        const Vec<T, 2> both = {convert<T>(low), convert<T>(high)};
+        unsigned word;
+        memcpy(&word, &both, sizeof word);
+        return word;
+    }
+    /* A, one step deep, out of sums in C's layout. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = pack(sums[2 * step][0], sums[2 * step][1]);
+        a[1] = pack(sums[2 * step][2], sums[2 * step][3]);
+        a[2] = pack(sums[2 * step + 1][0], sums[2 * step + 1][1]);
+        a[3] = pack(sums[2 * step + 1][2], sums[2 * step + 1][3]);
+    }
+    /* B, one step deep, for 16 columns, out of a tile whose rows run along the depth. */
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4_trans(b, tile + lane % 16 * PITCH + lane / 16 * 8);
+    }
+};
+
+template <> struct AttentionMma<float> {
+    static constexpr int DEPTH = 8;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_1688_tf32(c, a, b);
+    }
+    static __device__ __forceinline__ void round(unsigned (&r)[4]) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            r[i] = to_tf32(__uint_as_float(r[i]));
+    }
+    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in
+     * the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = to_tf32(sums[step][0]);
+        a[1] = to_tf32(sums[step][2]);
+        a[2] = to_tf32(sums[step][1]);
+        a[3] = to_tf32(sums[step][3]);
+    }
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const float *tile) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            b[i] = to_tf32(tile[(lane % 4 * 2 + i % 2) * PITCH + lane / 4 + i / 2 * 8]);
+    }
+};
+
+/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
+ * head_dim. */
+template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
+static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
+                                                       int places, int head_dim) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = WIDTH / ELEMENTS;
+#pragma unroll
+    for (int first = 0; first < PLACES * CHUNKS; first += THREADS) {
+        const int e = first + threadIdx.x, place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        const bool inside = place < places && d < head_dim;
+        if (PLACES * CHUNKS % THREADS == 0 || e < PLACES * CHUNKS)
+            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0),
+                        inside);
+    }
+}
+
+/* A, one step deep, for 16 rows of a tile. */
+template <int PITCH, class T>
+static __device__ __forceinline__ void attention_rows(unsigned (&a)[4], const T *tile) {
+    const int lane = threadIdx.x % 32;
+    ldmatrix_x4(a, tile + lane % 16 * PITCH + lane / 16 * (16 / sizeof(T)));
+    AttentionMma<T>::round(a);
+}
+
+/* products[rows][columns] = own rows . rows of the tile, over the whole width. */
+template <int WIDTH, int PITCH, int ROW_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_dots(float (&products)[ROW_TILES][COLUMN_TILES][4], const T *own, const T *tile) {
+    using Mma = AttentionMma<T>;
+    const int lane = threadIdx.x % 32;
+    const T *lane_row = tile + (lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * (16 / sizeof(T));
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                products[m][n][c] = 0;
+#pragma unroll
+    for (int d = 0; d < WIDTH; d += Mma::DEPTH) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            attention_rows<PITCH>(a[m], own + m * 16 * PITCH + d);
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n += 2) {
+            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            ldmatrix_x4(b, lane_row + n * 8 * PITCH + d);
+            Mma::round(b);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(products[m][n], a[m], b);
+                Mma::multiply(products[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* sums[rows][SUM_TILES * 8 columns] += weights[rows][tokens] . tile[tokens][columns]. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
+              const float (&weights)[ROW_TILES][COLUMN_TILES][4], const T *tile) {
+    using Mma = AttentionMma<T>;
+#pragma unroll
+    for (int step = 0; step < COLUMN_TILES * 8 / Mma::DEPTH; step++) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            Mma::from_sums(a[m], weights[m], step);
+#pragma unroll
+        for (int n = 0; n < SUM_TILES; n += 2) {
+            unsigned b[4];
+            Mma::template from_columns<PITCH>(b, tile + step * Mma::DEPTH * PITCH + n * 8);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(sums[m][n], a[m], b);
+                Mma::multiply(sums[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
+static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
+
+/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are
+ * those of the lane's first element. */
+template <int ROW_TILES, int KEY_TILES, class StartOf>
+static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
+                                                      StartOf start_of, int query, int key) {
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8, start = start_of(i);
+#pragma unroll
+        for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                const int j = key + n * 8 + c;
+                if (j < start || j > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
+    }
+}
+
+/* The same for scores[keys][queries]; `starts` are those of the lane's columns. */
+template <int ROW_TILES, int QUERY_TILES>
+static __device__ __forceinline__ void
+attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int *starts, int query,
+                          int key) {
+#pragma unroll
+    for (int n = 0; n < QUERY_TILES; n++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const int i = query + n * 8 + c, start = starts[n * 8 + c];
+#pragma unroll
+            for (int r = 0; r < 2 * ROW_TILES; r++)
+                if (key + r * 8 < start || key + r * 8 > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+        }
+}
+
+/* Scores become 2^(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
+ * stays a lane's own part. */
+template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
+static __device__ __forceinline__ void
+attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
+                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4],
+                  float scale2) {
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float top = peak[m][half];
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+                top = fmaxf(top, fmaxf(scores[m][n][2 * half], scores[m][n][2 * half + 1]));
+            top = fmaxf(top, warp_shfl_xor(top, 1));
+            top = fmaxf(top, warp_shfl_xor(top, 2));
+            const float shrink = exp2_or_zero((peak[m][half] - top) * scale2);
+            const float offset = top * scale2;
+            peak[m][half] = top;
+            total[m][half] *= shrink;
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                sums[m][n][2 * half] *= shrink;
+                sums[m][n][2 * half + 1] *= shrink;
+            }
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+                for (int c = 2 * half; c < 2 * half + 2; c++) {
+                    scores[m][n][c] = exp2_or_zero(fmaf(scores[m][n][c], scale2, -offset));
+                    total[m][half] += scores[m][n][c];
+                }
+        }
+}
+
+/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
+ * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
+static __device__ __forceinline__ void
+attention_store(T *to, int64_t stride, int places, int columns, T *rows,
+                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2]) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = SUM_TILES * 8 / ELEMENTS;
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                const Vec<T, 2> pair = {convert<T>(sums[m][n][2 * half] * scale[m][half]),
+                                        convert<T>(sums[m][n][2 * half + 1] * scale[m][half])};
+                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2,
+                          pair);
+            }
+    __syncwarp();
+    for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
+        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        if (place < places && d < columns)
+            store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
+    }
+}
+
+static __device__ __forceinline__ int64_t embedding_key(int id, int64_t place) {
+    return id * (int64_t{1} << 32) + place;
+}
+
+static __device__ __forceinline__ int embedding_id(int64_t key) {
+    return static_cast<int>(key >> 32);
+}
+
+/* How many keys of a sorted run are below `key`; the length is a power of two. */
+static __device__ __forceinline__ int embedding_below(const int64_t *run, int length, int64_t key) {
+    int below = 0;
+    for (int step = length / 2; step > 0; step /= 2)
+        if (run[below + step - 1] < key)
+            below += step;
+    return below + (run[below] < key);
+}
+
+/* Adds the rows of dy whose keys lie from `first` to before `end` and are the id's, in that order; a few
+ * are on their way at once. */
+template <class A, class T, int VECTOR>
+static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const int64_t *keys,
+                                                     int first, int end, int id, const T *dy,
+                                                     int64_t stride) {
+    constexpr int AT_ONCE = 4;
+    bool own[AT_ONCE] = {true, true, true, true};
+    for (int place = first; place < end && own[AT_ONCE - 1]; place += AT_ONCE) {
+        Vec<T, VECTOR> rows[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t key = place + i < end ? keys[place + i] : -1;
+            own[i] = embedding_id(key) == id;
+            if (own[i])
+                rows[i] = load_vec<VECTOR>(dy + static_cast<uint32_t>(key) * stride);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++)
+                if (own[i])
+                    sums[v] += convert<A>(rows[i][v]);
+    }
+}
+
+/* rope_table over [1024, 64]
+ * 786432 bytes, 196608 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
+    const float *__restrict__ inv_freq, float *__restrict__ cos_values,
+    float *__restrict__ sin_values) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    const int row = i / 64, col = i % 64;
+    const float t = static_cast<float>(row);
+    const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
+    Vec<float, 4> cos_values_v;
+    Vec<float, 4> sin_values_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t_2 = t * inv_freq_v[j];
+        cos_values_v[j] = cosf(t_2);
+        sin_values_v[j] = sinf(t_2);
+    }
+    store_vec(cos_values + i, cos_values_v);
+    store_vec(sin_values + i, sin_values_v);
+}
+
+/* cast over [36869, 1024]
+ * from parallelism.data_parallel_shard_degree; 226523136 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) cast_36869x1024(
+    const float *__restrict__ piece, __nv_bfloat16 *__restrict__ piece_2) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    const Vec<float, 4> piece_v = load_vec<4>(piece + i);
+    Vec<__nv_bfloat16, 4> piece_2_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        piece_2_v[j] = convert<__nv_bfloat16>(piece_v[j]);
+    }
+    store_vec(piece_2 + i, piece_2_v);
+}
+
+/* embedding over [8192, 1024]
+ * from model.vocab_size; 37748736 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) embedding_8192x1024(
+    const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ embed_tokens_weight,
+    __nv_bfloat16 *__restrict__ embed_tokens) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 8;
+    const int row = i / 1024, col = i % 1024;
+    const int input_ids_row = input_ids[row];
+    const Vec<__nv_bfloat16, 8> embed_tokens_weight_v =
+        load_vec<8>(embed_tokens_weight + input_ids_row * 1024 + col);
+    Vec<__nv_bfloat16, 8> embed_tokens_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        embed_tokens_v[j] = convert<__nv_bfloat16>(convert<float>(embed_tokens_weight_v[j]));
+    }
+    store_vec(embed_tokens + i, embed_tokens_v);
+}
+
+/* rms_norm over [8192, 1024]
+ * 50364416 bytes, 34340864 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ input_layernorm_weight,
+    float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    Vec<__nv_bfloat16, 8> embed_tokens_v[4];
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * 1024 + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float embed_tokens_j = convert<float>(embed_tokens_v[c][j]);
+            sum += embed_tokens_j * embed_tokens_j;
+        }
+    }
+    sum = warp_sum(sum);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 1024) + 1e-05f);
+    if (lane == 0)
+        input_layernorm_rstd[row] = input_layernorm_rstd_row;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        const Vec<__nv_bfloat16, 8> input_layernorm_weight_v =
+            load_vec<8>(input_layernorm_weight + col);
+        Vec<__nv_bfloat16, 8> input_layernorm_v;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float input_layernorm_j =
+                convert<float>(embed_tokens_v[c][j]) * input_layernorm_rstd_row *
+                convert<float>(input_layernorm_weight_v[j]);
+            input_layernorm_v[j] = convert<__nv_bfloat16>(input_layernorm_j);
+        }
+        store_vec(input_layernorm + row * 1024 + col, input_layernorm_v);
+    }
+}
+
+/* rope over [8192, 1024]
+ * 176160768 bytes, 67108864 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_8192x1024(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
+    const __nv_bfloat16 *__restrict__ self_attn_k_proj,
+    __nv_bfloat16 *__restrict__ self_attn_q_rope, __nv_bfloat16 *__restrict__ self_attn_k_rope) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    const int row = i / 1024, col = i % 1024;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + i);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
+        load_vec<4>(self_attn_q_proj + row * 1024 + (col ^ 64));
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
+        load_vec<4>(self_attn_k_proj + row * 1024 + (col ^ 64));
+    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
+    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const int t = (col + j) % 128;
+        const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
+        const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
+        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t < 64 ? t_2 - t_3 : t_2 + t_3);
+        const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
+        const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
+        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t < 64 ? t_4 - t_5 : t_4 + t_5);
+    }
+    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
+    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+}
+
+/* attention (forward of attention_mma.cu)
+ * from model.num_attention_heads; 186646528 bytes, 17196646400 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_forward_1024x8x128(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
+    using T = __nv_bfloat16;
+    constexpr int SEQ = 1024, HEAD_DIM = 128;
+    constexpr int HEADS = 8, KV_HEADS = 8;
+    constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
+    constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
+    constexpr float SCALE = 0.08838834764831843;
+    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4; /* of this lane's first row */
+    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const int begin = start_of(first) / KEYS * KEYS;
+    const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp */
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        peak[r / 2][r % 2] = ATTENTION_LOWEST;
+        total[r / 2][r % 2] = 0;
+    }
+    T *own = q_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        if (base + KEYS <= last)
+            fetch(base + KEYS, stage ^ 1);
+        if (base > warp_last || base + KEYS <= earliest)
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base < latest || base + KEYS - 1 > warp_first)
+            attention_mask(scores, start_of, query, base + lane % 4 * 2);
+        attention_softmax(scores, peak, total, sums, SCALE2);
+        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
+    }
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        float &sum = total[r / 2][r % 2];
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (lane % 4 == 0 && query + r * 8 < SEQ)
+            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
+        sum = 1 / sum;
+    }
+    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, total);
+}
+
+/* add, rms_norm over [8192, 1024]
+ * from model.hidden_size; 83918848 bytes, 51118080 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj,
+    const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
+    __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    Vec<__nv_bfloat16, 8> embed_tokens_v[4];
+    Vec<__nv_bfloat16, 8> self_attn_o_proj_v[4];
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * 1024 + col);
+        self_attn_o_proj_v[c] = load_vec<8>(self_attn_o_proj + row * 1024 + col);
+        Vec<__nv_bfloat16, 8> attn_residual_v;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float attn_residual_j =
+                convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
+            attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
+            const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
+            sum += attn_residual_j_2 * attn_residual_j_2;
+        }
+        store_vec(attn_residual + row * 1024 + col, attn_residual_v);
+    }
+    sum = warp_sum(sum);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 1024) + 1e-05f);
+    if (lane == 0)
+        post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        const Vec<__nv_bfloat16, 8> post_attention_layernorm_weight_v =
+            load_vec<8>(post_attention_layernorm_weight + col);
+        Vec<__nv_bfloat16, 8> post_attention_layernorm_v;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float attn_residual_j_3 =
+                convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
+            const float t =
+                convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) *
+                post_attention_layernorm_rstd_row;
+            post_attention_layernorm_v[j] =
+                convert<__nv_bfloat16>(t * convert<float>(post_attention_layernorm_weight_v[j]));
+        }
+        store_vec(post_attention_layernorm + row * 1024 + col, post_attention_layernorm_v);
+    }
+}
+
+/* swiglu over [8192, 4096]
+ * from model.intermediate_size; 201326592 bytes, 100663296 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) swiglu_8192x4096(
+    const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
+    __nv_bfloat16 *__restrict__ mlp_act) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 8;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + i);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + i);
+    Vec<__nv_bfloat16, 8> mlp_act_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float gate_proj_j = convert<float>(gate_proj_v[j]);
+        const float mlp_act_j =
+            gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
+        mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
+    }
+    store_vec(mlp_act + i, mlp_act_v);
+}
+
+/* cross_entropy, cross_entropy_grad over [2048, 4096]
+ * from training.task; 46145536 bytes, 78643200 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_grad_2048x4096(
+    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
+    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
+    const int row = blockIdx.x;
+    const int col = threadIdx.x * 8;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    const float loss_grad_row = loss_grad[0];
+    const float scale = loss_weight_row * loss_grad_row;
+    const bool has_target = labels_row >= 0;
+    SumOfExps<float> exps;
+    float target = 0;
+    const Vec<__nv_bfloat16, 8> lm_head_v = load_vec<8>(lm_head + row * 4096 + col);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float lm_head_j = convert<float>(lm_head_v[j]);
+        exps.add(lm_head_j);
+        target += col + j == labels_row ? lm_head_j : 0.0f;
+    }
+    const float lse = block_lse<512>(exps);
+    target = block_sum<512>(target);
+    if (threadIdx.x == 0)
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+    Vec<__nv_bfloat16, 8> lm_head_grad_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float softmax = expf(convert<float>(lm_head_v[j]) - lse);
+        const float lm_head_grad_j =
+            has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
+        lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
+    }
+    store_vec(lm_head_grad + row * 4096 + col, lm_head_grad_v);
+}
+
+/* sum over [1, 8192]
+ * from training.task; 32772 bytes, 8192 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(512) sum_8192(
+    const float *__restrict__ loss_rows, float *__restrict__ loss) {
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const int col = (c * 512 + threadIdx.x) * 8;
+        const Vec<float, 8> loss_rows_v = load_vec<8>(loss_rows + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            sum += loss_rows_v[j];
+        }
+    }
+    sum = block_sum<512>(sum);
+    if (threadIdx.x == 0)
+        loss[0] = sum;
+}
+
+/* add
+ * from training.task; 12 bytes, 1 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) add(
+    float *__restrict__ step_loss, const float *__restrict__ loss) {
+    const float step_loss_row = step_loss[0];
+    const float loss_row = loss[0];
+    step_loss[0] = step_loss_row + loss_row;
+}
+
+/* rms_norm_weight_grad, rms_norm_grad over [8192, 1024]
+ * 54001664 bytes, 100925440 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_8192x1024(
+    const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
+    const __nv_bfloat16 *__restrict__ model_norm_grad,
+    const __nv_bfloat16 *__restrict__ model_norm_weight,
+    float *__restrict__ norm_weight_grad_partial, __nv_bfloat16 *__restrict__ mlp_residual_grad) {
+    const int worker = blockIdx.x;
+    const int first = worker * 64, end = first + 64;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    Vec<float, 8> norm_weight_grad[4] = {};
+    Vec<__nv_bfloat16, 8> model_norm_weight_v[4];
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        model_norm_weight_v[c] = load_vec<8>(model_norm_weight + col);
+    }
+    for (int row = first + part; row < end; row += 8) {
+        const float model_norm_rstd_row = model_norm_rstd[row];
+        Vec<__nv_bfloat16, 8> mlp_residual_v[4];
+        Vec<__nv_bfloat16, 8> model_norm_grad_v[4];
+        float sum = 0;
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            const int col = (c * 32 + lane) * 8;
+            mlp_residual_v[c] = load_vec<8>(mlp_residual + row * 1024 + col);
+            model_norm_grad_v[c] = load_vec<8>(model_norm_grad + row * 1024 + col);
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const float mlp_residual_j = convert<float>(mlp_residual_v[c][j]);
+                const float model_norm_grad_j = convert<float>(model_norm_grad_v[c][j]);
+                norm_weight_grad[c][j] +=
+                    model_norm_grad_j * (mlp_residual_j * model_norm_rstd_row);
+                sum +=
+                    model_norm_grad_j * convert<float>(model_norm_weight_v[c][j]) *
+                    (mlp_residual_j * model_norm_rstd_row);
+            }
+        }
+        sum = warp_sum(sum);
+        const float mean = sum * (1.0f / 1024);
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            const int col = (c * 32 + lane) * 8;
+            Vec<__nv_bfloat16, 8> mlp_residual_grad_v;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const float dxhat =
+                    convert<float>(model_norm_grad_v[c][j]) *
+                    convert<float>(model_norm_weight_v[c][j]);
+                const float t = convert<float>(mlp_residual_v[c][j]) * model_norm_rstd_row * mean;
+                mlp_residual_grad_v[j] = convert<__nv_bfloat16>(model_norm_rstd_row * (dxhat - t));
+            }
+            store_vec(mlp_residual_grad + row * 1024 + col, mlp_residual_grad_v);
+        }
+    }
+    SHARED Vec<float, 8> sums[256];
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        norm_weight_grad[c] = sum_of_parts<8, 32>(sums, norm_weight_grad[c]);
+    }
+    if (part > 0)
+        return;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        store_vec(norm_weight_grad_partial + worker * 1024 + col,
+            convert_vec<float>(norm_weight_grad[c]));
+    }
+}
+
+/* rms_norm_weight_grad over [128, 1024]
+ * 528384 bytes, 131072 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) column_sum_128x1024(
+    const float *__restrict__ norm_weight_grad_partial, float *__restrict__ norm_weight_grad) {
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
+    SHARED float sums[256];
+    float total = 0;
+    if (col < 1024)
+        for (int row = part; row < 128; row += 8) {
+            total += norm_weight_grad_partial[row * 1024 + col];
+        }
+    total = sum_of_parts<8, 32>(sums, total);
+    if (part > 0 || col >= 1024)
+        return;
+    norm_weight_grad[col] = total;
+}
+
+/* swiglu_grad over [8192, 4096]
+ * from model.intermediate_size; 335544320 bytes, 301989888 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) swiglu_grad_8192x4096(
+    const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
+    const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
+    __nv_bfloat16 *__restrict__ act_grad_up) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 8;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + i);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + i);
+    const Vec<__nv_bfloat16, 8> mlp_act_grad_v = load_vec<8>(mlp_act_grad + i);
+    Vec<__nv_bfloat16, 8> act_grad_gate_v;
+    Vec<__nv_bfloat16, 8> act_grad_up_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float gate_proj_j = convert<float>(gate_proj_v[j]);
+        const float mlp_act_grad_j = convert<float>(mlp_act_grad_v[j]);
+        const float sigmoid = 1.0f / (1.0f + expf(-gate_proj_j));
+        const float act_grad_gate_j =
+            mlp_act_grad_j * convert<float>(up_proj_v[j]) *
+            (sigmoid * (1.0f + gate_proj_j * (1.0f - sigmoid)));
+        act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
+        act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * sigmoid));
+    }
+    store_vec(act_grad_gate + i, act_grad_gate_v);
+    store_vec(act_grad_up + i, act_grad_up_v);
+}
+
+/* rms_norm_weight_grad, rms_norm_grad, add over [8192, 1024]
+ * 70778880 bytes, 109314048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_add_8192x1024(
+    const __nv_bfloat16 *__restrict__ attn_residual,
+    const float *__restrict__ post_attention_layernorm_rstd,
+    const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
+    const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
+    const __nv_bfloat16 *__restrict__ mlp_residual_grad,
+    float *__restrict__ post_attention_layernorm_weight_grad_partial,
+    __nv_bfloat16 *__restrict__ attn_residual_grad) {
+    const int worker = blockIdx.x;
+    const int first = worker * 64, end = first + 64;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    Vec<float, 8> post_attention_layernorm_weight_grad[4] = {};
+    Vec<__nv_bfloat16, 8> post_attention_layernorm_weight_v[4];
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        post_attention_layernorm_weight_v[c] = load_vec<8>(post_attention_layernorm_weight + col);
+    }
+    for (int row = first + part; row < end; row += 8) {
+        const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
+        Vec<__nv_bfloat16, 8> attn_residual_v[4];
+        Vec<__nv_bfloat16, 8> post_attention_layernorm_grad_v[4];
+        float sum = 0;
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            const int col = (c * 32 + lane) * 8;
+            attn_residual_v[c] = load_vec<8>(attn_residual + row * 1024 + col);
+            post_attention_layernorm_grad_v[c] =
+                load_vec<8>(post_attention_layernorm_grad + row * 1024 + col);
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const float attn_residual_j = convert<float>(attn_residual_v[c][j]);
+                const float post_attention_layernorm_grad_j =
+                    convert<float>(post_attention_layernorm_grad_v[c][j]);
+                post_attention_layernorm_weight_grad[c][j] +=
+                    post_attention_layernorm_grad_j *
+                    (attn_residual_j * post_attention_layernorm_rstd_row);
+                const float dxhat =
+                    post_attention_layernorm_grad_j *
+                    convert<float>(post_attention_layernorm_weight_v[c][j]);
+                sum += dxhat * (attn_residual_j * post_attention_layernorm_rstd_row);
+            }
+        }
+        sum = warp_sum(sum);
+        const float mean = sum * (1.0f / 1024);
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            const int col = (c * 32 + lane) * 8;
+            const Vec<__nv_bfloat16, 8> mlp_residual_grad_v =
+                load_vec<8>(mlp_residual_grad + row * 1024 + col);
+            Vec<__nv_bfloat16, 8> attn_residual_grad_v;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const float xhat =
+                    convert<float>(attn_residual_v[c][j]) * post_attention_layernorm_rstd_row;
+                const float dxhat_2 =
+                    convert<float>(post_attention_layernorm_grad_v[c][j]) *
+                    convert<float>(post_attention_layernorm_weight_v[c][j]);
+                const float attn_residual_grad_j =
+                    convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row *
+                    (dxhat_2 - xhat * mean)));
+                attn_residual_grad_v[j] =
+                    convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v[j]) +
+                    attn_residual_grad_j);
+            }
+            store_vec(attn_residual_grad + row * 1024 + col, attn_residual_grad_v);
+        }
+    }
+    SHARED Vec<float, 8> sums[256];
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        post_attention_layernorm_weight_grad[c] =
+            sum_of_parts<8, 32>(sums, post_attention_layernorm_weight_grad[c]);
+    }
+    if (part > 0)
+        return;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        store_vec(post_attention_layernorm_weight_grad_partial + worker * 1024 + col,
+            convert_vec<float>(post_attention_layernorm_weight_grad[c]));
+    }
+}
+
+/* attention_grad (backward_q of attention_mma.cu)
+ * from model.num_attention_heads; 238026752 bytes, 25794969600 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_q_1024x8x128(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const __nv_bfloat16 *__restrict__ o,
+    const float *__restrict__ lse,
+    const __nv_bfloat16 *__restrict__ d_o, float *__restrict__ delta,
+    __nv_bfloat16 *__restrict__ dq) {
+    using T = __nv_bfloat16;
+    constexpr int SEQ = 1024, HEAD_DIM = 128;
+    constexpr int HEADS = 8, KV_HEADS = 8;
+    constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
+    constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
+    constexpr int64_t DO_STRIDE = 1024, DQ_STRIDE = 1024;
+    constexpr float SCALE = 0.08838834764831843, LOG2E = 1.4426950408889634f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 32;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *do_tile = q_tile + ROWS * PITCH;      /* [ROWS][PITCH] */
+    T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4;
+    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const int begin = start_of(first) / KEYS * KEYS;
+    const int earliest = start_of(warp_first), latest = start_of(warp_last);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    /* The four lanes that hold a row's scores share its delta. */
+    float lse2[ROW_TILES][2], row_delta[ROW_TILES][2], scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8;
+        const bool inside = i < SEQ;
+        float sum = 0;
+        for (int d = lane % 4 * ELEMENTS; inside && d < HEAD_DIM; d += 4 * ELEMENTS) {
+            const auto a = load_vec<ELEMENTS>(o + (token + i) * O_STRIDE + head * HEAD_DIM + d);
+            const auto b = load_vec<ELEMENTS>(d_o + (token + i) * DO_STRIDE + head * HEAD_DIM + d);
+#pragma unroll
+            for (int e = 0; e < ELEMENTS; e++)
+                sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
+        }
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (inside && lane % 4 == 0)
+            delta[(token + i) * HEADS + head] = sum;
+        row_delta[r / 2][r % 2] = sum;
+        lse2[r / 2][r % 2] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
+        scale[r / 2][r % 2] = SCALE;
+    }
+
+    float sums[ROW_TILES][WIDTH / 8][4] = {};
+    T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads();
+        if (base + KEYS <= last)
+            fetch(base + KEYS, stage ^ 1);
+        if (base > warp_last || base + KEYS <= earliest)
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base < latest || base + KEYS - 1 > warp_first)
+            attention_mask(scores, start_of, query, base + lane % 4 * 2);
+        attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+            for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    const float p =
+                        exp2_or_zero(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
+                    ds[m][n][c] = p * (ds[m][n][c] - row_delta[m][c / 2]);
+                }
+        attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
+    }
+    attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, scale);
+}
+
+/* attention_grad (backward_kv of attention_mma.cu)
+ * from model.num_attention_heads; 363462656 bytes, 34393292800 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_kv_1024x8x128(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const __nv_bfloat16 *__restrict__ d_o,
+    __nv_bfloat16 *__restrict__ dk,
+    __nv_bfloat16 *__restrict__ dv) {
+    using T = __nv_bfloat16;
+    constexpr int SEQ = 1024, HEAD_DIM = 128;
+    constexpr int HEADS = 8, KV_HEADS = 8;
+    constexpr int GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
+    constexpr int64_t V_STRIDE = 1024, DO_STRIDE = 1024;
+    constexpr int64_t DK_STRIDE = 1024, DV_STRIDE = 1024;
+    constexpr float SCALE = 0.08838834764831843, LOG2E = 1.4426950408889634f;
+    constexpr int WARPS = 4, ROW_TILES = 1;
+    constexpr int QUERIES = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
+    constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
+    constexpr int COLUMNS = WIDTH / SPLIT, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, k_tile);                  /* [ROWS][PITCH] */
+    T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
+    T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
+    T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
+    float *lse2 =
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
+    float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] */
+
+    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
+    const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int key = warp_first + lane / 4; /* of this lane's first row */
+
+    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
+     * still sees one of them. */
+    const int begin = first / QUERIES * QUERIES;
+    int tiles = 0;
+    for (int base = begin; base < SEQ; base += QUERIES)
+        tiles += base - positions[token + base] <= last;
+    const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
+    const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
+    const auto fetch = [&](int t) {
+        const int base = base_of(t), column_of_head = head_of(t) * HEAD_DIM, stage = t % 2;
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
+            DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        cp_async_commit();
+    };
+    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the
+     * tile before it is computed. Past the last query, no key is late enough to be seen. */
+    static_assert(QUERIES <= THREADS, "a thread carries one query");
+    float next_lse2 = 0, next_delta = 0;
+    int next_start = SEQ;
+    const auto load_queries = [&](int t) {
+        const int query = base_of(t) + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && query < SEQ;
+        const int64_t at = (token + query) * HEADS + head_of(t);
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
+        next_delta = inside ? delta[at] : 0;
+        next_start = inside ? query - positions[token + query] : SEQ;
+    };
+    const auto store_queries = [&](int t) {
+        const int at = t % 2 * QUERIES + threadIdx.x;
+        if (threadIdx.x < QUERIES) {
+            lse2[at] = next_lse2;
+            deltas[at] = next_delta;
+            starts[at] = next_start;
+        }
+    };
+
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(0);
+    load_queries(0);
+    store_queries(0);
+
+    float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
+    T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
+    for (int t = 0; t < GROUP * tiles; t++) {
+        cp_async_wait<0>();
+        __syncthreads();
+        const bool more = t + 1 < GROUP * tiles;
+        if (more) {
+            fetch(t + 1);
+            load_queries(t + 1);
+        }
+        const int base = base_of(t), at = t % 2 * QUERIES;
+        if (base + QUERIES > warp_first && starts[at] <= warp_last) {
+            const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
+            const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first;
+            float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
+            attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
+            attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
+            if (!whole)
+                attention_mask_transposed(p, starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
+#pragma unroll
+            for (int n = 0; n < QUERIES / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 2; c++) {
+                    const int i = at + n * 8 + lane % 4 * 2 + c;
+                    const float column_lse2 = lse2[i], column_delta = deltas[i];
+#pragma unroll
+                    for (int r = 0; r < 2 * ROW_TILES; r++) {
+                        float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
+                        x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
+                        dx = x * (dx - column_delta);
+                    }
+                }
+            attention_add<PITCH>(dv_sums, p, do_tile + column);
+            attention_add<PITCH>(dk_sums, ds, q_tile + column);
+        }
+        if (more)
+            store_queries(t + 1);
+    }
+
+    float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        dk_scale[r / 2][r % 2] = SCALE;
+        dv_scale[r / 2][r % 2] = 1;
+    }
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
+                           DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
+                           dk_scale);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
+                           DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
+                           dv_scale);
+}
+
+/* rope_grad over [8192, 1024]
+ * 176160768 bytes, 67108864 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x1024(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
+    const __nv_bfloat16 *__restrict__ self_attn_grad_q,
+    __nv_bfloat16 *__restrict__ self_attn_k_proj_grad,
+    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    const int row = i / 1024, col = i % 1024;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
+        load_vec<4>(self_attn_grad_k + row * 1024 + (col ^ 64));
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
+    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
+        load_vec<4>(self_attn_grad_q + row * 1024 + (col ^ 64));
+    Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
+    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const int t = (col + j) % 128;
+        const float t_2 = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
+        const float t_3 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
+        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>(t < 64 ? t_2 + t_3 : t_2 - t_3);
+        const float t_4 = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
+        const float t_5 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(t < 64 ? t_4 + t_5 : t_4 - t_5);
+    }
+    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
+    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
+}
+
+/* embedding_grad (sort_places of embedding_grad.cu)
+ * from model.vocab_size; 98304 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(512) embedding_sort_8192x2048(
+    const int *__restrict__ ids, int64_t *__restrict__ keys) {
+    constexpr int TOKENS = 8192, TILE = 2048;
+    constexpr int THREADS = 512, PAST = 0x7fffffff; /* behind all ids */
+    SHARED int64_t sorted[2][TILE];
+
+    const int base = blockIdx.x * TILE;
+    for (int slot = threadIdx.x; slot < TILE; slot += THREADS)
+        sorted[0][slot] = embedding_key(base + slot < TOKENS ? ids[base + slot] : PAST, base + slot);
+    __syncthreads();
+    int from = 0;
+    for (int run = 1; run < TILE; run *= 2, from ^= 1) {
+        for (int slot = threadIdx.x; slot < TILE; slot += THREADS) {
+            const int64_t key = sorted[from][slot];
+            const int pair = slot & ~(2 * run - 1), other = (slot ^ run) & ~(run - 1);
+            const int below = embedding_below(sorted[from] + other, run, key);
+            sorted[from ^ 1][pair + (slot & (run - 1)) + below] = key;
+        }
+        __syncthreads();
+    }
+    for (int slot = threadIdx.x; slot < TILE; slot += THREADS)
+        keys[base + slot] = sorted[from][slot];
+}
+
+/* embedding_grad (merge_places of embedding_grad.cu)
+ * from model.vocab_size; 2490368 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) embedding_merge_8192x2048(
+    const int64_t *__restrict__ from, int64_t *__restrict__ to) {
+    constexpr int RUN = 2048, WAYS = 4, THREADS = 256;
+
+    const int slot = blockIdx.x * THREADS + threadIdx.x, first = slot & ~(RUN * WAYS - 1);
+    const int64_t key = from[slot];
+    int moved = first + (slot & (RUN - 1));
+#pragma unroll
+    for (int other = first; other < first + RUN * WAYS; other += RUN)
+        if (other != (slot & ~(RUN - 1)))
+            moved += embedding_below(from + other, RUN, key);
+    to[moved] = key;
+}
+
+/* embedding_grad (run_parts of embedding_grad.cu)
+ * from model.vocab_size; 30408704 bytes, 262144 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_8192x1024(
+    const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
+    float *__restrict__ partial) {
+    using A = float;
+    constexpr int TOKENS = 8192, COUNT = 8192;
+    constexpr int HIDDEN = 1024, CHUNK = 32;
+    constexpr int64_t DY_STRIDE = 1024;
+    constexpr int THREADS = 128, VECTOR = 8;
+
+    /* Of each `chunk` sorted places at most one is where a run's second or later chunk begins. */
+    const int window = (blockIdx.x * THREADS + threadIdx.x) / 32, at = window * CHUNK;
+    const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
+    if (at >= TOKENS || column >= HIDDEN)
+        return;
+    const int id = embedding_id(keys[at]);
+    if (id < 0)
+        return;
+    const int start = embedding_below(keys, COUNT, embedding_key(id, 0));
+    const int first = start + (at - start + CHUNK - 1) / CHUNK * CHUNK;
+    if (first == start || first >= TOKENS || embedding_id(keys[first]) != id)
+        return;
+    const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
+    Vec<A, VECTOR> sums = {};
+    embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
+    store_vec(partial + static_cast<int64_t>(window) * HIDDEN + column, sums);
+}
+
+/* embedding_grad (run_sums of embedding_grad.cu)
+ * from model.vocab_size; 97779712 bytes, 8388608 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) embedding_grad_8192x1024(
+    const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
+    const float *__restrict__ partial, float *__restrict__ dw) {
+    using A = float;
+    using G = float;
+    constexpr int TOKENS = 8192, HIDDEN = 1024;
+    constexpr int CHUNK = 32;
+    constexpr int64_t DY_STRIDE = 1024;
+    constexpr int THREADS = 128, VECTOR = 8;
+    constexpr bool ACCUMULATE = true;
+
+    const int first = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
+    if (first >= TOKENS || column >= HIDDEN)
+        return;
+    const int id = embedding_id(keys[first]);
+    if (id < 0 || (first > 0 && embedding_id(keys[first - 1]) == id))
+        return; /* not where a run begins */
+    const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
+    Vec<A, VECTOR> sums = {};
+    embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
+    for (int next = first + CHUNK; next < TOKENS && embedding_id(keys[next]) == id; next += CHUNK) {
+        const A *chunk = partial + static_cast<int64_t>(next / CHUNK) * HIDDEN + column;
+        const Vec<A, VECTOR> more = load_vec<VECTOR>(chunk);
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++)
+            sums[v] += more[v];
+    }
+    G *row = dw + static_cast<int64_t>(id) * HIDDEN + column;
+    if (ACCUMULATE) {
+        const Vec<A, VECTOR> old = convert_vec<A>(load_vec<VECTOR>(row));
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++)
+            sums[v] = old[v] + sums[v];
+    }
+    store_vec(row, convert_vec<G>(sums));
+}
+
+/* sum_squares over [rows, 1024]
+ * 4096 bytes, 2048 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
+    const float *__restrict__ piece, float *__restrict__ columns_partial, int64_t rows) {
+    const int64_t worker = blockIdx.x;
+    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t end = first + each < rows ? first + each : rows;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+    const int col = (blockIdx.y * 32 + lane) * 8;
+    Vec<float, 8> columns = {};
+    for (int64_t row = first + part; row < end; row += 8) {
+        const Vec<float, 8> piece_v = load_vec<8>(piece + row * 1024 + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            columns[j] += piece_v[j] * piece_v[j];
+        }
+    }
+    SHARED Vec<float, 8> sums[256];
+    columns = sum_of_parts<8, 32>(sums, columns);
+    if (part > 0)
+        return;
+    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+}
+
+/* sum_squares over [64, 1024]
+ * 266240 bytes, 65536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
+    const float *__restrict__ columns_partial, float *__restrict__ columns) {
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
+    SHARED float sums[256];
+    float total = 0;
+    if (col < 1024)
+        for (int row = part; row < 64; row += 8) {
+            total += columns_partial[row * 1024 + col];
+        }
+    total = sum_of_parts<8, 32>(sums, total);
+    if (part > 0 || col >= 1024)
+        return;
+    columns[col] = total;
+}
+
+/* sum over [1, 1024]
+ * 4100 bytes, 1024 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) sum_1024(
+    const float *__restrict__ columns, float *__restrict__ squared) {
+    const int col = threadIdx.x * 8;
+    float sum = 0;
+    const Vec<float, 8> columns_v = load_vec<8>(columns + col);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        sum += columns_v[j];
+    }
+    sum = block_sum<128>(sum);
+    if (threadIdx.x == 0)
+        squared[0] = sum;
+}
+
+/* clip_factor, adamw over [rows, 1024]
+ * 37888 bytes, 17152 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) clip_factor_adamw_x1024(
+    const float *__restrict__ squared, const int *__restrict__ step,
+    const int *__restrict__ bad_step, float *__restrict__ piece,
+    const float *__restrict__ piece_2, float *__restrict__ piece_3, float *__restrict__ piece_4,
+    const int *__restrict__ applied, const float *__restrict__ lr,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    float *__restrict__ grad_norm, float *__restrict__ clip_factor,
+    __nv_bfloat16 *__restrict__ piece_5, int64_t rows) {
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
+    if (i >= rows * 1024)
+        return;
+    const float squared_row = squared[0];
+    const float grad_norm_row = sqrtf(squared_row);
+    const int step_row = step[0];
+    const int bad_step_row = bad_step[0];
+    if (i == 0)
+        grad_norm[static_cast<int64_t>(step_row)] = grad_norm_row;
+    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    const float clip_factor_row = isfinite(grad_norm_row) ? t : 0.0f;
+    if (i == 0)
+        clip_factor[0] = clip_factor_row;
+    const int applied_row = applied[0];
+    const float lr_row = lr[static_cast<int64_t>(step_row)];
+    const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
+    const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
+    const float t_2 = 1.0f - lr_row * 0.01f;
+    const float rate = lr_row / bias_correction1_row;
+    const bool applies = 0.0f < clip_factor_row;
+    const Vec<float, 4> piece_v = load_vec<4>(piece + i);
+    const Vec<float, 4> piece_2_v = load_vec<4>(piece_2 + i);
+    const Vec<float, 4> piece_3_v = load_vec<4>(piece_3 + i);
+    const Vec<float, 4> piece_4_v = load_vec<4>(piece_4 + i);
+    Vec<float, 4> new_piece_v;
+    Vec<float, 4> new_piece_3_v;
+    Vec<float, 4> new_piece_4_v;
+    Vec<__nv_bfloat16, 4> piece_5_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float clipped = piece_2_v[j] * clip_factor_row;
+        const float t_3 = piece_3_v[j] + 0.1f * (clipped - piece_3_v[j]);
+        const float t_4 = 0.999f * piece_4_v[j] + 0.001f * (clipped * clipped);
+        const float t_5 =
+            piece_v[j] * t_2 - rate * (t_3 / (sqrtf(t_4) / bias_correction2_row + 1e-08f));
+        const float piece_j = applies ? t_5 : piece_v[j];
+        new_piece_v[j] = piece_j;
+        new_piece_3_v[j] = applies ? t_3 : piece_3_v[j];
+        new_piece_4_v[j] = applies ? t_4 : piece_4_v[j];
+        piece_5_v[j] = convert<__nv_bfloat16>(piece_j);
+    }
+    store_vec(piece + i, new_piece_v);
+    store_vec(piece_3 + i, new_piece_3_v);
+    store_vec(piece_4 + i, new_piece_4_v);
+    store_vec(piece_5 + i, piece_5_v);
+}
+
+/* advance_step
+ * 40 bytes, 0 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) advance_step(
+    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
+    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
+    const float clip_factor_row = clip_factor[0];
+    const bool applies = 0.0f < clip_factor_row;
+    const int step_row = step[0];
+    const int applied_row = applied[0];
+    const int bad_step_row = bad_step[0];
+    const float step_loss_row = step_loss[0];
+    loss[step_row] = step_loss_row;
+    step[0] = step_row + 1;
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
+    step_loss[0] = 0.0f;
+}
+
+/* add, rms_norm over [8192, 1024]
+ * from model.hidden_size; 83886080 bytes, 51118080 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_results(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj,
+    const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
+    __nv_bfloat16 *__restrict__ attn_residual,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    Vec<__nv_bfloat16, 8> embed_tokens_v[4];
+    Vec<__nv_bfloat16, 8> self_attn_o_proj_v[4];
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * 1024 + col);
+        self_attn_o_proj_v[c] = load_vec<8>(self_attn_o_proj + row * 1024 + col);
+        Vec<__nv_bfloat16, 8> attn_residual_v;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float attn_residual_j =
+                convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
+            attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
+            const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
+            sum += attn_residual_j_2 * attn_residual_j_2;
+        }
+        store_vec(attn_residual + row * 1024 + col, attn_residual_v);
+    }
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 1024) + 1e-05f);
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        const Vec<__nv_bfloat16, 8> post_attention_layernorm_weight_v =
+            load_vec<8>(post_attention_layernorm_weight + col);
+        Vec<__nv_bfloat16, 8> post_attention_layernorm_v;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float attn_residual_j_3 =
+                convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
+            const float post_attention_layernorm_j =
+                convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * rstd *
+                convert<float>(post_attention_layernorm_weight_v[j]);
+            post_attention_layernorm_v[j] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+        }
+        store_vec(post_attention_layernorm + row * 1024 + col, post_attention_layernorm_v);
+    }
+}
+
+/* add, rms_norm over [8192, 1024]
+ * from model.hidden_size; 67108864 bytes, 51118080 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_result(
+    const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
+    const __nv_bfloat16 *__restrict__ model_norm_weight, __nv_bfloat16 *__restrict__ model_norm) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    Vec<__nv_bfloat16, 8> attn_residual_v[4];
+    Vec<__nv_bfloat16, 8> down_proj_v[4];
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        attn_residual_v[c] = load_vec<8>(attn_residual + row * 1024 + col);
+        down_proj_v[c] = load_vec<8>(down_proj + row * 1024 + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float mlp_residual =
+                convert<float>(attn_residual_v[c][j]) + convert<float>(down_proj_v[c][j]);
+            const float mlp_residual_j = convert<float>(convert<__nv_bfloat16>(mlp_residual));
+            sum += mlp_residual_j * mlp_residual_j;
+        }
+    }
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 1024) + 1e-05f);
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int col = (c * 32 + lane) * 8;
+        const Vec<__nv_bfloat16, 8> model_norm_weight_v = load_vec<8>(model_norm_weight + col);
+        Vec<__nv_bfloat16, 8> model_norm_v;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float mlp_residual_2 =
+                convert<float>(attn_residual_v[c][j]) + convert<float>(down_proj_v[c][j]);
+            const float model_norm_j =
+                convert<float>(convert<__nv_bfloat16>(mlp_residual_2)) * rstd *
+                convert<float>(model_norm_weight_v[j]);
+            model_norm_v[j] = convert<__nv_bfloat16>(model_norm_j);
+        }
+        store_vec(model_norm + row * 1024 + col, model_norm_v);
+    }
+}
+
+/* cross_entropy over [2048, 4096]
+ * from training.task; 88113152 bytes, 176160768 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
+    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, const __nv_bfloat16 *__restrict__ lm_head_2,
+    const int *__restrict__ labels_2, const __nv_bfloat16 *__restrict__ lm_head_3,
+    const int *__restrict__ labels_3, const __nv_bfloat16 *__restrict__ lm_head_4,
+    const int *__restrict__ labels_4, float *__restrict__ loss_rows,
+    float *__restrict__ loss_rows_2, float *__restrict__ loss_rows_3,
+    float *__restrict__ loss_rows_4) {
+    const int row = blockIdx.x;
+    const int col = threadIdx.x * 8;
+    const int labels_row = labels[row];
+    const float loss_weight_row = loss_weight[0];
+    const int labels_2_row = labels_2[row];
+    const int labels_3_row = labels_3[row];
+    const int labels_4_row = labels_4[row];
+    SumOfExps<float> exps;
+    float target = 0;
+    SumOfExps<float> exps_2;
+    float target_2 = 0;
+    SumOfExps<float> exps_3;
+    float target_3 = 0;
+    SumOfExps<float> exps_4;
+    float target_4 = 0;
+    const Vec<__nv_bfloat16, 8> lm_head_v = load_vec<8>(lm_head + row * 4096 + col);
+    const Vec<__nv_bfloat16, 8> lm_head_2_v = load_vec<8>(lm_head_2 + row * 4096 + col);
+    const Vec<__nv_bfloat16, 8> lm_head_3_v = load_vec<8>(lm_head_3 + row * 4096 + col);
+    const Vec<__nv_bfloat16, 8> lm_head_4_v = load_vec<8>(lm_head_4 + row * 4096 + col);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float lm_head_j = convert<float>(lm_head_v[j]);
+        exps.add(lm_head_j);
+        target += col + j == labels_row ? lm_head_j : 0.0f;
+        const float lm_head_2_j = convert<float>(lm_head_2_v[j]);
+        exps_2.add(lm_head_2_j);
+        target_2 += col + j == labels_2_row ? lm_head_2_j : 0.0f;
+        const float lm_head_3_j = convert<float>(lm_head_3_v[j]);
+        exps_3.add(lm_head_3_j);
+        target_3 += col + j == labels_3_row ? lm_head_3_j : 0.0f;
+        const float lm_head_4_j = convert<float>(lm_head_4_v[j]);
+        exps_4.add(lm_head_4_j);
+        target_4 += col + j == labels_4_row ? lm_head_4_j : 0.0f;
+    }
+    const float lse = block_lse<512>(exps);
+    target = block_sum<512>(target);
+    const float lse_2 = block_lse<512>(exps_2);
+    target_2 = block_sum<512>(target_2);
+    const float lse_3 = block_lse<512>(exps_3);
+    target_3 = block_sum<512>(target_3);
+    const float lse_4 = block_lse<512>(exps_4);
+    target_4 = block_sum<512>(target_4);
+    if (threadIdx.x == 0)
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+    if (threadIdx.x == 0)
+        loss_rows_2[row] = labels_2_row >= 0 ? (lse_2 - target_2) * loss_weight_row : 0.0f;
+    if (threadIdx.x == 0)
+        loss_rows_3[row] = labels_3_row >= 0 ? (lse_3 - target_3) * loss_weight_row : 0.0f;
+    if (threadIdx.x == 0)
+        loss_rows_4[row] = labels_4_row >= 0 ? (lse_4 - target_4) * loss_weight_row : 0.0f;
+}
