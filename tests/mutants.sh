@@ -213,7 +213,7 @@ mutant update_before_its_sums gen/emit/emit_entry.c \
     'for (int w = 0; w < e->entry->wait_count; w++) {' 'for (int w = 0; w < 0; w++) {' \
     tests/dist/run.sh late_streams
 mutant bucket_waits_for_nothing gen/plan/streams.c \
-    'launch->wait[launch->wait_count++] = given_last' 'launch->wait[0] = given_last' build/unit/test_streams
+    'waiting->wait[waiting->wait_count++] = given_last' 'waiting->wait[0] = given_last' build/unit/test_streams
 mutant entry_ends_too_soon gen/plan/streams.c \
     'entry->wait[entry->wait_count++] = last[s];' 'entry->wait[0] = last[s];' build/unit/test_streams
 mutant summed_in_every_micro_step gen/pass/overlap_reduce.c \

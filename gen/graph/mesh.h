@@ -28,8 +28,8 @@ typedef struct {
 int64_t mesh_ranks(const Mesh *, RankGroup);
 /* From one rank of a group to the next. */
 int64_t mesh_stride(const Mesh *, RankGroup);
-/* The group without the axes along which there is one rank, and with a pipeline of two stages in place of
- * its ends: equal for groups of the same ranks. */
+/* The group without the axes along which there is one rank, and with a pipeline of two stages in
+ * place of its ends: equal for groups of the same ranks. */
 RankGroup mesh_group(const Mesh *, RankGroup);
 const char *axis_name(Axis); /* "replicate" */
 

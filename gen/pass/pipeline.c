@@ -4,9 +4,9 @@
  * Requires the forward graphs, whole. Leaves one stage of them, with its parameters, so that what
  * comes later sees a small program: it receives an activation instead of making it, ends in one that
  * it sends instead of a loss, and autodiff takes gradients the other way. (They may be several where
- * weights are read several times.) A weight that the first stage and the last both train is in both, and
- * the gradient that each has is a part (Param.partial), as in Megatron-LM. pass_pipeline_sums, behind
- * the update, makes norm, loss and other figures of a step those of all stages. */
+ * weights are read several times.) A weight that the first stage and the last both train is in both,
+ * and the gradient that each has is a part (Param.partial), as in Megatron-LM. pass_pipeline_sums,
+ * behind the update, makes norm, loss and other figures of a step those of all stages. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/stage_cuts.h"

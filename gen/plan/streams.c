@@ -5,8 +5,9 @@
  * of their group, so that they stay in one order. All else is on the compute stream. A launch waits for
  * those on other streams whose results it needs, whose operands it overwrites, or that its ops come
  * after. A wait is for all that the other stream has been given so far (an event is recorded where the
- * wait stands), so the compute stream may wait early: before the other is given what nobody needs yet. An entry begins on the compute stream, and ends when all of its
- * streams have. Where all that is predicted to cost more than it saves, one stream does. */
+ * wait stands), so the compute stream may wait early: before the other is given what nobody needs yet.
+ * An entry begins on the compute stream, and ends when all of its streams have. Where all that is
+ * predicted to cost more than it saves, one stream does. */
 #include "plan/streams.h"
 
 #include "graph/op_table.h"

@@ -10,8 +10,8 @@ void price_launches(const Plan *, PlanEntry *);
  * loses to another beside it, a collective's share of multiprocessors and memory for one, is not
  * counted. */
 double timeline_ms(const PlanEntry *, bool ends_step);
-/* In a step's last run of the entry, how long before that launch begins the stream has ended all that it
- * was given by then; negative: how long after. */
+/* In a step's last run of the entry, how long before that launch begins the stream has ended all that
+ * it was given by then; negative: how long after. */
 double timeline_slack_ms(const PlanEntry *, int launch, int stream);
 
 /* Joins collectives of the entry, its launches priced, that are alike and whose bytes are neighbours

@@ -72,14 +72,15 @@ template <> struct AttentionMma<float> {
 };
 
 /* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
- * head_dim. */
+ * head_dim. By the remainder the compiler knows where no comparison is needed. */
 template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
 static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
                                                        int places, int head_dim) {
     constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = WIDTH / ELEMENTS;
 #pragma unroll
     for (int first = 0; first < PLACES * CHUNKS; first += THREADS) {
-        const int e = first + threadIdx.x, place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        const int e = first + threadIdx.x % THREADS;
+        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
         const bool inside = place < places && d < head_dim;
         if (PLACES * CHUNKS % THREADS == 0 || e < PLACES * CHUNKS)
             cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0),

@@ -1220,6 +1220,7 @@ static void micro_step(Rt *rt) {
         layers_1_to_3_attn_residual_to_mlp_residual_forward(rt, i);
     }
     norm_weights_all_gather_forward(rt);
+    /* Apart from the loop, which also has a launch of model.layers.*.weights.all_gather. */
     layers_3_forward(rt);
     lm_head_to_loss_forward(rt);
     lm_head_backward(rt);
@@ -1230,6 +1231,7 @@ static void micro_step(Rt *rt) {
         layers_2_to_0_self_attn_backward(rt, i);
         layers_2_to_0_input_layernorm_to_mlp_backward(rt, i);
     }
+    /* Apart from the loop, which also has a launch of model.layers.*.mlp.act.grad. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
     layers_0_self_attn_backward(rt);
     layers_0_input_layernorm_to_reduce_scatter_backward(rt);
@@ -1633,6 +1635,7 @@ static void evaluate(Rt *rt) {
         layers_weights_to_self_attn_evaluate(rt, i);
         layers_attn_residual_to_mlp_residual_evaluate(rt, i);
     }
+    /* Apart from the loop, which also has a launch of model.layers.*.weights.all_gather. */
     norm_to_layers_3_evaluate(rt);
     lm_head_to_eval_loss_evaluate(rt);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);
