@@ -27,8 +27,7 @@ static bool stands_alone(const Param *p) {
 
 static void put_places(const Emit *e, const Param *p) {
     const Value *master = p->master == p->weight ? NULL : p->master;
-    const Value *weight = p->gathered ? NULL : p->weight;
-    sb_printf(e->out, "     .weight = %s, ", where_text(e, p->kept ? p->kept : weight));
+    sb_printf(e->out, "     .weight = %s, ", where_text(e, param_place(p)));
     if (stands_alone(p)) {
         sb_puts(e->out, "ALONE,\n");
         return;
@@ -115,7 +114,7 @@ static void put_param(const Emit *e, const Param *p) {
     }
     if (w->role == ROLE_BUFFER)
         sb_puts(e->out, ", .buffer = true");
-    if (p->kept && !p->gathered)
+    if (p->stored)
         sb_puts(e->out, ", .fetched = true");
     if (p->packed)
         put_packed(e, p->packed);

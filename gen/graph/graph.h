@@ -206,7 +206,7 @@ typedef struct {
     int op_count, op_capacity;
 } Graph;
 
-/* Of a weight that is kept in few bits, what belongs to its codes: see Param.kept. */
+/* Of a weight that is kept in few bits, what belongs to its codes: see Param.stored. */
 typedef struct {
     const char *type;            /* "nf4", "fp4" */
     int64_t block, nested_block; /* codes with one absmax; absmax with one nested_absmax */
@@ -221,11 +221,11 @@ typedef struct {
     Value *master; /* fp32 truth of a trained 16-bit weight; else the weight itself */
     Value *gradient, *exp_avg, *exp_avg_sq; /* NULL where frozen */
     Value *exp_avg_absmax, *exp_avg_sq_absmax; /* NULL: the moments are numbers, no codes */
-    Value *kept;   /* NULL: the weight itself; else what STATE has in its place, and OP_fetch brings
-                  * the weight; or, where it is gathered, a frozen one's piece */
-    Value *scales; /* of `kept`, where that is codes: numbers, which no rank has a piece of; or NULL */
-    const PackedForm *packed; /* of `kept`, where that is codes and files have such; or NULL */
+    Value *stored; /* what STATE has in its place, while OP_fetch brings the weight; or NULL */
+    Value *scales; /* of `stored`, where that is codes: whole on each rank; or NULL */
+    const PackedForm *packed; /* of `stored`, where that is codes and files have such; or NULL */
     bool gathered; /* the weight itself has no place: what reads it is given a copy */
+    Value *piece;  /* of a frozen one that is gathered: what a rank has of its module; or NULL */
     /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
      * piece of them: of each section an equal part, of piece_elements, which begins at element
      * piece_at of the piece. The tensor begins at element piece_first of its section. */
@@ -482,6 +482,8 @@ Value *value_join(Program *, Value *run, Value *v, const char *name);
 void program_add_gathered(Program *, Gathered);
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight);          /* NULL: not a parameter */
+/* What STATE has of it all: `stored`, `piece` or the weight; NULL: nothing. */
+const Value *param_place(const Param *);
 Value *program_weight(const Program *, const char *file_name); /* NULL: none of that name */
 Value *program_place(Program *, RankGroup); /* where a rank reads its place in the group */
 

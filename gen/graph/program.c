@@ -299,6 +299,12 @@ void program_add_param(Program *p, Param param) {
     p->params[p->param_count++] = param;
 }
 
+const Value *param_place(const Param *param) {
+    if (param->stored)
+        return param->stored;
+    return param->gathered ? param->piece : param->weight;
+}
+
 Param *program_param(Program *p, const Value *weight) {
     for (int i = 0; i < p->param_count; i++)
         if (p->params[i].weight == weight)

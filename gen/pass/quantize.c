@@ -451,7 +451,7 @@ static void keep_packed(const Quantizer *q, const Packed *packed) {
         (in_rows(q) ? load_rows : load_blocks)(
             q, packed, load_op(q, packed, OP_fetch, "fetch", &packed->codes, 1, w));
     packed->param->weight = packed->param->master = w;
-    packed->param->kept = packed->codes;
+    packed->param->stored = packed->codes;
     packed->param->scales = packed->absmax2 ? packed->absmax2 : packed->absmax;
     if (!in_rows(q))
         add_form(q, packed);

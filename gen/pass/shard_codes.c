@@ -66,12 +66,12 @@ static void know_by_scales(const Sharing *s) {
     Graph *load = &s->p->entry[ENTRY_LOAD];
     for (int i = 0; i < s->p->param_count; i++) {
         Param *param = &s->p->params[i];
-        if (!param->scales || param->kept->storage != s->whole->storage)
+        if (!param->scales || param->stored->storage != s->whole->storage)
             continue;
         for (int k = 0; k < load->op_count; k++)
             if (load->ops[k]->kind == OP_fetch)
-                op_read_instead(load->ops[k], param->kept, param->scales);
-        param->kept = param->scales;
+                op_read_instead(load->ops[k], param->stored, param->scales);
+        param->stored = param->scales;
         param->packed = NULL;
     }
 }

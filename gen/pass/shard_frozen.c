@@ -32,7 +32,7 @@ static int64_t lay_out(Program *p, int first, Value *whole, Value *piece, bool *
         int64_t size = padded(param);
         if (whole) {
             value_move(w, value_at(p, whole, at, w->rank, w->dim, w->name));
-            param->kept = piece;
+            param->piece = piece;
             param->gathered = done[i] = true;
             param->pieces = GROUP_SHARD;
             param->piece_first = at;

@@ -142,9 +142,10 @@ static bool *storages_in_use(const Plan *plan, const unsigned *entries, Arena *a
             used[program->stage.exchanged[i]->storage->id] = true;
     for (int i = 0; i < program->param_count; i++) {
         const Param *param = &program->params[i];
-        const Value *parts[] = {param->kept ? param->kept : param->weight, param->master,
-                                param->gradient, param->exp_avg, param->exp_avg_sq,
-                                param->exp_avg_absmax, param->exp_avg_sq_absmax};
+        const Value *parts[] = {param_place(param),   param->master,
+                                param->gradient,      param->exp_avg,
+                                param->exp_avg_sq,    param->exp_avg_absmax,
+                                param->exp_avg_sq_absmax};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             if (parts[k] && !(param->gathered && parts[k] == param->weight))
                 used[parts[k]->storage->id] = true;

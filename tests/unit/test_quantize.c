@@ -137,14 +137,14 @@ static void check_codes(const Made *m, const Param *param, int64_t size) {
     for (int64_t i = 0; i < value_elements(param->weight); i++) {
         int64_t block = i / size;
         double absmax = largest(m, param->weight, block * size, (block + 1) * size, 0);
-        int code = code_of(m, param->kept, i);
+        int code = code_of(m, param->stored, i);
         assert_nearest(m->map, CODES_4BIT, code, absmax ? at(m, param->weight, i) / absmax : 0);
     }
 }
 
 static const Param *param_of(const Program *p, const Value *codes) {
     for (int i = 0; i < p->param_count; i++)
-        if (p->params[i].kept && p->params[i].kept->storage == codes->storage)
+        if (p->params[i].stored && p->params[i].stored->storage == codes->storage)
             return &p->params[i];
     fail_msg("%s is no parameter's", codes->name);
     return NULL;
@@ -162,7 +162,7 @@ static void check_decoded(Made *m, const Op *op, int64_t size) {
     for (int64_t row = 0; row < value_rows(out); row++)
         for (int64_t col = 0; col < value_cols(out); col++) {
             int64_t i = row * value_cols(out) + col;
-            float w = (float)m->map[code_of(m, param->kept, i)] * (float)absmax[i / size];
+            float w = (float)m->map[code_of(m, param->stored, i)] * (float)absmax[i / size];
             double found = at(m, out, value_index(out, row, col));
             double before = at(m, out, 0);
             assert_true(found == rounded(m, out, w));
@@ -178,7 +178,7 @@ static void check(const char *const *sets, int count, int64_t size) {
     load(&m);
     for (int i = 0; i < m.program->param_count; i++) {
         const Param *param = &m.program->params[i];
-        if (!param->kept) continue;
+        if (!param->stored) continue;
         check_codes(&m, param, size);
         free(check_absmax(&m, param, size));
         kept++;
@@ -242,7 +242,7 @@ static void check_row(Made *m, const Param *param, int64_t row) {
         most = fmax(most, fabs(rounded(m, half, at(m, w, i))));
     assert_true(at(m, absmax, row) == most);
     for (int64_t i = row * cols; i < (row + 1) * cols; i++) {
-        double x = rounded(m, half, at(m, w, i)), code = at(m, param->kept, i);
+        double x = rounded(m, half, at(m, w, i)), code = at(m, param->stored, i);
         float scale = most ? 127 * (1 / (float)most) : 0;
         assert_true(code == rint((float)(x * (double)scale)));
     }
@@ -267,7 +267,7 @@ static void test_int8(void **state) {
     load(&m);
     for (int i = 0; i < m.program->param_count; i++) {
         const Param *param = &m.program->params[i];
-        if (!param->kept) continue;
+        if (!param->stored) continue;
         for (int64_t row = 0; row < value_rows(param->weight); row++)
             check_row(&m, param, row);
         kept++;
@@ -328,7 +328,7 @@ static void test_frozen_bytes(void **state) {
     int64_t linears = 0, kept = 0;
     for (int i = 0; i < m.program->param_count; i++) {
         const Param *param = &m.program->params[i];
-        if (!param->kept) continue;
+        if (!param->stored) continue;
         int64_t n = value_elements(param->weight), blocks = n / 64;
         linears += n;
         kept += n / 2 + blocks + 4 + (blocks + ABSMAX_BLOCK - 1) / ABSMAX_BLOCK * 4;
