@@ -87,7 +87,7 @@ static const Op *last_writer(const Graph *graph, const Section *section) {
 
 bool pass_scatter_gradients(Program *p, const Spec *spec) {
     const TrainState *t = &p->train;
-    if (spec->parallelism.shard_stage < 2 || t->section_count == 0)
+    if (spec->parallelism.shard_stage < SHARD_GRADIENTS || t->section_count == 0)
         return false;
     Scatter s = {.p = p,
                  .graph = &p->entry[ENTRY_MICRO_STEP],

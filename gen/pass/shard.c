@@ -66,9 +66,9 @@ static void scatter_gradient(const Shard *s) {
 }
 
 static void sum_gradient(Shard *s) {
-    s->gradient = value_2d(s->p, "gradient.piece", s->stage > 1 ? ROLE_GRADIENT : ROLE_ACTIVATION,
-                           s->p->real, s->rows, TRAIN_COLS, s->pos);
-    if (s->stage == 1)
+    Role role = s->stage >= SHARD_GRADIENTS ? ROLE_GRADIENT : ROLE_ACTIVATION;
+    s->gradient = value_2d(s->p, "gradient.piece", role, s->p->real, s->rows, TRAIN_COLS, s->pos);
+    if (s->stage == SHARD_STATES)
         scatter_gradient(s);
     s->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");
 }
@@ -133,7 +133,7 @@ static void update_piece(const Shard *s, Op *op) {
 
 static void make_weight(Shard *s) {
     Program *p = s->p;
-    bool apart = p->train.master != p->train.weight, lasts = s->stage > 2;
+    bool apart = p->train.master != p->train.weight, lasts = s->stage >= SHARD_WEIGHTS;
     s->weight = s->master;
     if (!apart)
         return;
@@ -165,7 +165,7 @@ static void rewrite(const Shard *s, Op *op) {
         op->observe = "grad"; /* the pieces are what they will be */
         op->observed = s->gradient;
     }
-    if (op->kind != OP_zero || s->stage > 1)
+    if (op->kind != OP_zero || s->stage >= SHARD_GRADIENTS)
         work_in_piece(s, op);
     graph_add(s->p, s->update, op);
 }
@@ -183,9 +183,9 @@ static void keep_pieces(const Shard *s) {
             continue;
         param->pieces = GROUP_SHARD;
         param->master = s->master;
-        param->gathered = s->stage > 2 && !is_whole(t, param->weight);
-        param->gradient_in_pieces = s->stage > 1;
-        if (s->stage > 1)
+        param->gathered = s->stage >= SHARD_WEIGHTS && !is_whole(t, param->weight);
+        param->gradient_in_pieces = s->stage >= SHARD_GRADIENTS;
+        if (s->stage >= SHARD_GRADIENTS)
             param->gradient = s->gradient;
         param->exp_avg = s->exp_avg;
         param->exp_avg_sq = s->exp_avg_sq;
@@ -193,7 +193,7 @@ static void keep_pieces(const Shard *s) {
     t->master = s->master;
     t->exp_avg = s->exp_avg;
     t->exp_avg_sq = s->exp_avg_sq;
-    if (s->stage > 1)
+    if (s->stage >= SHARD_GRADIENTS)
         t->gradient = s->gradient;
     t->piece = value_elements(s->master);
 }

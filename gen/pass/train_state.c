@@ -94,7 +94,7 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
         if (!is_of(param, kind) || is_real(l->p, param, l->ranks) != real ||
             (l->coded && is_large(param) != l->large))
             continue;
-        bool apart = l->stage > 1 && !real;
+        bool apart = l->stage >= SHARD_GRADIENTS && !real;
         bool begins = !last || (apart && !same_module(last, name));
         if (l->ranks > 1 && last && begins)
             end_section(l);
@@ -167,7 +167,7 @@ static Section *section_at(TrainState *s, int64_t offset) {
 
 static Value *gradient_of(Program *p, const RunLayout *l, const Param *param, int64_t offset) {
     Section *s = section_at(&p->train, offset);
-    if (l->stage < 2 || !s)
+    if (l->stage < SHARD_GRADIENTS || !s)
         return part(p, p->train.gradient, offset, param->weight, ".grad");
     if (!s->gradient)
         s->gradient = value_2d(p, arena_printf(p->arena, "%s.gradients", s->name), ROLE_ACTIVATION,
@@ -182,7 +182,7 @@ static Value *weight_of(Program *p, const RunLayout *l, const Param *param, int6
     bool own = param->weight->dtype == p->real;
     if (s && s->real)
         return part(p, s->real, offset - s->first, param->weight, "");
-    if (l->stage < 3 || !s)
+    if (l->stage < SHARD_WEIGHTS || !s)
         return part(p, own ? t->master : t->weight, offset, param->weight, "");
     if (!s->weight)
         s->weight =

@@ -16,6 +16,9 @@ CHOICES(DECLARE_ENUM)
 #undef DECLARE_ENUM
 #undef ENUM_CONSTANT
 
+/* parallelism.shard_stage: the last of what ranks share out, each with all before it. */
+enum { SHARD_STATES = 1, SHARD_GRADIENTS, SHARD_WEIGHTS };
+
 typedef struct {
     int count;
     const char **items;

@@ -150,7 +150,7 @@ static void check_blocks(const Spec *spec) {
 static void check_stored(const Spec *spec) {
     bool in_parts = spec->parallelism.tensor_parallel_degree > 1 ||
                     (spec->parallelism.data_parallel_shard_degree > 1 &&
-                     spec->parallelism.shard_stage == 3);
+                     spec->parallelism.shard_stage >= SHARD_WEIGHTS);
     if (in_parts && spec->weights_quantized)
         user_error(spec_pos(spec, KEY_model_weights), "name weights in 16 or 32 bits",
                    "weights that are of few bits in their files are not shared out over cards yet");
@@ -349,7 +349,8 @@ static void check_shard(Arena *arena, const Spec *spec) {
 /* What load makes of frozen weights lies whole on each card. */
 static void check_shard_stage(const Spec *spec) {
     bool rounded = spec->adapter.type != ADAPTER_NONE && spec->qat.weight_dtype != QAT_WEIGHT_NONE;
-    if (spec->parallelism.data_parallel_shard_degree == 1 || spec->parallelism.shard_stage < 3)
+    if (spec->parallelism.data_parallel_shard_degree == 1 ||
+        spec->parallelism.shard_stage < SHARD_WEIGHTS)
         return;
     if (rounded)
         user_error(spec_pos(spec, KEY_parallelism_shard_stage), "use shard_stage = 2 with them",
