@@ -99,7 +99,9 @@ static int64_t backward_kv(const AttentionGeometry *s) {
     for (int64_t first = 0; first < s->seq; first += s->rows) {
         int64_t tiles, places = queries_visited(s, first, &tiles), rows = inside(s, first, s->rows);
         int64_t starts = tiles * s->threads * 4 * (s->tensor_cores ? 1 : group);
-        int64_t queries = group * places * (2 * layouts * s->row_bytes + 4 + 2 * s->acc_bytes);
+        starts *= s->prefixed ? 2 : 1;
+        int64_t known = (s->prefixed ? 8 : 4) + 2 * s->acc_bytes;
+        int64_t queries = group * places * (2 * layouts * s->row_bytes + known);
         bytes += s->split * (starts + 2 * rows * s->row_bytes + queries) + 2 * rows * s->row_bytes;
     }
     return bytes * s->batch * s->kv_heads;

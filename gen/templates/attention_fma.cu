@@ -25,7 +25,8 @@
  *     backward_q   grid (ceil(seq / rows), heads, batch)
  *                  shared sizeof(A) * (width * (2 rows + 2 pitch + keys) + kept + 2 swap)
  *     backward_kv  grid (ceil(seq / rows), kv_heads, batch), after backward_q, which writes delta
- *                  shared sizeof(A) * (width * (2 rows + 2 pitch + 2 keys) + kept + 3 keys + 2 swap)
+ *                  shared sizeof(A) * (width * (2 rows + 2 pitch + 2 keys) + kept + 3 keys + 2 swap),
+ *                  with `prefix` 4 keys
  *
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs, backward_kv 8 * head_dim * pairs
@@ -318,12 +319,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A *lses = kept + QUERIES * THREADS;       /* [QUERIES] */
     A *deltas = lses + QUERIES;               /* [QUERIES] */
     int *starts = reinterpret_cast<int *>(deltas + QUERIES); /* [QUERIES], room for A */
-    A *swap = deltas + 2 * QUERIES;           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
+/*@prefix?    int *prefixes = reinterpret_cast<int *>(deltas + 2 * QUERIES); // the same
+    A *swap = deltas + 3 * QUERIES;*/    A *swap = deltas + 2 * QUERIES;/*@*/           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
     const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
-    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;/*@prefix?
-    const auto prefix_of = [&](int i) { return i < SEQ ? prefix[token + i] : 0; };*//*@*/
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
     attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
                                          K_STRIDE, SEQ - first, HEAD_DIM);
     attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
@@ -332,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
     for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
         for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
-            if (base - positions[token + base] >= first + ROWS/*@prefix? && prefix_of(base) <= first*//*@*/)
+            if (/*@prefix?(base - positions[token + base] >= first + ROWS) & (prefix[token + base] <= first)*/base - positions[token + base] >= first + ROWS/*@*/)
                 break; /* here begins a sample after all keys of this block */
             const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
             const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
@@ -347,7 +348,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
                 const int64_t at = (token + query) * HEADS + head;
                 lses[i] = inside ? lse[at] : A(0);
                 deltas[i] = inside ? delta[at] : A(0);
-                starts[i] = inside ? query - positions[token + query] : SEQ;
+                starts[i] = inside ? query - positions[token + query] : SEQ;/*@prefix?
+                prefixes[i] = inside ? prefix[token + query] : 0;*//*@*/
             }
             __syncthreads();
             A p[QUERIES] = {}, ds[QUERIES] = {};
@@ -359,7 +361,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
             attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
 #pragma unroll
             for (int i = 0; i < QUERIES; i++) {
-                const bool seen = /*@prefix?(key >= starts[i] || key < prefix_of(base + i))*/key >= starts[i]/*@*/ && key <= base + i;
+                const bool seen = /*@prefix?(key >= starts[i] || key < prefixes[i])*/key >= starts[i]/*@*/ && key <= base + i;
                 p[i] = seen ? exp(p[i] * SCALE - lses[i]) : A(0);
                 ds[i] = p[i] * (ds[i] - deltas[i]);
             }

@@ -30,7 +30,7 @@
  *     forward      grid (ceil(seq / rows), heads, batch)            shared pitch * (rows + 4 keys)
  *     backward_q   grid (ceil(seq / rows), heads, batch)            shared pitch * (2 rows + 4 keys)
  *     backward_kv  grid (ceil(seq / rows), kv_heads * split, batch) shared pitch * (2 rows + 4 keys)
- *                  after backward_q, which writes delta             + 24 keys
+ *                  after backward_q, which writes delta             + 24 keys, with `prefix` 32
  *
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs,
@@ -296,22 +296,22 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     float *lse2 =
         reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
     float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
-    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] */
+    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] *//*@prefix?
+    int *prefixes = starts + 2 * QUERIES; // [2][QUERIES]*//*@*/
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
-    const int key = warp_first + lane / 4; /* of this lane's first row *//*@prefix?
-    const auto prefix_of = [&](int i) { return i < SEQ ? prefix[token + i] : 0; };*//*@*/
+    const int key = warp_first + lane / 4; /* of this lane's first row */
 
     /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
      * still sees one of them. */
     const int begin = first / QUERIES * QUERIES;
     int tiles = 0;
     for (int base = begin; base < SEQ; base += QUERIES)
-        tiles += base - positions[token + base] <= last/*@prefix? || prefix_of(base) > first*//*@*/;
+        tiles += /*@prefix?(base - positions[token + base] <= last) | (prefix[token + base] > first)*/base - positions[token + base] <= last/*@*/;
     const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
     const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
     const auto fetch = [&](int t) {
@@ -328,21 +328,24 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
      * tile before it is computed. Past the last query, no key is late enough to be seen. */
     static_assert(QUERIES <= THREADS, "a thread carries one query");
     float next_lse2 = 0, next_delta = 0;
-    int next_start = SEQ;
+    int next_start = SEQ;/*@prefix?
+    int next_prefix = 0;*//*@*/
     const auto load_queries = [&](int t) {
         const int query = base_of(t) + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < SEQ;
         const int64_t at = (token + query) * HEADS + head_of(t);
         next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
-        next_start = inside ? query - positions[token + query] : SEQ;
+        next_start = inside ? query - positions[token + query] : SEQ;/*@prefix?
+        next_prefix = inside ? prefix[token + query] : 0;*//*@*/
     };
     const auto store_queries = [&](int t) {
         const int at = t % 2 * QUERIES + threadIdx.x;
         if (threadIdx.x < QUERIES) {
             lse2[at] = next_lse2;
             deltas[at] = next_delta;
-            starts[at] = next_start;
+            starts[at] = next_start;/*@prefix?
+            prefixes[at] = next_prefix;*//*@*/
         }
     };
 
@@ -368,16 +371,15 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         }
         const int base = base_of(t), at = t % 2 * QUERIES;
         if (base + QUERIES > warp_first &&/*@prefix?
-            (starts[at] <= warp_last || prefix_of(base) > warp_first)*/ starts[at] <= warp_last/*@*/) {
+            (starts[at] <= warp_last || prefixes[at] > warp_first)*/ starts[at] <= warp_last/*@*/) {
             const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
             const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first/*@prefix? ||
-                               (starts[at] > warp_last && prefix_of(base) > warp_last &&
-                                prefix_of(base + QUERIES - 1) > warp_last)*//*@*/;
+                               (prefixes[at] > warp_last && prefixes[at + QUERIES - 1] > warp_last)*//*@*/;
             float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
             attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
             attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
             if (!whole)
-                /*@prefix?attention_mask_prefixed_transposed(p, prefix_of,*/attention_mask_transposed(p,/*@*/ starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
+                /*@prefix?attention_mask_prefixed_transposed(p, prefixes + at + lane % 4 * 2,*/attention_mask_transposed(p,/*@*/ starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
             for (int n = 0; n < QUERIES / 8; n++)
 #pragma unroll

@@ -278,18 +278,16 @@ attention_mask_prefixed(float (&scores)[ROW_TILES][KEY_TILES][4], StartOf start_
     }
 }
 
-/* The same for scores[keys][queries]. The prefix is asked for where the lane's first key lies ahead
- * of the query's start. */
-template <int ROW_TILES, int QUERY_TILES, class PrefixOf>
+/* The same for scores[keys][queries]; starts and prefixes are those of the lane's columns. */
+template <int ROW_TILES, int QUERY_TILES>
 static __device__ __forceinline__ void
-attention_mask_prefixed_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], PrefixOf prefix_of,
+attention_mask_prefixed_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int *prefixes,
                                    const int *starts, int query, int key) {
 #pragma unroll
     for (int n = 0; n < QUERY_TILES; n++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            const int i = query + n * 8 + c, start = starts[n * 8 + c];
-            const int prefix = key < start ? prefix_of(i) : 0;
+            const int i = query + n * 8 + c, start = starts[n * 8 + c], prefix = prefixes[n * 8 + c];
 #pragma unroll
             for (int r = 0; r < 2 * ROW_TILES; r++) {
                 const int j = key + r * 8;

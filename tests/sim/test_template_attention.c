@@ -136,7 +136,7 @@ static Geometry geometry_fma(const Case *c) {
     const int kept = keys * threads, swap = parts > 1 ? keys * threads : 0;
     const size_t forward = (size_t)a * (width * (rows + pitch + keys) + kept + swap);
     const size_t backward_q = forward + (size_t)a * (width * (rows + pitch) + swap);
-    const size_t backward_kv = backward_q + (size_t)a * (width * keys + 3 * keys);
+    const size_t backward_kv = backward_q + (size_t)a * (width * keys + (c->prefix ? 4 : 3) * keys);
     return (Geometry){"attention_fma.cu",
                       {{rows, keys, threads, 0, 0, forward},
                        {rows, keys, threads, 0, 0, backward_q},
@@ -171,7 +171,7 @@ static Geometry geometry_mma(const Case *c) {
         g.kernels[i].threads = 32 * warps;
         g.kernels[i].warps = warps;
         g.kernels[i].row_tiles = row_tiles;
-        g.kernels[i].shared = shared + (i == 2 ? 24 * (size_t)keys : 0);
+        g.kernels[i].shared = shared + (i == 2 ? (c->prefix ? 32 : 24) * (size_t)keys : 0);
     }
     return g;
 }
