@@ -41,6 +41,7 @@ from machine import (
 counts = {"ok": 0, "FAIL": 0, "skip": 0}
 began = time.monotonic()
 keep = None  # where the profile's files go, if they are wanted
+told = False
 
 
 def verdict(word, name, detail="", tests=1):
@@ -85,12 +86,28 @@ def check_kernels(gpu, program, folder):
         shutil.rmtree(BUNDLE / leftover, ignore_errors=True)
 
 
+def tell(program, out):
+    """Once, of the first program that runs: facts that all others share."""
+    global told
+    if told:
+        return
+    told = True
+    report = read_report(out)
+    memory = report["memory"]
+    if memory["process_peak_bytes"]:
+        beside = (memory["process_peak_bytes"] - memory["measured_peak_bytes"]) / 2**20
+        planned = (memory["process_planned_bytes"] - memory["planned_bytes"]) / 2**20
+        print(f"    {program} takes {beside:.0f} MiB beside its arenas, planned {planned:.0f} MiB")
+    print(f"    versions: {json.dumps(report['versions'])}", flush=True)
+
+
 def check_step(gpu, program, folder, what="step"):
     case, dtype = program.rsplit(".", 1)
     dump, out = folder / "dump.safetensors", folder / "out"
     options = [*start_options(program), "--steps", 10, "--dump", dump, "--out", out]
     code, output = run_program(gpu, program, options, BUNDLE)
     if code == 0:
+        tell(program, out)
         code, output = finish(
             [
                 BUNDLE / "compare",
