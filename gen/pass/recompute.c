@@ -88,7 +88,8 @@ static Shape shape_of(const Recomputation *r, Arena *arena) {
 /* Every n-th narrow place, and all that comes after number `last` of them. */
 static void keep_narrow(const Recomputation *r, const Shape *shape, int n, int last) {
     for (int id = 0; id < r->storage_count; id++)
-        r->keep[id] = r->stays[id] || shape->first[id] > shape->first[shape->narrow[last]];
+        r->keep[id] = r->policy[id] == BACKWARD_READS ||
+                      shape->first[id] > shape->first[shape->narrow[last]];
     for (int i = 0; i < shape->narrow_count; i += n)
         r->keep[shape->narrow[i]] = true;
 }
@@ -127,15 +128,27 @@ bool recompute_may(const Spec *spec) {
            spec->quantization.keep_decoded == KEEP_AUTO;
 }
 
-static void find_staying(Recomputation *r, const Spec *spec) {
-    for (int id = 0; id < r->storage_count; id++)
-        r->stays[id] = r->decoded[id] ? spec->quantization.keep_decoded == KEEP_TRUE
-                                      : spec->activation_checkpoint.mode == RECOMPUTE_NONE;
+static bool is_always_again(const Recomputation *r, int storage) {
+    const Writers *w = &r->writers[storage];
+    bool again = r->repeatable[storage] && r->read_after[storage];
+    for (int i = 0; i < w->count; i++)
+        again &= op_is(w->ops[i], TRAIT_AGAIN);
+    return again;
+}
+
+/* Decoded weights have a key of their own. */
+static BackwardPolicy policy_of(const Recomputation *r, const Spec *spec, int storage) {
+    bool kept = r->decoded[storage] ? spec->quantization.keep_decoded == KEEP_TRUE
+                                    : spec->activation_checkpoint.mode == RECOMPUTE_NONE;
+    if (is_always_again(r, storage))
+        return BACKWARD_MAKES;
+    return kept ? BACKWARD_READS : BACKWARD_ASKS_PLAN;
 }
 
 static void find_candidates(Recomputation *r) {
     for (int id = 0; id < r->storage_count; id++)
-        if (r->repeatable[id] && r->read_after[id] && !r->keep_least[id] && !r->again[id])
+        if (r->repeatable[id] && r->read_after[id] && !r->keep_least[id] &&
+            r->policy[id] != BACKWARD_MAKES)
             r->candidates[r->candidate_count++] = id;
 }
 
@@ -154,14 +167,14 @@ Recomputation *recompute_new(Program *p, const Spec *spec) {
     r->writers = by_storage(r, sizeof *r->writers);
     r->repeatable = by_storage(r, sizeof(bool));
     r->read_after = by_storage(r, sizeof(bool));
-    r->again = by_storage(r, sizeof(bool));
+    r->policy = by_storage(r, sizeof *r->policy);
     r->keep = by_storage(r, sizeof(bool));
     r->keep_least = by_storage(r, sizeof(bool));
     r->decoded = by_storage(r, sizeof(bool));
-    r->stays = by_storage(r, sizeof(bool));
     r->candidates = by_storage(r, sizeof(int));
     recompute_analyse(r);
-    find_staying(r, spec);
+    for (int id = 0; id < r->storage_count; id++)
+        r->policy[id] = policy_of(r, spec, id);
     Shape shape = shape_of(r, &arena);
     find_least(r, &shape);
     find_candidates(r);

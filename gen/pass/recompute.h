@@ -28,6 +28,13 @@ typedef struct {
     int count, capacity;
 } Writers;
 
+/* How backward comes by what a storage holds. */
+typedef enum {
+    BACKWARD_ASKS_PLAN, /* kept or made again, as a plan that fits has it */
+    BACKWARD_READS,     /* kept, as the spec says */
+    BACKWARD_MAKES      /* again, whatever is chosen: it costs next to nothing */
+} BackwardPolicy;
+
 /* A training graph as it was before anything was done again, and what is known of it. Arrays are
  * by storage id, except `forward` (by op). */
 typedef struct Recomputation {
@@ -39,11 +46,10 @@ typedef struct Recomputation {
     Writers *writers;
     bool *repeatable; /* doing its writers again gives the same bits at any later time */
     bool *read_after; /* by an op that is not forward */
-    bool *again;      /* made again whatever is chosen: TRAIT_AGAIN */
+    bool *decoded;    /* of codes in STATE: TRAIT_DECODES */
+    BackwardPolicy *policy;
     bool *keep;       /* the choice at hand: stays until backward has read it */
     bool *keep_least; /* what stays when as little as possible is kept */
-    bool *decoded;    /* from codes in STATE: dropped or kept by a key of its own */
-    bool *stays;      /* in any case, as the spec says */
     int *candidates;  /* what may be dropped beside that, in the order of the graph or of rank */
     int candidate_count;
 } Recomputation;
@@ -62,7 +68,7 @@ void recompute_drop(Recomputation *, int count);
 
 /* ---- within the pass ------------------------------------------------------------------------- */
 
-/* Fills in forward, writers, repeatable, read_after. */
+/* Fills in forward, writers, repeatable, read_after, decoded. */
 void recompute_analyse(Recomputation *);
 /* Whether backward has to compute the storage anew. */
 bool recompute_is_dropped(const Recomputation *, const Storage *);

@@ -59,14 +59,6 @@ static bool is_repeatable(const Recomputation *r, const Op *op) {
     return true;
 }
 
-static bool is_always_again(const Recomputation *r, int storage) {
-    const Writers *w = &r->writers[storage];
-    bool again = r->repeatable[storage] && r->read_after[storage];
-    for (int i = 0; i < w->count; i++)
-        again &= op_is(w->ops[i], TRAIT_AGAIN);
-    return again;
-}
-
 void recompute_analyse(Recomputation *r) {
     for (int i = 0; i < r->op_count; i++)
         for (int k = 0; k < r->ops[i]->out_count; k++) {
@@ -82,14 +74,13 @@ void recompute_analyse(Recomputation *r) {
         r->repeatable[id] = w->count > 0 && r->program->storages[id]->role == ROLE_ACTIVATION;
         for (int i = 0; i < w->count; i++)
             r->repeatable[id] &= is_repeatable(r, w->ops[i]);
-        r->again[id] = is_always_again(r, id);
     }
 }
 
 /* ---- turns ---------------------------------------------------------------------------------- */
 
 bool recompute_is_dropped(const Recomputation *r, const Storage *s) {
-    return r->repeatable[s->id] && (!r->keep[s->id] || r->again[s->id]);
+    return r->repeatable[s->id] && (!r->keep[s->id] || r->policy[s->id] == BACKWARD_MAKES);
 }
 
 bool turn_uses_twin(const Recomputation *r, const Turn *turn, const Value *v, bool is_result) {
