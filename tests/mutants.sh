@@ -70,6 +70,10 @@ mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
 mutant attention_mask gen/templates/attention_fma.cu \
     'key >= starts[i]/*@*/ && key <= base + i' 'key >= starts[i]/*@*/ && key < base + i' $oracle odd
+mutant prefix_one_too_long gen/templates/attention_fma.cu \
+    'key < prefixes[i])' 'key <= prefixes[i])' $oracle dpo
+mutant long_completion_takes_all runtime/data/data_shared.c \
+    'room - shorter : room / 2' 'room - shorter : room' build/unit/test_pairs
 mutant gradients_not_zeroed gen/pass/optimizer.c \
     'if (p->micro_steps == 1)' 'if (p->micro_steps >= 1)' $oracle accumulate
 mutant rows_lost_in_chunks gen/pass/chunk_head.c \
