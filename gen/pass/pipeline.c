@@ -89,6 +89,16 @@ static void keep_params(Program *p) {
         p->dataset = NULL;
 }
 
+/* What an entry makes is in the stage that makes it. */
+static void keep_settings(Program *p) {
+    LoaderSettings *settings = &p->loader;
+    int count = 0;
+    for (int i = 0; i < settings->count; i++)
+        if (settings->items[i].kind != SETTING_PLACE || is_used(p, settings->items[i].place))
+            settings->items[count++] = settings->items[i];
+    settings->count = count;
+}
+
 /* ---- what must hold -------------------------------------------------------------------------- */
 
 static bool range_uses(const Graph *graph, int first, int end, const Value *v) {
@@ -101,9 +111,10 @@ typedef struct {
 } Users;
 
 static Users users_of(const Program *p, const StageCuts *cuts, const Value *weight) {
+    const StagedGraph *train = &cuts->graph[0];
     Users users = {0};
     for (int s = 0; s < p->stage.count; s++)
-        if (range_uses(&cuts->train_order, cuts->train[s].at, cuts->train[s + 1].at, weight)) {
+        if (range_uses(&train->order, train->cuts[s].at, train->cuts[s + 1].at, weight)) {
             users.first = users.count++ ? users.first : s;
             users.last = s;
         }
@@ -137,14 +148,14 @@ static bool trains(const Program *p, const Graph *graph, int first, int end) {
 }
 
 static void check_trains(const Program *p, const Spec *spec, const StageCuts *cuts) {
-    const Graph *graph = &cuts->train_order;
+    const Graph *graph = &cuts->graph[0].order;
+    const Cut *train = cuts->graph[0].cuts;
     for (int s = 0; s < p->stage.count; s++)
-        if (!trains(p, graph, cuts->train[s].at, cuts->train[s + 1].at))
+        if (!trains(p, graph, train[s].at, train[s + 1].at))
             user_error(spec_pos(spec, KEY_parallelism_pipeline_parallel_degree),
                        "use fewer stages, or say in parallelism.pipeline_split_points where they "
                        "begin",
-                       "nothing in stage %d trains, from %s on", s,
-                       graph->ops[cuts->train[s].at]->name);
+                       "nothing in stage %d trains, from %s on", s, graph->ops[train[s].at]->name);
 }
 
 /* ---- the stage ------------------------------------------------------------------------------- */
@@ -177,26 +188,27 @@ static Crossing crossing_of(Program *p, const Cut *cut) {
     return c;
 }
 
-/* Both graphs receive into one place and send from one. */
-static void receive(Program *p, const Cut *train, const Cut *evaluate) {
+/* All graphs receive into one place and send from one. */
+static void receive(Program *p, const StageCuts *all, int64_t at) {
+    const Cut *train = &all->graph[0].cuts[at];
     Crossing c = crossing_of(p, train);
     p->stage.received = c.all;
     p->stage.trained = c.part[train->trained];
-    for (int i = 0; i < train->count; i++) {
-        replace(&p->entry[ENTRY_MICRO_STEP], train->value[i], c.part[i]);
-        replace(&p->entry[ENTRY_EVALUATE], evaluate->value[i], c.part[i]);
-    }
+    for (int g = 0; g < all->count; g++)
+        for (int i = 0; i < train->count; i++)
+            replace(all->graph[g].graph, all->graph[g].cuts[at].value[i], c.part[i]);
 }
 
-static void send(Program *p, const Cut *train, const Cut *evaluate) {
+static void send(Program *p, const StageCuts *all, int64_t at) {
+    const Cut *train = &all->graph[0].cuts[at];
     Crossing c = crossing_of(p, train);
-    for (int i = 0; i < train->count; i++) {
-        Value *v = train->value[i], *held_out = evaluate->value[i];
-        ENSURE(value_can_move(held_out) && value_bytes(held_out) == value_bytes(v),
-               "%s is not sent alike in training and evaluation", v->name);
-        value_move(v, c.part[i]);
-        value_move(held_out, c.part[i]);
-    }
+    for (int g = 0; g < all->count; g++)
+        for (int i = 0; i < train->count; i++) {
+            Value *v = all->graph[g].cuts[at].value[i];
+            ENSURE(value_can_move(v) && value_bytes(v) == value_bytes(train->value[i]),
+                   "%s is not sent alike by all entries", v->name);
+            value_move(v, c.part[i]);
+        }
     value_set_role(c.all, ROLE_STASH);
     p->stage.sent = c.all;
     p->loss_of_micro_step = train->value[train->trained];
@@ -210,19 +222,22 @@ bool pass_pipeline(Program *p, const Spec *spec) {
         return false;
     p->mesh.size[AXIS_PIPELINE] = stage->count;
     StageCuts cuts = stage_cuts(p, spec, &arena);
-    Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
+    const StagedGraph *train = &cuts.graph[0];
     check_trains(p, spec, &cuts);
     share_params(p, spec, &cuts);
-    stage->begins = cuts.train_order.ops[cuts.train[s].at]->name;
-    keep_range(p, train, &cuts.train_order, cuts.train[s].at, cuts.train[s + 1].at);
-    keep_range(p, evaluate, &cuts.evaluate_order, cuts.evaluate[s].at, cuts.evaluate[s + 1].at);
+    stage->begins = train->order.ops[train->cuts[s].at]->name;
+    for (int g = 0; g < cuts.count; g++) {
+        const StagedGraph *staged = &cuts.graph[g];
+        keep_range(p, staged->graph, &staged->order, staged->cuts[s].at, staged->cuts[s + 1].at);
+    }
     if (s > 0)
-        receive(p, &cuts.train[s], &cuts.evaluate[s]);
+        receive(p, &cuts, s);
     if (s + 1 < stage->count)
-        send(p, &cuts.train[s + 1], &cuts.evaluate[s + 1]);
+        send(p, &cuts, s + 1);
     keep_load(p);
     keep_params(p);
     keep_places(p);
+    keep_settings(p);
     arena_free(&arena);
     return true;
 }

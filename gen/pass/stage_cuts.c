@@ -1,4 +1,4 @@
-/* Cuts are found in both forward graphs, and are one where what crosses has one name in both. */
+/* Cuts are found in all forward graphs, and are one where what crosses has one name in all of them. */
 #include "pass/stage_cuts.h"
 
 #include "devices/device.h"
@@ -74,7 +74,8 @@ static bool crosses(const Spans *spans, int storage, int at) {
     return spans->first[storage] >= 0 && spans->first[storage] < at && spans->last[storage] >= at;
 }
 
-/* In the order in which the graph itself makes them; false where there is no cut. */
+/* In the order in which the graph itself makes them; false where there is no cut. `trained` NULL: none
+ * has a gradient. */
 static bool find_crossing(const Graph *graph, const Spans *spans, const bool *trained, int storages,
                           Cut *cut) {
     int gradients = 0;
@@ -92,16 +93,16 @@ static bool find_crossing(const Graph *graph, const Spans *spans, const bool *tr
         cut->value[place] = v;
     }
     for (int i = 0; i < cut->count; i++)
-        if (trained[cut->value[i]->storage->id]) {
+        if (trained && trained[cut->value[i]->storage->id]) {
             cut->trained = i;
             gradients++;
         }
-    return gradients == 1;
+    return !trained || gradients == 1;
 }
 
-static Cuts cuts_of(const Graph *graph, int storages, Arena *arena) {
+static Cuts cuts_of(const Graph *graph, int storages, bool backward, Arena *arena) {
     Spans spans = spans_of(graph, storages, arena);
-    const bool *trained = trained_storages(graph, storages, arena);
+    const bool *trained = backward ? trained_storages(graph, storages, arena) : NULL;
     int *change = arena_array(arena, (size_t)graph->op_count + 2, sizeof *change), count = 0;
     Cuts cuts = {arena_array(arena, (size_t)graph->op_count + 1, sizeof(Cut)), 0};
     for (int id = 0; id < storages; id++) {
@@ -120,15 +121,21 @@ static Cuts cuts_of(const Graph *graph, int storages, Arena *arena) {
     return cuts;
 }
 
+/* The ops of a reference are called as those that they are copies of, and "reference." in front. */
+static const char *model_name(const Op *op) {
+    static const char copy[] = "reference.";
+    return op->name + (strncmp(op->name, copy, strlen(copy)) ? 0 : strlen(copy));
+}
+
 static bool is_same(const Graph *a, const Cut *in_a, const Graph *b, const Cut *in_b) {
-    bool same = in_a->count == in_b->count && in_a->trained == in_b->trained;
+    bool same = in_a->count == in_b->count;
     for (int i = 0; same && i < in_a->count; i++)
-        same = !strcmp(graph_producer(a, in_a->value[i])->name,
-                       graph_producer(b, in_b->value[i])->name);
+        same = !strcmp(model_name(graph_producer(a, in_a->value[i])),
+                       model_name(graph_producer(b, in_b->value[i])));
     return same;
 }
 
-/* Those of both graphs, in order; the ends of the graphs are the first and the last. */
+/* Those of all graphs, in order; the ends of the graphs are the first and the last. */
 typedef struct {
     StageCuts cuts;
     int *training; /* ops in front of it that read what trains */
@@ -142,61 +149,109 @@ static int *count_training(const Graph *graph, Arena *arena) {
     return training;
 }
 
-static void choose(Choice *c, Cut train, Cut evaluate, int training) {
+/* One of each graph. */
+static void choose(Choice *c, const Cut *cuts, int training) {
     c->training[c->count] = training;
-    c->cuts.train[c->count] = train;
-    c->cuts.evaluate[c->count++] = evaluate;
+    for (int g = 0; g < c->cuts.count; g++)
+        c->cuts.graph[g].cuts[c->count] = cuts[g];
+    c->count++;
+}
+
+static void chosen_before(const Choice *c, int i, Cut *cuts) {
+    for (int g = 0; g < c->cuts.count; g++)
+        cuts[g] = c->cuts.graph[g].cuts[i];
 }
 
 /* Where as few activations cross as anywhere. */
 static void keep_narrowest(Choice *c) {
+    const Cut *train = c->cuts.graph[0].cuts;
     int least = MAX_CROSSING, count = c->count;
+    Cut cuts[MOST_STAGED];
     for (int i = 1; i < count; i++)
-        least = c->cuts.train[i].count < least ? c->cuts.train[i].count : least;
+        least = train[i].count < least ? train[i].count : least;
     c->count = 1;
     for (int i = 1; i < count; i++)
-        if (c->cuts.train[i].count == least)
-            choose(c, c->cuts.train[i], c->cuts.evaluate[i], c->training[i]);
+        if (train[i].count == least) {
+            chosen_before(c, i, cuts);
+            choose(c, cuts, c->training[i]);
+        }
+}
+
+/* The first of a graph's cuts, from `from` on, that is the same as micro_step's; their number: none. */
+static int find_same(const StageCuts *all, int graph, const Cuts *cuts, int from,
+                     const Cut *train) {
+    const StagedGraph *staged = all->graph;
+    int at = from;
+    while (at < cuts->count &&
+           !is_same(&staged[0].order, train, &staged[graph].order, &cuts->items[at]))
+        at++;
+    return at;
+}
+
+/* False: some graph has none that is the same. `next`: from which on they are looked for. */
+static bool find_in_all(const StageCuts *all, const Cuts *cuts, int *next, Cut *found) {
+    int at[MOST_STAGED];
+    for (int g = 1; g < all->count; g++) {
+        at[g] = find_same(all, g, &cuts[g], next[g], &found[0]);
+        if (at[g] == cuts[g].count)
+            return false;
+        found[g] = cuts[g].items[at[g]];
+    }
+    for (int g = 1; g < all->count; g++)
+        next[g] = at[g] + 1;
+    return true;
 }
 
 /* A stage trains something, so a cut is of use where something trains on both sides. */
 static void choose_common(const Program *p, Choice *c, const int *training, Arena *arena) {
-    const Graph *train = &c->cuts.train_order, *evaluate = &c->cuts.evaluate_order;
-    Cuts a = cuts_of(train, p->storage_count, arena),
-         b = cuts_of(evaluate, p->storage_count, arena);
-    for (int i = 0, other = 0; i < a.count; i++) {
-        int before = training[a.items[i].at], at = other;
-        if (before == 0 || before == training[train->op_count])
-            continue;
-        while (at < b.count && !is_same(train, &a.items[i], evaluate, &b.items[at]))
-            at++;
-        if (at == b.count)
-            continue;
-        choose(c, a.items[i], b.items[at], before);
-        other = at + 1;
+    const StagedGraph *staged = c->cuts.graph;
+    Cuts cuts[MOST_STAGED] = {0};
+    int next[MOST_STAGED] = {0};
+    for (int g = 0; g < c->cuts.count; g++)
+        cuts[g] = cuts_of(&staged[g].order, p->storage_count,
+                          staged[g].graph != &p->entry[ENTRY_REFERENCE], arena);
+    for (int i = 0; i < cuts[0].count; i++) {
+        Cut found[MOST_STAGED] = {cuts[0].items[i]};
+        int before = training[found[0].at];
+        if (before > 0 && before < training[staged[0].order.op_count] &&
+            find_in_all(&c->cuts, cuts, next, found))
+            choose(c, found, before);
     }
     keep_narrowest(c);
 }
 
-static Choice choice_of(const Program *p, Arena *arena) {
-    const Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
-    size_t room = (size_t)train->op_count + 2;
-    Choice c = {.cuts = {stage_order(p, train, arena), stage_order(p, evaluate, arena),
-                         arena_array(arena, room, sizeof(Cut)),
-                         arena_array(arena, room, sizeof(Cut))},
+static StageCuts staged_graphs(Program *p, size_t room, Arena *arena) {
+    static const Entry entries[] = {ENTRY_MICRO_STEP, ENTRY_EVALUATE, ENTRY_REFERENCE};
+    StageCuts all = {0};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        Graph *graph = &p->entry[entries[i]];
+        if (graph->op_count)
+            all.graph[all.count++] = (StagedGraph){graph, stage_order(p, graph, arena),
+                                                   arena_array(arena, room, sizeof(Cut))};
+    }
+    return all;
+}
+
+static Choice choice_of(Program *p, Arena *arena) {
+    size_t room = (size_t)p->entry[ENTRY_MICRO_STEP].op_count + 2;
+    Choice c = {.cuts = staged_graphs(p, room, arena),
                 .training = arena_array(arena, room, sizeof(int)),
                 .count = 1};
-    const int *training = count_training(&c.cuts.train_order, arena);
+    const StagedGraph *train = &c.cuts.graph[0];
+    const int *training = count_training(&train->order, arena);
+    Cut ends[MOST_STAGED] = {0};
     choose_common(p, &c, training, arena);
-    Cut train_end = {.at = train->op_count}, evaluate_end = {.at = evaluate->op_count};
-    choose(&c, train_end, evaluate_end, training[train->op_count]);
+    for (int g = 0; g < c.cuts.count; g++)
+        ends[g].at = c.cuts.graph[g].order.op_count;
+    choose(&c, ends, training[train->order.op_count]);
     return c;
 }
 
 /* ---- which of them --------------------------------------------------------------------------- */
 
 static const char *begins(const Choice *c, int i) {
-    return c->cuts.train_order.ops[c->cuts.train[i].at]->name;
+    const StagedGraph *train = &c->cuts.graph[0];
+    return train->order.ops[train->cuts[i].at]->name;
 }
 
 /* A few places where a stage can begin, for people. */
@@ -240,11 +295,12 @@ static void take_named(const Spec *spec, const Choice *c, int *chosen,
 /* Time of the ops in front of each cut, forward. */
 static double *times_before(const Program *p, const Spec *spec, const Choice *c, Arena *arena) {
     const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
-    const Graph *graph = &c->cuts.train_order;
+    const Graph *graph = &c->cuts.graph[0].order;
+    const Cut *cuts = c->cuts.graph[0].cuts;
     double *before = arena_array(arena, (size_t)c->count, sizeof *before), ms = 0;
     for (int i = 0, cut = 1; i < graph->op_count; i++) {
         ms += device_op_ms(device, p, graph->ops[i]);
-        for (; cut < c->count && c->cuts.train[cut].at == i + 1; cut++)
+        for (; cut < c->count && cuts[cut].at == i + 1; cut++)
             before[cut] = ms;
     }
     return before;
@@ -302,12 +358,11 @@ StageCuts stage_cuts(Program *p, const Spec *spec, Arena *arena) {
     else
         take_balanced(p, spec, &c, stages, chosen, arena);
     chosen[stages] = c.count - 1;
-    size_t room = (size_t)stages + 1;
-    StageCuts cuts = {c.cuts.train_order, c.cuts.evaluate_order,
-                      arena_array(arena, room, sizeof(Cut)), arena_array(arena, room, sizeof(Cut))};
-    for (int i = 0; i <= stages; i++) {
-        cuts.train[i] = c.cuts.train[chosen[i]];
-        cuts.evaluate[i] = c.cuts.evaluate[chosen[i]];
+    StageCuts cuts = c.cuts;
+    for (int g = 0; g < cuts.count; g++) {
+        cuts.graph[g].cuts = arena_array(arena, (size_t)stages + 1, sizeof(Cut));
+        for (int i = 0; i <= stages; i++)
+            cuts.graph[g].cuts[i] = c.cuts.graph[g].cuts[chosen[i]];
     }
     return cuts;
 }

@@ -19,14 +19,24 @@ typedef struct {
     int trained; /* which of them depends on what trains; the others do not */
 } Cut;
 
-/* One more than there are stages: where each begins, in micro_step and in evaluate, and where the last
- * one ends. Those of the spec, or such that the slowest stage of forward is as quick as can be; a user
- * error where there are none. */
+/* A forward graph, and of its ops in that order one cut more than there are stages: where each begins,
+ * and where the last one ends. */
 typedef struct {
-    Graph train_order, evaluate_order;
-    Cut *train, *evaluate;
+    Graph *graph;
+    Graph order;
+    Cut *cuts;
+} StagedGraph;
+
+enum { MOST_STAGED = 3 };
+
+/* micro_step, evaluate and, where it is an entry, the reference. */
+typedef struct {
+    StagedGraph graph[MOST_STAGED];
+    int count;
 } StageCuts;
 
+/* Those of the spec, or such that the slowest stage of forward is as quick as can be; a user error
+ * where there are none. */
 StageCuts stage_cuts(Program *, const Spec *, Arena *);
 
 #endif

@@ -32,10 +32,6 @@ void check_dpo(const Spec *spec) {
             "it with what it was before training",
             "training.task = \"dpo\" compares the model with itself without its adapter, and "
             "adapter.type is \"none\"");
-    if (spec->dpo.precompute_ref_log_probs && spec->parallelism.pipeline_parallel_degree > 1)
-        user_error(spec_pos(spec, KEY_dpo_precompute_ref_log_probs),
-                   "leave it out, so that each step computes the reference beside the model",
-                   "dpo.precompute_ref_log_probs does not go with the stages of a pipeline yet");
     if (spec->dpo.precompute_ref_log_probs && spec->data.format == DATA_SYNTHETIC)
         user_error(
             spec_pos(spec, KEY_dpo_precompute_ref_log_probs),

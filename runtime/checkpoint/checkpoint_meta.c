@@ -69,6 +69,14 @@ static void *fetched_row(const Rt *rt, const RtParam *param, size_t *bytes) {
     return row;
 }
 
+static OutTensor row_of(const RtParam *param, void *row, size_t bytes) {
+    return (OutTensor){.name = (char *)param->name,
+                       .host = row,
+                       .dtype = RT_U8,
+                       .rank = 1,
+                       .shape = {(int64_t)bytes}};
+}
+
 /* The first row stands for the whole parameter: enough to tell another model, and never gigabytes.
  */
 static OutTensor *first_rows(Rt *rt, int *count) {
@@ -79,11 +87,7 @@ static OutTensor *first_rows(Rt *rt, int *count) {
         if (param->trained || param->buffer)
             continue;
         void *row = param->fetched ? fetched_row(rt, param, &bytes) : first_row(rt, param, &bytes);
-        rows[(*count)++] = (OutTensor){.name = (char *)param->name,
-                                       .host = row,
-                                       .dtype = RT_U8,
-                                       .rank = 1,
-                                       .shape = {(int64_t)bytes}};
+        rows[(*count)++] = row_of(param, row, bytes);
     }
     return rows;
 }
@@ -108,21 +112,40 @@ static bool is_shared_out(const RtProgram *program) {
     return false;
 }
 
-/* The same on all ranks, whoever has the weights. */
-void note_frozen(Rt *rt) {
+/* The same on all ranks, whoever has the weights. Takes the rows. */
+static uint32_t crc32_of_all(Rt *rt, OutTensor *rows, int count) {
     uint32_t crc = 0;
-    int count = 0;
-    OutTensor *rows = first_rows(rt, &count);
     if (!rt->program->pipeline || !tensors_gather(rt, &rows, &count))
         crc = crc32_of_rows(rt, rows, count);
     if (rt->program->pipeline || is_shared_out(rt->program))
-        comm_broadcast(rt, &crc, sizeof crc, "the checksum of frozen weights");
+        comm_broadcast(rt, &crc, sizeof crc, "the checksum of weights");
     for (int i = 0; i < count; i++)
         free(rows[i].host);
     free(rows);
+    return crc;
+}
+
+void note_frozen(Rt *rt) {
+    int count = 0;
+    OutTensor *rows = first_rows(rt, &count);
+    rt->frozen_crc32 = crc32_of_all(rt, rows, count);
     free(rt->fetched_crc32);
     rt->fetched_crc32 = NULL;
-    rt->frozen_crc32 = crc;
+}
+
+void note_start(Rt *rt) {
+    const RtProgram *program = rt->program;
+    OutTensor *rows = rt_alloc((size_t)(program->param_count + 1) * sizeof *rows);
+    int count = 0;
+    for (int i = 0; i < program->param_count; i++) {
+        const RtParam *param = &program->params[i];
+        size_t bytes;
+        if (param->adapter)
+            continue;
+        void *row = param_first_row(rt, param, &bytes);
+        rows[count++] = row_of(param, row, bytes);
+    }
+    rt->start_crc32 = crc32_of_all(rt, rows, count);
 }
 
 static int64_t read_counter(Rt *rt, size_t offset) {

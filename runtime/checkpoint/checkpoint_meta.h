@@ -31,6 +31,9 @@ typedef struct {
 /* Takes the checksum of frozen parameters, which load may round or keep in another form: once they
  * have their values, and before it. All ranks together. */
 void note_frozen(Rt *rt);
+/* Takes that of all weights but adapters, as the run's files have them; while these are open. All ranks
+ * together. */
+void note_start(Rt *rt);
 
 /* Everything but the members of the state file, which the caller sets. */
 void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]);

@@ -81,6 +81,8 @@ static void fill_dataset(Rt *rt) {
 static void fill_state(Rt *rt) {
     params_init(rt);
     note_frozen(rt);
+    if (rt->program->reference.enqueue)
+        note_start(rt);
     if (rt->options.resume) {
         checkpoint_load(rt, rt->options.resume_dir);
         params_tables(rt);

@@ -18,6 +18,7 @@
 #include "runtime/data/data.h"
 #include "runtime/device/driver.h"
 #include "runtime/files/outfile.h"
+#include "runtime/step/pipeline.h"
 
 #define VALUES_CRC32 "values_crc32"
 
@@ -45,10 +46,25 @@ static void fill_rows(const Rt *rt, LoaderSplit split, int64_t first, void *slot
         rt_fail("%s", error);
 }
 
+enum { NAMES = 2 };
+
+/* Stages of a pipeline have one of them each, or neither: from whoever has it. */
+static void complete(Rt *rt, const RtInput *const *inputs, uint32_t *crc) {
+    int64_t sums[NAMES], *all = rt_alloc((size_t)rt->ranks * sizeof sums);
+    for (int i = 0; i < NAMES; i++)
+        sums[i] = inputs[i] ? (int64_t)crc[i] : -1;
+    comm_gather(rt, sums, all, sizeof sums, "the reference");
+    for (int i = 0; i < NAMES; i++)
+        for (int rank = 0; rank < rt->ranks; rank++)
+            if (all[rank * NAMES + i] >= 0)
+                crc[i] = (uint32_t)all[rank * NAMES + i];
+    free(all);
+}
+
 /* Whatever the size of a batch: of tokens and of labels, one row behind the other. */
-static uint32_t data_crc32(const Rt *rt, const Split *splits) {
-    static const char *const names[] = {"input_ids", "labels"};
-    enum { NAMES = sizeof names / sizeof *names };
+static uint32_t data_crc32(Rt *rt, const Split *splits) {
+    const RtInput *const inputs[NAMES] = {program_input(rt->program, "input_ids"),
+                                          program_input(rt->program, "labels")};
     int64_t batch = rt->program->training.batch;
     uint32_t crc[NAMES + 1] = {0};
     char *slot = rt_alloc(rt->program->arena_bytes[RT_INPUT]);
@@ -59,13 +75,17 @@ static uint32_t data_crc32(const Rt *rt, const Split *splits) {
             int64_t count = rows - first < batch ? rows - first : batch;
             fill_rows(rt, (LoaderSplit)split, first, slot);
             for (int i = 0; i < NAMES; i++) {
-                const RtInput *input = program_input(rt->program, names[i]);
+                const RtInput *input = inputs[i];
+                if (!input)
+                    continue;
                 size_t row = (size_t)(input->count / batch) * rt_dtype_bytes(input->dtype);
                 crc[i] = crc32_add(crc[i], slot + input->offset, (size_t)count * row);
             }
         }
     }
     free(slot);
+    if (rt->program->pipeline)
+        complete(rt, inputs, crc);
     return crc32_add(0, crc, sizeof crc);
 }
 
@@ -76,7 +96,7 @@ static json_t *crc32_json(uint32_t crc) {
 }
 
 /* The spec's, then those of data and weights: the first that differs says most. */
-static json_t *facts_of(const Rt *rt, const Split *splits) {
+static json_t *facts_of(Rt *rt, const Split *splits) {
     static const char is[] = " = ";
     json_t *facts = json_object();
     for (const char *line = rt->program->data.pairs->facts; *line;) {
@@ -194,13 +214,28 @@ static void write_file(const Rt *rt, json_t *facts, const Split *splits) {
 
 /* ---- computing ------------------------------------------------------------------------------- */
 
+/* `made`: what comes out of it, in a pipeline out of the last stage alone. */
 static void run_batch(Rt *rt, const void *host, void *made, size_t made_bytes) {
+    const RtPipeline *pipeline = rt->program->pipeline;
     rt_select_slot(rt, 0);
     rt_finish_stream(rt, RT_STREAM_COMPUTE);
     CU(MemcpyHtoD, rt_input(rt, 0), host, rt->program->arena_bytes[RT_INPUT]);
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
-    rt_enqueue(rt, &rt->program->reference, 0);
-    rt_read_state(rt, rt->program->data.pairs->made, made_bytes, made);
+    if (pipeline)
+        pipeline_forward(rt, &rt->program->reference, 0);
+    else
+        rt_enqueue(rt, &rt->program->reference, 0);
+    if (!pipeline || !pipeline->sent.count)
+        rt_read_state(rt, rt->program->data.pairs->made, made_bytes, made);
+    else
+        rt_finish_stream(rt, RT_STREAM_COMPUTE); /* the next stage waits for what it sends */
+}
+
+/* Of those that work on the same batches one has the values to give. */
+static bool gives_values(const Rt *rt) {
+    const RtPipeline *pipeline = rt->program->pipeline;
+    return mesh_first(rt->program, RT_TENSOR, rt->rank) == rt->rank &&
+           (!pipeline || !pipeline->sent.count);
 }
 
 /* Each rank has batches of its own, as many as the others, for they may work together; what it has not
@@ -209,7 +244,7 @@ static int compute_own(Rt *rt, LoaderSplit which, Split *split) {
     int64_t batch = rt->program->training.batch, each = SIDES * pairs_in_row(rt);
     size_t bytes = (size_t)(batch * each) * rt_dtype_bytes(rt->program->real);
     void *slot = rt_alloc(rt->program->arena_bytes[RT_INPUT]), *made = rt_alloc(bytes);
-    bool counts = mesh_first(rt->program, RT_WORLD & ~RT_DATA, rt->rank) == rt->rank;
+    bool counts = gives_values(rt);
     int signal = 0;
     for (int64_t round = 0;
          round * rt->data_ranks * batch < split->rows && !(signal = comm_first_signal(rt));

@@ -375,33 +375,32 @@ static bool is_packed_in_file(const RtParam *param) {
     return param->packed && param->packed->in_file;
 }
 
-/* A checksum that goes on with the first row of a parameter, as the run's files have it. */
-static uint32_t add_first_row(const Rt *rt, const RtParam *param, uint32_t crc) {
+void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes) {
     const struct RtSources *s = rt->sources;
     size_t size = rt_dtype_bytes(param_saved_dtype(param));
-    size_t bytes = (size_t)param->shape[param->rank - 1] * size;
+    *bytes = (size_t)param->shape[param->rank - 1] * size;
     RtParam first = *param;
     for (int i = 0; i < param->rank - 1; i++)
         first.shape[i] = 1;
-    void *row = rt_alloc(bytes);
+    void *row = rt_alloc(*bytes);
     if (is_packed_in_file(param))
-        bytes = packed_read_first_row(s->model, s->model_dir, param, row);
+        *bytes = packed_read_first_row(s->model, s->model_dir, param, row);
     else if (s->model)
         weights_read_first_row(s->model, s->model_dir, param, row);
     else
         initial_values(&first, rt->options.seed, row);
-    crc = crc32_add(crc32_add(crc, param->name, strlen(param->name)), row, bytes);
-    free(row);
-    return crc;
+    return row;
 }
 
-/* Of what STATE never has as it came, which is what a checkpoint asks for; of all that training is
- * compared with. */
+/* Of what STATE never has as it came, which is what a checkpoint asks for. */
 static void note_first_row(Rt *rt, const RtParam *param) {
-    if (param->fetched)
-        rt->fetched_crc32[param - rt->program->params] = add_first_row(rt, param, 0);
-    if (rt->program->reference.enqueue && !param->adapter)
-        rt->start_crc32 = add_first_row(rt, param, rt->start_crc32);
+    size_t bytes;
+    if (!param->fetched)
+        return;
+    void *row = param_first_row(rt, param, &bytes);
+    rt->fetched_crc32[param - rt->program->params] =
+        crc32_add(crc32_add(0, param->name, strlen(param->name)), row, bytes);
+    free(row);
 }
 
 void params_open(Rt *rt) {

@@ -59,6 +59,8 @@ void initial_values(const RtParam *param, int64_t seed, void *host);
 
 /* As the files of the run have them, or by that rule; the caller frees them. */
 void *param_first_values(const Rt *rt, const RtParam *param);
+/* The first row alone, `bytes` of it. */
+void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes);
 
 /* Files of a Hugging Face model folder, or of a PEFT adapter's. The configuration beside the
  * tensors is compared with the program's own (as text; NULL: nothing to compare). */

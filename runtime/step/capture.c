@@ -40,7 +40,7 @@ static RtWork enqueue(Rt *rt, RtPhase phase, int slot) {
     const RtEntry *entries[RT_PHASE_ENTRIES];
     RtWork work = {0};
     if (phase == RT_PHASE_EVALUATE && rt->program->pipeline)
-        return pipeline_evaluate(rt, slot);
+        return pipeline_forward(rt, &rt->program->evaluate, slot);
     if (phase == RT_PHASE_STEP)
         pipeline_schedule(rt, slot, &work, NULL, 0);
     int count = phase_begin(rt, phase, entries);

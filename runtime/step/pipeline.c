@@ -90,14 +90,14 @@ bool pipeline_schedule(Rt *rt, int first, RtWork *work, char *found, size_t foun
     return bad;
 }
 
-RtWork pipeline_evaluate(Rt *rt, int slot) {
+RtWork pipeline_forward(Rt *rt, const RtEntry *entry, int slot) {
     const RtPipeline *p = rt->program->pipeline;
     const RtAction receive = {RT_RECEIVE_ACTIVATION, 0}, send = {RT_SEND_ACTIVATION, 0};
     RtWork work = {0};
     if (p->received.count)
         exchange(rt, &receive, 1, &work);
     rt_select_stash(rt, 0);
-    work_add(&work, rt_enqueue(rt, &rt->program->evaluate, slot));
+    work_add(&work, rt_enqueue(rt, entry, slot));
     if (p->sent.count)
         exchange(rt, &send, 1, &work);
     return work;

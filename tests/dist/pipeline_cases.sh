@@ -134,6 +134,32 @@ test_stages_pairs() {
         near 1e-11 "$work/stages_pairs_one_out/loss.csv" "$work/stages_pairs_again/loss.csv"
 }
 
+# The reference as an entry of each stage, before training: the same file, which the other layout goes on with.
+test_stages_precomputed() {
+    local name=precomputed_stages from to
+    in_stages $name dpo 1e-11 3 2 precision.dtype=fp64 training.steps=4 dpo.precompute_ref_log_probs=true &&
+        cmp "$work"/${name}_{one,many}_out/reference.json || return 1
+    for from in one many; do
+        to=$([ $from = one ] && echo many || echo one)
+        run ${name}_$from precomputed_by_$from "$(start_of dpo | tr '\n' ' ') --steps 2" &&
+            run ${name}_$to precomputed_by_$from --resume &&
+            grep -q 'rows of pairs read from' "$work/precomputed_by_$from.log" &&
+            near 1e-11 "$work/${name}_one_out/loss.csv" "$work/precomputed_by_$from/loss.csv" || return 1
+    done
+}
+# Of all weights, which train; pairs packed, with replicas and tensor parallel cards.
+pair_cube() { stages 2 && ranks "$1" && tensor 2; }
+test_precomputed_cube() {
+    local cases=$work full=$work/full_pairs
+    mkdir -p "$full" && cp -r tests/oracle/cases/dpo/model "$full" &&
+        sed '/^\[adapter\]/,/^$/d' tests/oracle/cases/dpo/spec.toml >"$full/spec.toml" &&
+        layout_of=pair_cube pair precomputed_cube full_pairs 2 2 precision.dtype=fp64 training.steps=3 \
+            dpo.precompute_ref_log_probs=true training.seq_len=80 training.per_device_train_batch_size=1 \
+            data.packing=true dpo.max_packed_pairs=2 &&
+        same_training 1e-11 precomputed_cube_one_out precomputed_cube_many_out &&
+        same_export 1e-11 precomputed_cube_one_out precomputed_cube_many_out
+}
+
 # Replicas of stages: each replica has batches of its own.
 test_replicated_stages() {
     program replicas_one $cases/demo/spec.toml "${dropout[@]}" "$(micro 4)" &&
@@ -249,8 +275,8 @@ test_stages_refused() {
 
 # The later tests of a line take programs of the first one.
 pipeline_tests='stages_lora stages_tied stages_gpipe stage_not_finite stages_in_their_order stages_refused
-replicated_stages stages_pairs'
-more_pipeline_tests='resume_with_other_stages stages_again stages_any_order stages_without_graph four_stages stages_image
+replicated_stages stages_pairs stages_precomputed'
+more_pipeline_tests='resume_with_other_stages precomputed_cube stages_again stages_any_order stages_without_graph four_stages stages_image
 stages_pretrain four_tied_stages tied_cube stages_biases stages_gpt2 stages_one_micro_batch stages_packed stages_recompute stages_head stages_batch_norm
 stages_residual stages_bf16 stages_quantized stages_loss_scale named_stages
 replicated_pair_stages split_pair_stages split_stages split_stages_pretrain split_stages_quantized split_replicated_stages'
