@@ -36,11 +36,11 @@ static const char *counted(const Apart *a, int in_loop, int *from, int *to) {
 }
 
 /* Of the launches with this name, which. */
-static int rank(const Span *span, int index) {
-    int rank = 0;
+static int number_of(const Span *span, int index) {
+    int number = 0;
     for (int i = 0; i < index; i++)
-        rank += !strcmp(name_of(&span->launches[i]), name_of(&span->launches[index]));
-    return rank;
+        number += !strcmp(name_of(&span->launches[i]), name_of(&span->launches[index]));
+    return number;
 }
 
 static bool same_end(const char *a, const char *b) {
@@ -52,7 +52,8 @@ static bool is_like(const Apart *a, int here, int in_loop) {
     const Launch *one = &a->here.launches[here], *other = &a->loop.launches[in_loop];
     int number, from, to, any;
     if (one->ops[0]->recompute != other->ops[0]->recompute ||
-        !same_end(name_of(one), name_of(other)) || rank(&a->here, here) != rank(&a->loop, in_loop))
+        !same_end(name_of(one), name_of(other)) ||
+        number_of(&a->here, here) != number_of(&a->loop, in_loop))
         return false;
     const char *pattern = counted(a, in_loop, &from, &to);
     const char *shared = counted_name(a->arena, name_of(one), name_of(other), &number, &any);

@@ -4,8 +4,8 @@
 
 #include "emit/blocks.h"
 
-/* What the functions from `first` on do unlike the loop before or behind them, as words that follow
- * "Apart from the loop, "; NULL where they do nothing that a loop does, and for all but the first. */
+/* What a layer that begins with the function `first` does unlike the loop before or behind it, as words
+ * that follow "Apart from the loop, "; NULL where none begins there, or it is like no loop. */
 const char *apart_text(Arena *, const Plan *, const PlanEntry *, const Blocks *, int first);
 
 #endif

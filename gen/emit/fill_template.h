@@ -6,7 +6,7 @@
  *     //@kernel NAME ... //@end      one kernel; its holes are a marker, a default, a marker:
  *     / *@head_dim* /64/ *@* /       (without the blanks) becomes the plan's value
  *     / *@prefix?a || b* /a/ *@* /   keeps its default, a, or becomes a || b where the plan fills
- *                                    the hole prefix, whatever with
+ *                                    the hole prefix, whatever with; comments in it begin with //
  *
  * The holes operands, columns and row are filled with the kernel's epilogue (printer.h).
  * A hole that the plan does not fill, or a value without a hole, is an internal fault. */

@@ -170,8 +170,8 @@ typedef struct {
     int64_t plane;                 /* of the result, where no operand tells it; see there */
     int64_t out_height, out_width; /* image_input: of the result */
     Crop crop;  /* the same: where the result lies in the image made this large */
-    bool one_row; /* packed sums: a pair's sequences lie in one row */
     bool boxed; /* the same: the last operand says where, image by image */
+    bool one_row; /* packed sums: a pair's sequences lie in one row */
     bool transpose_a, transpose_b; /* matmul */
     bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */

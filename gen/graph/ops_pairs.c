@@ -8,8 +8,8 @@
  *                    pairs lie in two rows, the first sequences in one, the second ones in the
  *                    other: over the places that have the number of the result's row; the same
  *                    numbers twice. With attr.one_row up to K pairs lie in one row: [2 N K,1]
- * packed_sum_grad    (dsum[N K,1], sequence[N S,1]) -> dx[N S,1]
- * packed_count       (labels[N,S], sequence[N,S]) -> [N K,1]
+ * packed_sum_grad    (dsum, like that result, sequence[N S,1]) -> dx[N S,1]
+ * packed_count       (labels[N,S], sequence[N,S]) -> like packed_sum's result
  * pair_loss          (nll[N,1], reference_nll[N,1], targets[N,1], weight[1]) -> loss[N/2,1], times
  *                    weight, 0 where a pair has no targets (it is padding); attr.pair_loss, beta and
  *                    label_smoothing as TRL's DPOTrainer has them

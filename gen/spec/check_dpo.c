@@ -15,7 +15,7 @@ static void check_shared_prompt(const Spec *spec) {
         user_error(pos, "leave out data.packing, or dpo.shared_prompt",
                    "dpo.shared_prompt does not go with data.packing yet");
     if (spec->data.format == DATA_SYNTHETIC)
-        user_error(pos, "use data.format = \"jsonl\" or \"tokens\", or leave it out",
+        user_error(pos, "use data.format = \"jsonl\" or \"tokens\", or leave out dpo.shared_prompt",
                    "dpo.shared_prompt needs pairs that have a prompt, and data.format = "
                    "\"synthetic\" has none");
 }

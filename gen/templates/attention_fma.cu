@@ -155,6 +155,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const int earliest = first - positions[token + first];/*@prefix?
     const int own_tile = earliest / KEYS * KEYS, ahead = prefix[token + first];
     const int common = query < SEQ ? prefix[token + query] : 0;
+    // behind the tiles of the prefix: those from where the block's first sample begins
     const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };*//*@*/
     for (int base = /*@prefix?seen_from(0)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
         __syncthreads();
@@ -254,6 +255,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const int earliest = first - positions[token + first];/*@prefix?
     const int own_tile = earliest / KEYS * KEYS, ahead = prefix[token + first];
     const int common = query < SEQ ? prefix[token + query] : 0;
+    // behind the tiles of the prefix: those from where the block's first sample begins
     const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };*//*@*/
     for (int base = /*@prefix?seen_from(0)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
         const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
@@ -319,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A *lses = kept + QUERIES * THREADS;       /* [QUERIES] */
     A *deltas = lses + QUERIES;               /* [QUERIES] */
     int *starts = reinterpret_cast<int *>(deltas + QUERIES); /* [QUERIES], room for A */
-/*@prefix?    int *prefixes = reinterpret_cast<int *>(deltas + 2 * QUERIES); // the same
+/*@prefix?    int *prefixes = reinterpret_cast<int *>(deltas + 2 * QUERIES); // [QUERIES], room for A
     A *swap = deltas + 3 * QUERIES;*/    A *swap = deltas + 2 * QUERIES;/*@*/           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
     const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
@@ -334,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
         for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
             if (/*@prefix?(base - positions[token + base] >= first + ROWS) & (prefix[token + base] <= first)*/base - positions[token + base] >= first + ROWS/*@*/)
-                break; /* here begins a sample after all keys of this block */
+                break; /*@prefix?// from here on nobody sees a key of this block*//* here begins a sample after all keys of this block *//*@*/
             const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
             const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
             __syncthreads();

@@ -94,6 +94,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     };
 
 /*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS, ahead = prefix_of(first);
+    // behind the tiles of the prefix: those from where the block's first sample begins
     const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };
 *//*@*/    const int begin = /*@prefix?seen_from(0)*/start_of(first) / KEYS * KEYS/*@*/;
     const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp *//*@prefix?
@@ -191,6 +192,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     };
 
 /*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS, ahead = prefix_of(first);
+    // behind the tiles of the prefix: those from where the block's first sample begins
     const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };
 *//*@*/    const int begin = /*@prefix?seen_from(0)*/start_of(first) / KEYS * KEYS/*@*/;
     const int earliest = start_of(warp_first), latest = start_of(warp_last);/*@prefix?
