@@ -230,6 +230,10 @@ static const char *did_you_mean(const char *name) {
 }
 
 void key_unknown(Arena *arena, const char *name, Pos at) {
+    if (is_table(name, strlen(name))) {
+        error_at(at, "name one of its keys: TABLE.KEY", "%s is a table, not a key", name);
+        return;
+    }
     const char *nearest = did_you_mean(name);
     const char *hint = nearest ? arena_printf(arena, "did you mean %s?", nearest)
                                : "gpuopt-gen --keys lists all keys";
