@@ -8,12 +8,15 @@
 #include "pass/module.h"
 #include "pass/pass.h"
 
-/* The parameter with the first gradient of the run at or behind an element; NULL: there is none. */
+/* The parameter with the first gradient of the run at or behind an element; NULL: there is none, as
+ * where gradients are shared out and figures of the step alone are left to sum. */
 static const Param *param_from(const Program *p, const Value *run, int64_t element) {
     const Param *found = NULL;
     for (int i = 0; i < p->param_count; i++) {
         const Param *param = &p->params[i];
-        if (!param->gradient || param->gradient->offset < run->offset + element)
+        const Value *gradient = param->gradient;
+        if (!gradient || gradient->storage != run->storage ||
+            gradient->offset < run->offset + element)
             continue;
         if (!found || param->gradient->offset < found->gradient->offset)
             found = param;
@@ -32,8 +35,9 @@ static int64_t module_end(const Program *p, const Value *run, int64_t element) {
 
 static void add_piece(Program *p, const Op *whole, int64_t from, int64_t to) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
-    const char *weight = param_from(p, whole->in[0], from)->weight->name;
-    const char *module = arena_strndup(p->arena, weight, module_length(weight));
+    const Param *param = param_from(p, whole->in[0], from);
+    const char *first = param ? param->weight->name : whole->in[0]->name;
+    const char *module = arena_strndup(p->arena, first, module_length(first));
     const char *name = arena_printf(p->arena, "%s.gradients", module);
     Value *piece = value_at(p, whole->in[0], from, 1, (int64_t[]){to - from}, name);
     Value *sum = value_alias(p, piece, name);

@@ -624,7 +624,7 @@ static void loss_to_norm_backward(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* up to lm_head.reduce_scatter */
     RT_LAUNCH(rt, K_add, RT_GRID(1, 1, 1), &step_loss, &loss);
 
-    /* model.embed_tokens.all_reduce.grad */
+    /* step_loss.all_reduce.grad */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_all_reduce(rt, RT_SHARD, step_loss, 1, RT_F32);
