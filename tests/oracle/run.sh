@@ -297,8 +297,9 @@ ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare_tensors" tests/runtim
     runtime/files/safetensors.c -ljansson -lm || exit 1
 
 # The runner travels behind the three words that xargs takes from each row.
-$list | awk -v only="$only" 'only == "" || $1 == only' |
-    xargs -P "${JOBS:-2}" -L 1 sh -c '
+$list | awk -v only="$only" 'only == "" || $1 == only { print; n++ }
+    END { if (!n) print "run.sh: no case " only > "/dev/stderr" }' |
+    xargs -r -P "${JOBS:-2}" -L 1 sh -c '
         self=$1 words=$2; shift 2
         # "$@" is the runner, then case, dtype, variant
         i=0
