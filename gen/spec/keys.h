@@ -361,7 +361,8 @@
       "Compute the reference's log-probabilities of all pairs once, before training, and keep "    \
       "them in a file; else beside each forward.")                                                 \
     K(dpo, shared_prompt, BOOL, "false", "", PAIRS,                                                \
-      "A pair is one row of seq_len places, its prompt once, ahead of both completions.")          \
+      "A pair is one row of seq_len places, its prompt once, ahead of both completions, which "    \
+      "together have to find room there.")                                                         \
     K(dpo, max_packed_pairs, INT, "8", "[2, 1024]", PACKED_PAIRS,                                  \
       "Pairs at most that share two rows.")
 

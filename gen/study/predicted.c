@@ -35,6 +35,12 @@ static const char *value_of(Arena *arena, const char *set) {
     return arena_strndup(arena, value + quoted, length - 2 * quoted);
 }
 
+/* A pipeline keeps those of the micro-batches in flight beside what it works with. */
+static double activation_bytes(const Plan *plan) {
+    int64_t kept = plan_slots(plan, ARENA_STASH) * plan->arena_bytes[ARENA_STASH];
+    return (double)(plan_peak_bytes(plan) + kept);
+}
+
 static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
     static const Role weights[] = {ROLE_FROZEN, ROLE_WEIGHT, ROLE_ADAPTER, ROLE_BUFFER};
     static const Role training[] = {ROLE_GRADIENT, ROLE_OPTIMIZER};
@@ -50,7 +56,7 @@ static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
         [CARDS] = plan_cards(plan),
         [WEIGHTS] = role_bytes(plan, weights, sizeof weights / sizeof *weights),
         [TRAINING] = role_bytes(plan, training, sizeof training / sizeof *training),
-        [ACTIVATIONS] = (double)plan_peak_bytes(plan),
+        [ACTIVATIONS] = activation_bytes(plan),
         [PROCESS] = (double)plan->process_bytes,
         [STEP_MS] = plan->step.ms,
         [RATE] = 1e3 * plan_step_rows(plan) / plan->step.ms,

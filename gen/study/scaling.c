@@ -112,6 +112,9 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
               device_node_cards(device), device->network_rate / 1e9, device->network_ms * 1e3);
     if (plans[0]->program->stage.count > 1)
         sb_puts(out, "communication and memory are those of the stage that needs most memory\n");
+    if (!plans[0]->alone_fits)
+        sb_puts(out, "speed-up is beside one card, which has no room for it, though\n");
+    sb_puts(out, "what kernels lose to communication beside them is not counted\n");
     put_warnings(c, plans, out);
 }
 

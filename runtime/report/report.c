@@ -311,6 +311,8 @@ static void print_window(FILE *out, const Rt *rt) {
 static void print_data(FILE *out, const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
     const RtData *data = &rt->program->data;
+    if (facts->truncated > 0)
+        line(out, data->pairs ? "pairs cut" : "samples cut", "%.0f", (double)facts->truncated, NAN);
     if (facts->skipped > 0)
         line(out, data->images ? "images left out" : "pairs left out", "%.0f",
              (double)facts->skipped, NAN);
