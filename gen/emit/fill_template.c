@@ -77,27 +77,36 @@ static void print_sections(Span rest, const char *marker, StrBuf *out) {
     }
 }
 
+/* Those that only kernels with that hole filled ask for. */
+static void print_optional(const Plan *plan, const char *template_name, Span rest, StrBuf *out) {
+    static const char optional[] = "//@prelude?";
+    const size_t marker = strlen(optional);
+    for (const char *at; (at = find(rest, optional)) != NULL;) {
+        Span hole = {at + marker, strcspn(at + marker, "\n")}, body;
+        char line[64];
+        int length = snprintf(line, sizeof line, "%.*s\n", (int)(marker + hole.length), at);
+        ENSURE(length < (int)sizeof line, "template %s: long name at %s", template_name, line);
+        if (section(after(rest, at), line, &body, &rest) &&
+            template_fills(plan, template_name, hole))
+            sb_printf(out, "\n%.*s", (int)body.length, body.text);
+    }
+}
+
 /* Those of the file `name`, on behalf of the template. */
 static void print_preludes(const Plan *plan, const char *template_name, const char *name,
                            StrBuf *out) {
     static const char other[] = "//@prelude ";
-    static const char optional[] = "//@prelude?";
     Span text = template_text(name);
     const char *at = find(text, other);
-    char line[64];
     if (at) {
         at += strlen(other);
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-        print_preludes(plan, template_name, line, out);
+        char file[64];
+        int length = snprintf(file, sizeof file, "%.*s", (int)strcspn(at, "\n"), at);
+        ENSURE(length < (int)sizeof file, "template %s: long name of a file: %s", name, file);
+        print_preludes(plan, template_name, file, out);
     }
     print_sections(text, "//@prelude\n", out);
-    at = find(text, optional);
-    if (at) {
-        size_t length = strcspn(at, "\n"), marker = strlen(optional);
-        snprintf(line, sizeof line, "%.*s\n", (int)length, at);
-        if (template_fills(plan, template_name, (Span){at + marker, length - marker}))
-            print_sections(text, line, out);
-    }
+    print_optional(plan, template_name, text, out);
 }
 
 void print_template_preludes(const Plan *plan, StrBuf *out) {

@@ -250,6 +250,7 @@ bool pass_dora_norms(Program *p, const Spec *spec) {
         if (!low_rank_match(&uses, train->ops[i], path))
             continue;
         count++;
+        ENSURE(path->scaling, "%s has no magnitudes", path->up->name);
         Value *norm = path->scaling->in[2];
         Value *squares = value_2d(p, part_name_of(&load, path->base, "weight_squares"), ROLE_BUFFER,
                                   p->real, value_cols(norm), 1, pos);

@@ -35,7 +35,7 @@ void check_dpo(const Spec *spec) {
     if (spec->dpo.precompute_ref_log_probs && spec->data.format == DATA_SYNTHETIC)
         user_error(
             spec_pos(spec, KEY_dpo_precompute_ref_log_probs),
-            "use data.format = \"jsonl\" or \"tokens\", or leave it out",
+            "use data.format = \"jsonl\" or \"tokens\", or leave dpo.precompute_ref_log_probs out",
             "dpo.precompute_ref_log_probs needs pairs that can be counted, and data.format = "
             "\"synthetic\" has no end of them");
     if (spec->data.format == DATA_TEXT)

@@ -215,7 +215,7 @@ static int32_t first_number(const TokenSet *set, int64_t row) {
     return (int32_t)(pairs->shared ? 2 * row : 2 * (row / 2) * pairs->packed + row % 2);
 }
 
-/* Row -1: padding. */
+/* Row -1, here and below: padding. */
 static void write_prefix(const TokenSet *set, const Rows *rows, int64_t row, int64_t entry,
                          void *slot) {
     int32_t *positions = places(set, set->sample_positions, entry, slot);

@@ -218,10 +218,11 @@ def check_products(gpu, program, folder):
     lines = [line.split() for line in output.splitlines() if line.startswith("time ")]
     measured = {name: (float(launches), float(ms)) for _, name, launches, ms in lines}
     products = [name for name in measured if name.startswith("gemm_")]
-    judge(f"products of {program}", code == 0 and bool(products), output)
-    if not products:
-        return
     plan = planned_launches(program)
+    strange = [name for name in products if name not in plan or measured[name][1] <= 0]
+    judge(f"products of {program}", code == 0 and products and not strange, f"{strange}\n{output}")
+    if strange or not products:
+        return
     print(f"    {'ms a step':50} {'launches':>8} {'measured':>9} {'planned':>9} {'TFLOP/s':>8} {'GB/s':>6}")
     for name in sorted(products, key=lambda name: -measured[name][1]):
         launches, ms = measured[name]
