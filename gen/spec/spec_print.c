@@ -82,7 +82,8 @@ static bool decides_forward(Key key) {
     const char *table = key_info[key].table;
     bool rounds = key == KEY_qat_activation_dtype || key == KEY_qat_weight_dtype ||
                   key == KEY_qat_group_size;
-    return is_model_shape(key) || key == KEY_precision_dtype || rounds ||
+    bool rows = key == KEY_dpo_shared_prompt;
+    return is_model_shape(key) || key == KEY_precision_dtype || rounds || rows ||
            (!strcmp(table, "quantization") && key != KEY_quantization_keep_decoded);
 }
 

@@ -89,6 +89,16 @@ static uint32_t data_crc32(Rt *rt, const Split *splits) {
     return crc32_add(0, crc, sizeof crc);
 }
 
+/* Of the held-out ones a run takes those of its data.eval_batches. */
+static void add_rows(json_t *facts, const Split *splits) {
+    for (int i = 0; i < LOADER_SPLITS; i++) {
+        char name[16], rows[24];
+        snprintf(name, sizeof name, "%s_rows", split_names[i]);
+        snprintf(rows, sizeof rows, "%lld", (long long)splits[i].rows);
+        json_object_set_new(facts, name, json_string(rows));
+    }
+}
+
 static json_t *crc32_json(uint32_t crc) {
     char text[16];
     snprintf(text, sizeof text, "%08x", crc);
@@ -109,6 +119,7 @@ static json_t *facts_of(Rt *rt, const Split *splits) {
         free(name);
         line += length + (line[length] == '\n');
     }
+    add_rows(facts, splits);
     json_object_set_new(facts, "data_crc32", crc32_json(data_crc32(rt, splits)));
     json_object_set_new(facts, "weights_crc32", crc32_json(rt->start_crc32));
     return facts;

@@ -92,6 +92,8 @@ test_reference_file() {
     ! run reference reference_out --init "$other" && says reference_out 'reference.json: was made with weights_crc32' &&
         ! run reference reference_cut --out "$work/none" --resume "$(newest reference_cut)" &&
         says reference_cut 'is missing, and cannot be made at step 4' || return 1
+    program fewer "$work/reference.toml" precision.dtype=fp64 training.steps=4 qat.activation_dtype=int8 data.eval_batches=1 &&
+        ! run fewer reference_out "${from[@]}" && says reference_out 'was made with eval_rows = 3, and this run has 2' || return 1
     sed -i '/logps/,$s/\.1/.2/' "$work/reference_cut/reference.json"
     ! run reference reference_cut "${from[@]}" && says reference_cut 'reference.json: is damaged: .* values_crc32 = ' || return 1
     sed -i 's/fp64/fp32/' "$file"
