@@ -22,7 +22,7 @@ typedef struct {
     bool (*effective)(const Spec *);
     const char *condition; /* what effective asks for, in words */
     const char *help;
-    size_t offset; /* of the field in Spec */
+    size_t offset, size; /* of the field in Spec */
     int nchoices;
     const char *const *choices;
 } KeyInfo;

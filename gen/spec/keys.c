@@ -38,6 +38,7 @@ CONDITIONS(CONDITION_FUNCTION)
         .condition = condition_##CONDITION,                         \
         .help = HELP,                                               \
         .offset = offsetof(Spec, TABLE.LEAF),                       \
+        .size = sizeof ((Spec *)0)->TABLE.LEAF,                      \
     },
 #define TABLE_ROWS(table, KEYS) KEYS(KEY_ROW)
 const KeyInfo key_info[KEY_COUNT] = {SPEC_TABLES(TABLE_ROWS)};

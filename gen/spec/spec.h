@@ -50,7 +50,7 @@ typedef enum {
 typedef struct {
     OriginKind kind;
     Pos pos;        /* of the value */
-    bool inherited; /* through extends */
+    bool inherited; /* through extends, or left over where --set makes a variant */
 } Origin;
 
 #define FIELD_INT int64_t

@@ -13,6 +13,7 @@ void chain_check(const ReadChain *chain, const char *path, Pos blame) {
 static void assign_default(Arena *arena, Spec *spec, Key key, Origin origin) {
     const KeyInfo *info = &key_info[key];
     const char *text = info->fallback == REQUIRED ? DERIVED : info->fallback;
+    memset((char *)spec + info->offset, 0, info->size);
     if (text[0])
         key_assign(arena, spec, key, key_parse(arena, key, text, origin.pos), origin);
     else if (info->kind == KIND_STRING)
@@ -115,7 +116,7 @@ Setting *settings_parse(Arena *arena, const char *const *sets, int nsets) {
     return settings;
 }
 
-static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, int count) {
+static void assign_settings(Arena *arena, Spec *spec, const Setting *settings, int count) {
     spec->nsets = count;
     spec->sets = arena_array(arena, (size_t)count, sizeof *spec->sets);
     for (int i = 0; i < count; i++) {
@@ -125,6 +126,24 @@ static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, in
                        (Origin){set->origin, set->value->pos, false});
         spec->sets[i] = set->text;
     }
+}
+
+static bool has_set(const Setting *settings, int count) {
+    for (int i = 0; i < count; i++)
+        if (settings[i].origin == ORIGIN_SET)
+            return true;
+    return false;
+}
+
+/* With --set a file is what a variant inherits from: a key that it makes idle is excused. */
+static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, int count) {
+    bool worked[KEY_COUNT];
+    for (int key = 0; key < KEY_COUNT; key++)
+        worked[key] = spec_effective(spec, (Key)key);
+    assign_settings(arena, spec, settings, count);
+    for (int key = 0; key < KEY_COUNT && has_set(settings, count); key++)
+        if (worked[key] && spec->origin[key].kind == ORIGIN_FILE && !spec_effective(spec, (Key)key))
+            spec->origin[key].inherited = true;
 }
 
 /* ---- the whole ---- */

@@ -325,6 +325,26 @@ static void test_in_vain(void **state) {
     assert_says("vain.toml:13:5: error: adapter.r has no effect");
 }
 
+/* What --set makes idle is left aside; what was idle in the file, or is of --set itself, is not. */
+static void test_in_vain_by_set(void **state) {
+    (void)state;
+    const char *const sets[] = {"optimizer.name=adamw", "optimizer.momentum=0.5"};
+    write_spec("tuned.toml", "", "", "[optimizer]\nname = \"sgd\"\nmomentum = 0.8\n");
+    write_spec("plain.toml", "", "", "");
+    assert_true(read_plain("tuned.toml")->optimizer.momentum == 0.8);
+    assert_true(spec_read(&arena, "tuned.toml", sets, 1)->optimizer.momentum ==
+                read_plain("plain.toml")->optimizer.momentum);
+    assert_true(FAILS(spec_read(&arena, "tuned.toml", sets, 2)));
+    assert_says("--set:2:20: error: optimizer.momentum has no effect");
+    const char *const other[] = {"model.family=gpt2"};
+    write_spec("llama.toml", "", "num_key_value_heads = 2\n", "");
+    assert_int_equal(read_plain("llama.toml")->model.num_key_value_heads, 2);
+    assert_int_equal(spec_read(&arena, "llama.toml", other, 1)->model.num_key_value_heads, 4);
+    write_spec("vain.toml", "", "", "[adapter]\nr = 4\n");
+    assert_true(FAILS(spec_read(&arena, "vain.toml", sets, 1)));
+    assert_says("vain.toml:13:5: error: adapter.r has no effect");
+}
+
 /* ---- hash and print ---- */
 
 static void test_hash(void **state) {
@@ -609,6 +629,7 @@ int main(void) {
         TEST(test_byte_order_mark),
         TEST(test_extends_cycle),
         TEST(test_in_vain),
+        TEST(test_in_vain_by_set),
         TEST(test_hash),
         TEST(test_hash_ignores_what_has_no_effect),
         TEST(test_forgets_what_has_no_effect),
