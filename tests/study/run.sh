@@ -137,7 +137,23 @@ SPEC
     "$gen" --plan --format csv $work/mixed.toml >$work/plans && says '^both,fits,none,int4,1.0,' $work/plans
 }
 
+# What a larger batch needs more is activations, those that a pipeline keeps among them.
+parts_of_a_plan_add_up() {
+    write_spec staged <<'SPEC'
+[data]
+format = "synthetic"
+[parallelism]
+pipeline_parallel_degree = 2
+[sweep]
+"training.per_device_train_batch_size" = [16, 32]
+SPEC
+    "$gen" --plan --format csv $work/staged.toml >$work/plans && awk -F, '
+        NR > 1 { parts = $5 + $6 + $7 - parts; whole = $8 - whole }
+        END { exit !(NR == 3 && whole > 0 && parts > 0.98 * whole && parts < 1.02 * whole) }' $work/plans
+}
+
 check "points of a plan have names" points_have_names
+check "parts of a plan add up" parts_of_a_plan_add_up
 check "points of a plan stand in a table" points_stand_in_a_table
 check "points are called what the spec says" points_are_called
 check "a base learns all its steps" base_learns_all_its_steps
