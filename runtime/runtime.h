@@ -95,7 +95,9 @@ typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COMMUNICATION, RT_STREAM_COPY, RT_ST
 
 /* What follows is enqueued on this stream; an entry begins and ends on the compute stream. */
 void rt_on_stream(Rt *rt, RtStream stream);
-/* What follows on the present stream waits for all that the other one has been given so far. */
+/* What follows on the present stream waits for all that the other one has been given so far. So a wait
+ * may stand ahead of a launch that does not need it: before the other stream is given more, for which
+ * a later wait would be as well. */
 void rt_wait_stream(Rt *rt, RtStream other);
 /* Whether the micro-step being enqueued is its step's last one. Where it is not, the `launches` that
  * depend on it are left out. */
