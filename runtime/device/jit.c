@@ -122,6 +122,9 @@ static void fill_flags(const Rt *rt, Flags *flags) {
                              "--std=c++17", "--fmad=false", "--generate-line-info"};
     flags->count = sizeof options / sizeof *options;
     memcpy(flags->options, options, sizeof options);
+    /* Kernels are optimised side by side, on all CPUs; the code does not depend on how many. */
+    if (rt->device.nvrtc_version >= 13000)
+        flags->options[flags->count++] = "--split-compile=0";
 }
 
 static char *compile(const char *source, const char *path, const Flags *flags, size_t *size) {
