@@ -50,7 +50,7 @@ const char *cli_help(void) {
            "json\n"
            "                   or svg, a chart; of the plan's markdown too\n"
            "  --slurm          writes job.sbatch beside the program, for Slurm's sbatch\n"
-           "  --keys           prints the reference of all keys\n"
+           "  --keys           prints the reference of all keys, and what does not go together\n"
            "  --force          overwrites generated files that were edited\n"
            "  --help           prints this\n"
            "  --version        prints the version\n";

@@ -49,21 +49,20 @@ static void check_rows_of_ranks(Arena *arena, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
     if (!spec->parallelism.sequence_parallel)
         return;
-    if (!spec->parallelism.vocab_parallel)
-        user_error(pos, "set parallelism.vocab_parallel = true, or sequence_parallel = false",
-                   "sequence_parallel needs the vocabulary shared out too");
     if (rows % degree)
         user_error(pos, nearest_degrees(arena, rows, degree),
                    "a micro-batch of %lld tokens does not divide by tensor_parallel_degree = %lld",
                    (long long)rows, (long long)degree);
 }
 
-/* A card has rows of what attention and MLP read with, and columns of what they end in. */
-static void check_blocks_of_ranks(const Spec *spec) {
-    int64_t ranks = spec->parallelism.tensor_parallel_degree, size = spec->quantization.block_size;
-    int64_t hidden = spec->model.hidden_size, inner = spec->model.intermediate_size / ranks;
+/* What a card has of linears are runs of whole blocks, or groups: many rows of what attention and MLP
+ * read with, a part of each row of what they end in. */
+static void check_runs(const Spec *spec, Key key, int64_t size, const char *what,
+                       const char *remedy) {
+    int64_t ranks = spec->parallelism.tensor_parallel_degree, hidden = spec->model.hidden_size;
     int64_t heads = spec->model.num_attention_heads / ranks * spec->model.head_dim;
     int64_t kv_heads = spec->model.num_key_value_heads / ranks * spec->model.head_dim;
+    int64_t inner = spec->model.intermediate_size / ranks;
     const struct {
         const char *name;
         int64_t run;
@@ -74,47 +73,22 @@ static void check_blocks_of_ranks(const Spec *spec) {
         {"o_proj", heads},
         {"down_proj", inner},
     };
-    Key key = spec_given(spec, KEY_quantization_block_size)
-                  ? KEY_quantization_block_size
-                  : KEY_parallelism_tensor_parallel_degree;
-    if (!spec_effective(spec, KEY_quantization_block_size))
-        return;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].run % size)
-            user_error(spec_pos(spec, key),
-                       "take a smaller quantization.block_size, or fewer tensor parallel cards",
-                       "blocks of %lld would be cut: a card's part of %s has runs of %lld elements",
-                       (long long)size, parts[i].name, (long long)parts[i].run);
+            user_error(
+                spec_pos(spec,
+                         spec_given(spec, key) ? key : KEY_parallelism_tensor_parallel_degree),
+                remedy, "%s of %lld would be cut: a card's part of %s has runs of %lld elements",
+                what, (long long)size, parts[i].name, (long long)parts[i].run);
 }
 
-/* Of the rows of o_proj and down_proj a card has a part. */
-static void check_groups_of_ranks(const Spec *spec) {
-    int64_t ranks = spec->parallelism.tensor_parallel_degree, size = spec->qat.group_size;
-    const struct {
-        const char *name;
-        int64_t width;
-    } rows[] = {{"o_proj", spec->model.num_attention_heads / ranks * spec->model.head_dim},
-                {"down_proj", spec->model.intermediate_size / ranks}};
-    Key key = spec_given(spec, KEY_qat_group_size) ? KEY_qat_group_size
-                                                   : KEY_parallelism_tensor_parallel_degree;
-    if (spec->qat.weight_dtype == QAT_WEIGHT_NONE || size == 0)
-        return;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].width % size)
-            user_error(spec_pos(spec, key),
-                       "take a smaller qat.group_size, or 0 for a scale a row",
-                       "groups of %lld would be cut: a card's part of a row of %s has %lld elements",
-                       (long long)size, rows[i].name, (long long)rows[i].width);
-}
-
-/* The gradient of a row's scale would be a sum over cards. */
-static void check_float8(const Spec *spec) {
-    bool weights = spec->qat.weight_dtype == QAT_WEIGHT_FLOAT8;
-    if (weights || spec->qat.activation_dtype == QAT_ACTIVATION_FLOAT8)
-        user_error(spec_pos(spec, weights ? KEY_qat_weight_dtype : KEY_qat_activation_dtype),
-                   "round to integers, or set parallelism.tensor_parallel_degree = 1",
-                   "rows that are rounded to float8_e4m3fn are not shared out over tensor parallel "
-                   "cards yet");
+static void check_few_bits(const Spec *spec) {
+    if (spec_effective(spec, KEY_quantization_block_size))
+        check_runs(spec, KEY_quantization_block_size, spec->quantization.block_size, "blocks",
+                   "take a smaller quantization.block_size, or fewer tensor parallel cards");
+    if (spec_effective(spec, KEY_qat_group_size) && spec->qat.group_size)
+        check_runs(spec, KEY_qat_group_size, spec->qat.group_size, "groups",
+                   "take a smaller qat.group_size, or 0 for a scale a row");
 }
 
 void check_tensor(Arena *arena, const Spec *spec) {
@@ -122,18 +96,6 @@ void check_tensor(Arena *arena, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
     if (degree == 1)
         return;
-    if (spec_effective(spec, KEY_parallelism_gather_outputs))
-        user_error(pos, "set parallelism.data_parallel_mode = \"ddp\"",
-                   "cards that share out a model have a process each, and data_parallel_mode is "
-                   "\"dp\"");
-    if (!spec_effective(spec, KEY_model_num_attention_heads))
-        user_error(pos, "use parallelism.data_parallel_replicate_degree",
-                   "tensor_parallel_degree splits language models, and model.family is \"%s\"",
-                   choice_name(KEY_model_family, (int)spec->model.family));
-    if (spec->model.family == FAMILY_GPT2)
-        user_error(pos, "use data_parallel_replicate_degree, or pipeline_parallel_degree",
-                   "tensor_parallel_degree does not split model.family = \"gpt2\" yet, whose "
-                   "queries, keys and values are one product");
     const struct {
         Key key;
         int64_t size;
@@ -151,7 +113,5 @@ void check_tensor(Arena *arena, const Spec *spec) {
                        key_info[split[i].key].name, (long long)split[i].size, (long long)degree);
     check_vocabulary(arena, spec, common_divisor(all, spec->model.vocab_size));
     check_rows_of_ranks(arena, spec);
-    check_blocks_of_ranks(spec);
-    check_groups_of_ranks(spec);
-    check_float8(spec);
+    check_few_bits(spec);
 }

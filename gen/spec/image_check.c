@@ -127,6 +127,7 @@ void check_images(Arena *arena, Spec *spec) {
     int count;
     check_task(spec);
     check_format(spec);
+    check_exclusions(spec);
     derive_stored_size(spec);
     spec->training.seq_len = 1; /* a row of the loss is an image */
     check_channels(arena, spec);

@@ -43,6 +43,10 @@ void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
 
 /* Derived defaults, missing keys, and everything that concerns several keys. */
 void spec_check(Arena *arena, Spec *spec);
+/* Notes all that does not go together, and leaves where there is some. */
+void check_exclusions(const Spec *spec);
+/* What that is, for the reference of keys. */
+void print_exclusions(StrBuf *out);
 /* The part of spec_check that concerns image models. */
 void check_images(Arena *arena, Spec *spec);
 /* The part of that which counts the images of data.device_resident. */
@@ -52,9 +56,6 @@ void check_resident(Arena *arena, Spec *spec);
 int64_t image_folder_count(const char *root, int64_t most);
 /* The part of spec_check that concerns how a model is shared out over cards. */
 void check_tensor(Arena *arena, const Spec *spec);
-/* The part of it that concerns pairs. */
-void check_dpo(const Spec *spec);
-void check_dora(const Spec *spec);
 void check_modules_to_save(const Spec *spec);
 /* The hash of every resolved value that has an effect. */
 void spec_hash(Spec *spec);

@@ -60,6 +60,12 @@ static void check_rope(const Spec *spec) {
 
 /* ---- training ---- */
 
+int64_t spec_micro_batch_tokens(const Spec *spec) {
+    bool two = spec->training.task == TASK_DPO && !spec->dpo.shared_prompt;
+    int64_t rows = two ? 2 : 1; /* of an entry of the batch */
+    return rows * spec->training.seq_len * spec->training.per_device_train_batch_size;
+}
+
 static void check_lengths(const Spec *spec) {
     int64_t tokens = spec_micro_batch_tokens(spec);
     if (spec->training.seq_len > spec->model.max_position_embeddings)
@@ -110,9 +116,6 @@ static bool has_linear(const Spec *spec, const char *name) {
 static void check_adapter(Arena *arena, const Spec *spec) {
     if (spec->adapter.type == ADAPTER_NONE)
         return;
-    if (spec->training.task == TASK_PRETRAIN)
-        user_error(spec_pos(spec, KEY_adapter_type), "set training.task = \"sft\"",
-                   "an adapter needs a trained model, and training.task is \"pretrain\"");
     const Strings *targets = &spec->adapter.target_modules;
     if (targets->count == 0)
         user_error(spec_pos(spec, KEY_adapter_target_modules),
@@ -146,75 +149,14 @@ static void check_blocks(const Spec *spec) {
                        linears[i].name, (long long)linears[i].rows, (long long)linears[i].cols);
 }
 
-/* Codes in files are whole tensors, which nobody takes apart or puts together. */
-static void check_stored(const Spec *spec) {
-    bool in_parts = spec->parallelism.tensor_parallel_degree > 1 ||
-                    (spec->parallelism.data_parallel_shard_degree > 1 &&
-                     spec->parallelism.shard_stage >= SHARD_WEIGHTS);
-    if (in_parts && spec->weights_quantized)
-        user_error(spec_pos(spec, KEY_model_weights), "name weights in 16 or 32 bits",
-                   "weights that are of few bits in their files are not shared out over cards yet");
-    if (in_parts && spec->checkpoint.export_base)
-        user_error(spec_pos(spec, KEY_checkpoint_export_base),
-                   "set checkpoint.export_base = false",
-                   "weights of few bits that cards share out are not written to files yet");
-}
-
-/* Such weights lie in memory as [out, in], in files as [in, out]. */
-static void check_stored_gpt2(const Spec *spec) {
-    if (spec->model.family != FAMILY_GPT2)
-        return;
-    if (spec->weights_quantized)
-        user_error(spec_pos(spec, KEY_model_weights), "name weights in 16 or 32 bits",
-                   "weights of gpt2 that are of few bits in their files are not read yet");
-    if (spec->checkpoint.export_base)
-        user_error(spec_pos(spec, KEY_checkpoint_export_base),
-                   "set checkpoint.export_base = false",
-                   "weights of gpt2 in few bits are not written to files yet");
-}
-
-/* A pipeline would keep a copy a micro-batch; and where all is computed again there is nothing left to
- * choose. */
-static void check_keep_decoded(const Spec *spec) {
-    KeepDecoded keep = spec->quantization.keep_decoded;
-    if (keep != KEEP_FALSE && spec->parallelism.pipeline_parallel_degree > 1)
-        user_error(spec_pos(spec, KEY_quantization_keep_decoded),
-                   "set quantization.keep_decoded = false",
-                   "decoded weights are not kept in stages of a pipeline yet");
-    if (keep == KEEP_AUTO && spec->activation_checkpoint.mode == RECOMPUTE_FULL)
-        user_error(spec_pos(spec, KEY_quantization_keep_decoded),
-                   "say true or false, or set activation_checkpoint.mode = \"auto\"",
-                   "with activation_checkpoint.mode = \"full\" the plan chooses nothing to keep");
-}
-
 static void check_quantization(const Spec *spec) {
     int64_t size = spec->quantization.block_size;
-    if (spec->quantization.quant_type == QUANT_NONE)
-        return;
-    if (spec->adapter.type == ADAPTER_NONE)
-        user_error(spec_pos(spec, KEY_quantization_quant_type),
-                   "set adapter.type = \"lora\", or quantization.quant_type = \"none\"",
-                   "weights of few bits are frozen, and without an adapter every weight trains");
-    check_keep_decoded(spec);
-    if (spec->quantization.quant_type == QUANT_INT8)
+    if (!spec_effective(spec, KEY_quantization_block_size))
         return;
     if (size & (size - 1))
         user_error(spec_pos(spec, KEY_quantization_block_size), "take 64, as QLoRA does",
                    "quantization.block_size = %lld is no power of 2", (long long)size);
     check_blocks(spec);
-    check_stored(spec);
-    check_stored_gpt2(spec);
-}
-
-/* Blocks of codes are not cut. */
-static void check_optimizer_state(const Spec *spec) {
-    if (!spec_effective(spec, KEY_optimizer_state) || spec->optimizer.state == STATE_FP32)
-        return;
-    if (spec->parallelism.data_parallel_shard_degree > 1 ||
-        spec->parallelism.tensor_parallel_degree > 1)
-        user_error(spec_pos(spec, KEY_optimizer_state),
-                   "set optimizer.state = \"fp32\", or share nothing of the model out",
-                   "moments in 8 bits are not shared out over cards yet");
 }
 
 static void derive_group_size(Spec *spec) {
@@ -246,20 +188,6 @@ static void check_groups(const Spec *spec) {
                        rows[i].name, (long long)rows[i].width);
 }
 
-#define ONLY_REPLICAS "use data_parallel_replicate_degree with data_parallel_mode = \"ddp\""
-
-static bool is_dp(const Spec *spec) {
-    return spec->parallelism.data_parallel_mode == PARALLEL_DP &&
-           spec->parallelism.data_parallel_replicate_degree > 1;
-}
-
-static bool shares_out(const Spec *spec) {
-    return spec->parallelism.pipeline_parallel_degree > 1 ||
-           spec->parallelism.tensor_parallel_degree > 1 ||
-           spec->parallelism.data_parallel_shard_degree > 1 || is_dp(spec);
-}
-
-/* Files hold whole tensors, and what is evaluated with them lies where evaluate finds it. */
 static void check_qat_export(Arena *arena, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_qat_export);
     const char *trained = choice_name(KEY_qat_weight_dtype, (int)spec->qat.weight_dtype);
@@ -269,14 +197,6 @@ static void check_qat_export(Arena *arena, const Spec *spec) {
         user_error(pos, arena_printf(arena, "set qat.export = \"%s\"", trained),
                    "weights that are rounded to %s in training are not exported in %s", trained,
                    choice_name(KEY_qat_export, (int)spec->qat.export));
-    if (spec->model.family == FAMILY_GPT2)
-        user_error(pos, "set qat.export = \"none\"",
-                   "files of gpt2 hold its weights as [in, out], and groups of few bits lie along "
-                   "in: there is no form of them to write yet");
-    if (shares_out(spec))
-        user_error(pos, ONLY_REPLICAS,
-                   "weights of few bits are not exported from shards, stages of a pipeline, tensor "
-                   "parallel cards or cards of one process yet");
 }
 
 static void check_qat_delay(const Spec *spec) {
@@ -288,20 +208,10 @@ static void check_qat_delay(const Spec *spec) {
         user_error(pos, "set it below training.steps",
                    "rounding would begin after %lld steps, and training ends after %lld", steps,
                    (long long)spec->training.steps);
-    if (spec->adapter.type != ADAPTER_NONE && spec->qat.weight_dtype != QAT_WEIGHT_NONE)
-        user_error(pos, "remove it, or let every weight train (adapter.type = \"none\")",
-                   "what an adapter is added to is rounded at load, before the first step");
-    if (spec->dpo.precompute_ref_log_probs)
-        user_error(pos, "remove it, or dpo.precompute_ref_log_probs",
-                   "the reference computed before training is rounded from the first step on");
-    if (spec->parallelism.pipeline_parallel_degree > 1 || is_dp(spec))
-        user_error(pos, ONLY_REPLICAS,
-                   "rounding does not begin later on stages of a pipeline or cards of one process yet");
 }
 
 static void check_qat(Arena *arena, Spec *spec) {
     bool weights = spec->qat.weight_dtype != QAT_WEIGHT_NONE;
-    Key key = weights ? KEY_qat_weight_dtype : KEY_qat_activation_dtype;
     if (!weights && spec->qat.activation_dtype == QAT_ACTIVATION_NONE)
         return;
     derive_group_size(spec);
@@ -309,9 +219,6 @@ static void check_qat(Arena *arena, Spec *spec) {
         check_groups(spec);
     check_qat_export(arena, spec);
     check_qat_delay(spec);
-    if (spec->quantization.quant_type != QUANT_NONE)
-        user_error(spec_pos(spec, key), "remove quantization.quant_type, or [qat]",
-                   "weights of few bits are not rounded to others");
 }
 
 /* The place of a row in a step, all ranks' batches together, is an int32 on the device. A micro-batch
@@ -334,27 +241,6 @@ static void check_rows(Arena *arena, const Spec *spec) {
                                 (long long)(INT32_MAX / of_rank)),
                    "a step of %lld cards, %lld rows on each, has more than 2^31 - 1 rows",
                    (long long)ranks, (long long)of_rank);
-}
-
-static void check_shard(Arena *arena, const Spec *spec) {
-    if (spec->parallelism.data_parallel_shard_degree > 1 &&
-        spec->parallelism.data_parallel_mode == PARALLEL_DP)
-        user_error(
-            spec_pos(spec, KEY_parallelism_data_parallel_shard_degree),
-            key_hint(arena, KEY_parallelism_data_parallel_mode),
-            "data_parallel_shard_degree asks for a process a card, and data_parallel_mode is "
-            "\"dp\"");
-}
-
-/* What load makes of frozen weights lies whole on each card. */
-static void check_shard_stage(const Spec *spec) {
-    bool rounded = spec->adapter.type != ADAPTER_NONE && spec->qat.weight_dtype != QAT_WEIGHT_NONE;
-    if (spec->parallelism.data_parallel_shard_degree == 1 ||
-        spec->parallelism.shard_stage < SHARD_WEIGHTS)
-        return;
-    if (rounded)
-        user_error(spec_pos(spec, KEY_parallelism_shard_stage), "use shard_stage = 2 with them",
-                   "frozen weights that are rounded at load are not shared out over cards yet");
 }
 
 /* Logits that are made in chunks are never all there. */
@@ -390,16 +276,6 @@ static void check_job(const Spec *spec) {
     check_word(spec, KEY_job_account, spec->job.account, word);
     check_word(spec, KEY_job_partition, spec->job.partition, word);
     check_word(spec, KEY_job_time, spec->job.time, "0123456789:-");
-}
-
-static void check_stages(const Spec *spec) {
-    if (spec->parallelism.pipeline_parallel_degree == 1)
-        return;
-    if (spec->parallelism.data_parallel_mode == PARALLEL_DP)
-        user_error(spec_pos(spec, KEY_parallelism_data_parallel_mode),
-                   "set data_parallel_mode = \"ddp\": a process a card",
-                   "one process cannot drive the %lld stages of a pipeline",
-                   (long long)spec->parallelism.pipeline_parallel_degree);
 }
 
 /* Whether the model has such places only its graph tells. */
@@ -451,13 +327,12 @@ static void check_words(const Spec *spec) {
 
 static void check_language(Arena *arena, Spec *spec) {
     check_words(spec);
+    check_exclusions(spec);
     derive_heads(arena, spec);
     check_heads(arena, spec);
     check_rope(spec);
     check_lengths(spec);
     check_adapter(arena, spec);
-    check_dpo(spec);
-    check_dora(spec);
     check_modules_to_save(spec);
     check_quantization(spec);
     check_qat(arena, spec);
@@ -471,14 +346,10 @@ void spec_check(Arena *arena, Spec *spec) {
     else
         check_images(arena, spec);
     derive_weight_decay(spec);
-    check_optimizer_state(spec);
     check_data(arena, spec);
     check_rows(arena, spec);
-    check_shard(arena, spec);
-    check_shard_stage(spec);
     check_gather(arena, spec);
     check_tensor(arena, spec);
-    check_stages(spec);
     check_split_points(arena, spec);
     check_profiling(spec);
     check_job(spec);

@@ -124,6 +124,7 @@ void spec_print_keys(StrBuf *out) {
         print_heading((Key)key, out);
         print_reference(&arena, (Key)key, out);
     }
+    print_exclusions(out);
     arena_free(&arena);
 }
 

@@ -1,22 +1,6 @@
-/* What adapter.use_dora and adapter.modules_to_save ask of the rest of a spec. */
+/* What adapter.modules_to_save asks of a model. */
 #include "spec/resolve.h"
 #include <string.h>
-
-void check_dora(const Spec *spec) {
-    bool weights = spec->qat.weight_dtype != QAT_WEIGHT_NONE;
-    if (!spec->adapter.use_dora)
-        return;
-    if (weights || spec->qat.activation_dtype != QAT_ACTIVATION_NONE)
-        user_error(spec_pos(spec, weights ? KEY_qat_weight_dtype : KEY_qat_activation_dtype),
-                   "set adapter.use_dora = false, or remove [qat]",
-                   "adapter.use_dora does not go with values that are rounded in training yet");
-    if (spec->training.task == TASK_DPO && spec->adapter.lora_dropout > 0 &&
-        !spec->dpo.precompute_ref_log_probs)
-        user_error(spec_pos(spec, KEY_adapter_lora_dropout),
-                   "set lora_dropout = 0, or dpo.precompute_ref_log_probs = true",
-                   "with adapter.use_dora, dropout changes what the base reads, and the reference "
-                   "of a pair is to have none");
-}
 
 /* Modules with weights of their own that no adapter adapts. */
 static bool has_module(const Spec *spec, const char *name) {
@@ -49,19 +33,7 @@ static void check_module(const Spec *spec, const Strings *modules, int which) {
             user_error(modules->at[which], "name each once", "\"%s\" stands there twice", name);
 }
 
-/* One of the list, for a message. */
-static const char *first_module(const Spec *spec) { return spec->adapter.modules_to_save.items[0]; }
-
 void check_modules_to_save(const Spec *spec) {
-    if (!spec->adapter.modules_to_save.count)
-        return;
     for (int i = 0; i < spec->adapter.modules_to_save.count; i++)
         check_module(spec, &spec->adapter.modules_to_save, i);
-    if (spec->training.task == TASK_DPO)
-        user_error(spec->adapter.modules_to_save.at[0], "leave it out",
-                   "%s would train, and the reference of a pair is the model as it was",
-                   first_module(spec));
-    if (spec->checkpoint.export_base)
-        user_error(spec_pos(spec, KEY_checkpoint_export_base), "set checkpoint.export_base = false",
-                   "the base as it was is not all there any more: %s trains", first_module(spec));
 }
