@@ -4,6 +4,7 @@ CFLAGS   ?= -O2 -g
 CXXFLAGS ?= -O2 -g
 PREFIX   ?= /usr/local
 SPEC     ?=
+SET      ?=
 DEVICE   ?= auto
 JIT      ?= 0
 ARGS     ?=
@@ -80,8 +81,10 @@ demo:
 demo-installed: $(GEN)
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/demo.sh
 
+settings = $(foreach setting,$(SET),--set '$(setting)')
+
 slurm: $(GEN)
-	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm '$(SPEC)' $(ARGS)
+	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm '$(SPEC)' $(settings) $(ARGS)
 
 # What an experiment learns from, where it is not a text as it lies there.
 prose := /usr/share/perl/5.*.*/pod/perl*.pod
@@ -89,7 +92,8 @@ build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/
 	@runtime/scripts/samples.sh $* build/data $(if $(filter code,$*),gen/*/*.c $(rt_c),$(prose))
 
 run: $(GEN) $(shell grep -so 'build/data/[a-z_.]*' '$(SPEC)')
-	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)') -- $(ARGS)
+	@$(if $(SET),$(if $(SPEC),,echo "error: SET is of SPEC=FILE" >&2; exit 1;)) \
+	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)' $(settings)) -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ static const Option options[] = {
     {"--set", 0, "TABLE.KEY=VALUE"}, /* may be repeated: a list, not a field */
     {"--check", offsetof(Cli, check), NULL},
     {"--plan", offsetof(Cli, plan), NULL},
+    {"--point", offsetof(Cli, point), "NAME"},
     {"--print-spec", offsetof(Cli, print_spec), NULL},
     {"--dump", offsetof(Cli, dump), "PASS"},
     {"--compare", offsetof(Cli, compare), NULL},
@@ -38,9 +39,10 @@ const char *cli_help(void) {
            "looks\n"
            "  --set KEY=VALUE  overrides a key of the spec; may be repeated\n"
            "  --check          only checks the spec\n"
-           "  --plan           only prints the plan, of a [sweep] with a table of all points; exit 0 "
-           "fits,\n"
-           "                   1 does not fit, 2 any error\n"
+           "  --plan           only prints the plan, of a [sweep] a table of all points; exit 0 fits, "
+           "1 does\n"
+           "                   not fit, 2 any error\n"
+           "  --point NAME     of a [sweep] this point alone, with --plan, --print-spec or --dump\n"
            "  --print-spec     prints the resolved spec with each value's origin\n"
            "  --dump PASS      prints the graphs after a pass (or \"model\", before the first)\n"
            "  --compare        compares runs: the folders of programs, or of a study, instead of a "
@@ -89,6 +91,9 @@ static void check_paths(const Cli *cli) {
     if (cli->format && !cli->compare && !cli->scaling && !cli->plan)
         user_error((Pos){0}, "gpuopt-gen --compare DIR... --format csv",
                    "--format is of a comparison, of --scaling or of --plan");
+    if (cli->point && !cli->plan && !cli->print_spec && !cli->dump)
+        user_error((Pos){0}, "gpuopt-gen --plan --point NAME SPEC.toml",
+                   "--point is of --plan, --print-spec or --dump");
     if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)
         return;
     if (cli->compare)

@@ -10,6 +10,7 @@ typedef struct {
     int nsets;
     const char *out;    /* -o: folder for the program; NULL: build/NAME */
     const char *dump;   /* --dump: a pass; NULL: none */
+    const char *point;  /* --point: of a [sweep]; NULL: all */
     const char *format; /* --format of --compare, --scaling and --plan; NULL: text */
     bool check, plan, print_spec, compare, scaling, slurm, keys, force, help, version;
 } Cli;

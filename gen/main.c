@@ -239,7 +239,7 @@ static bool compile(const Cli *cli, const SweepPoint *point, Plans plans, const 
     const Plan *unfit = first_unfit(plans);
     if (cli->dump)
         return true;
-    if (cli->plan ? !cli->format : !swept) /* a study has many: plan.txt beside each program */
+    if (!swept && !cli->format) /* a study has many: plan.txt beside each program, --point */
         print_plan(plans);
     if (unfit && (cli->plan ? !cli->format : swept))
         say_unfit(unfit, swept ? point : NULL);
@@ -288,7 +288,7 @@ static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
     int fitting = 0;
     for (int i = 0; i < sweep->count; i++) {
         const SweepPoint *point = &sweep->points[i];
-        if (sweep->swept && (cli->plan || cli->dump) && !cli->format)
+        if (sweep->swept && cli->dump)
             print_point(point, i > 0);
         const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
         Arena own = {0}; /* of a plan that is not asked again */
@@ -300,10 +300,11 @@ static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
             jobs[fitting++] = (JobPoint){point->name, cli->slurm ? plans.stages[0] : NULL};
         arena_free(&own);
     }
-    if (cli->plan && sweep->swept && !cli->format)
-        puts("");
     if (cli->plan && (sweep->swept || cli->format))
         predicted_print(arena, &predicted, cli->format);
+    if (cli->plan && sweep->swept && !cli->format)
+        printf("\nall of one: gpuopt-gen --plan --point %s %s\n", sweep->points[0].name,
+               cli->paths[0]);
     if (cli->plan || cli->dump)
         return fitting == sweep->count;
     write_notes(arena, cli, sweep, fits);
@@ -353,6 +354,8 @@ int main(int argc, char **argv) {
         scale(&arena, &cli);
     } else {
         const Sweep *sweep = sweep_read(&arena, cli.paths[0], cli.sets, cli.nsets);
+        if (cli.point)
+            sweep = sweep_point(&arena, sweep, cli.point);
         if (cli.print_spec)
             print_specs(sweep);
         else if (cli.check)

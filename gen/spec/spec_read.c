@@ -93,18 +93,31 @@ static void show_settings(Arena *arena, const char *const *sets, int nsets) {
     diag_source("--set", all);
 }
 
+/* From there to the end, without the spaces around it. */
+static const char *trimmed(Arena *arena, const char *from, const char *end) {
+    from += strspn(from, " ");
+    while (end > from && end[-1] == ' ')
+        end--;
+    return arena_strndup(arena, from, end > from ? (size_t)(end - from) : 0);
+}
+
+/* Spaces around "=" are those of a line in a file. */
 static Setting parse_setting(Arena *arena, const char *text, int line) {
     Pos pos = {"--set", line, 1};
     const char *equals = strchr(text, '=');
     Setting setting = {.key = KEY_COUNT, .origin = ORIGIN_SET, .text = text};
-    if (!equals) {
-        error_at(pos, "write --set TABLE.KEY=VALUE", "\"%s\" has no \"=\"", text);
+    const char *name = trimmed(arena, text, equals ? equals : text);
+    if (!equals || !name[0]) {
+        error_at(pos, "write --set TABLE.KEY=VALUE", "\"%s\" has no %s", text,
+                 equals ? "key" : "\"=\"");
         return setting;
     }
-    setting.key = key_lookup(arena, arena_strndup(arena, text, (size_t)(equals - text)), pos);
-    pos.col = (int)(equals - text) + 2;
+    const char *value = trimmed(arena, equals + 1, text + strlen(text));
+    setting.text = arena_printf(arena, "%s=%s", name, value);
+    setting.key = key_lookup(arena, name, pos);
+    pos.col = (int)(equals + 1 + strspn(equals + 1, " ") - text) + 1;
     if (setting.key != KEY_COUNT)
-        setting.value = key_parse(arena, setting.key, equals + 1, pos);
+        setting.value = key_parse(arena, setting.key, value, pos);
     return setting;
 }
 

@@ -1,6 +1,7 @@
 /* [sweep]: each line is an axis of one or several keys that go together; the points are the product
  * of the axes. An axis whose first key is "name" gives its values names. */
 #include "spec/sweep.h"
+#include "base/nearest.h"
 #include "spec/resolve.h"
 #include <ctype.h>
 #include <string.h>
@@ -369,6 +370,32 @@ Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int n
     return sweep;
 }
 
+const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name) {
+    const char **names = arena_array(arena, (size_t)sweep->count, sizeof *names);
+    Sweep *alone = arena_alloc(arena, sizeof *alone);
+    if (!sweep->swept)
+        user_error((Pos){0}, "leave out --point", "--point is of a study, and the spec has no [sweep]");
+    for (int i = 0; i < sweep->count; i++) {
+        names[i] = sweep->points[i].name;
+        if (!strcmp(names[i], name)) {
+            *alone = (Sweep){false, 1, &sweep->points[i]};
+            return alone;
+        }
+    }
+    const char *nearest = nearest_name(name, names, sweep->count);
+    user_error((Pos){0},
+               arena_printf(arena, nearest ? "did you mean %s?" : "the first is %s",
+                            nearest ? nearest : names[0]),
+               "the study has no point %s", name);
+}
+
+static void refuse_set_replicas(const Study *study) {
+    for (int i = 0; i < study->nfixed; i++)
+        if (study->fixed[i].key == KEY_parallelism_data_parallel_replicate_degree)
+            user_error((Pos){"--set", i + 1, 1}, "remove this --set, or --scaling",
+                       "--scaling goes through the numbers of replicas, and this sets one");
+}
+
 /* A step of all cards has as many rows as its spec allows. */
 static int most_replicas(const Study *study, const char *path) {
     const Spec *one = spec_resolve(study->arena, path, (Pos){0}, study->fixed, study->nfixed, NULL);
@@ -385,6 +412,7 @@ Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, i
     if (lines)
         user_error(lines->pos, "name a spec without one, such as the one that this extends",
                    "--scaling is of one experiment, and this spec has a [sweep]");
+    refuse_set_replicas(study);
     sb_printf(&text, "\"%s\" = [1", key_name(KEY_parallelism_data_parallel_replicate_degree));
     for (int cards = 2, most = most_replicas(study, path); cards <= most; cards *= 2)
         sb_printf(&text, ", %d", cards);

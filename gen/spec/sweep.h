@@ -23,6 +23,9 @@ typedef struct {
     SweepPoint *points;
 } Sweep;
 
+/* The point of that name as an experiment of its own; a user_error where there is none. */
+const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name);
+
 /* The one experiment of a spec without a [sweep], on 1, 2, 4, ... cards of data parallelism. */
 Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets);
 

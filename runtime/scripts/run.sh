@@ -3,7 +3,8 @@
 # or the program in a folder. Where its weights are what another spec trains, and that has not been
 # trained, it trains it first. A study ([sweep]) is runtime/scripts/study.sh's.
 #
-#     runtime/scripts/run.sh [--spec FILE | --program FOLDER] [--] [OPTION OF THE PROGRAM]...
+#     runtime/scripts/run.sh [--spec FILE [--set KEY=VALUE]... | --program FOLDER] [--]
+#                            [OPTION OF THE PROGRAM]...
 #
 # GEN is the compiler; DEVICE, JIT and NP (how many processes) go to the program's Makefile.
 
@@ -12,8 +13,16 @@ GEN=${GEN:-./gpuopt-gen}
 
 program=
 if [ "${1-}" = --spec ]; then
-    "$GEN" "$2"
+    spec=$2 sets=
     shift 2
+    while [ "${1-}" = --set ]; do
+        sets="$sets --set $2"
+        shift 2
+    done
+    set -f
+    # shellcheck disable=SC2086 # settings have no spaces
+    "$GEN" "$spec" $sets
+    set +f
 elif [ "${1-}" = --program ]; then
     program=$2
     shift 2

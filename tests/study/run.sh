@@ -68,11 +68,8 @@ format = "synthetic"
 SPEC
 
 points_have_names() {
-    for option in --plan "--dump lower"; do
-        # shellcheck disable=SC2086 # an option and its argument
-        "$gen" $option $work/named.toml >$work/plans && says '^# point r4: adapter.r=4$' $work/plans &&
-            says '^# point r8: adapter.r=8$' $work/plans || return
-    done
+    "$gen" --dump lower $work/named.toml >$work/plans && says '^# point r4: adapter.r=4$' $work/plans &&
+        says '^# point r8: adapter.r=8$' $work/plans
 }
 
 write_spec called <<'SPEC'
@@ -122,7 +119,7 @@ job_waits_for_its_base() {
     [ $? -eq 1 ] && says 'error: .*/model is not there: first train .*study_base.toml' $work/refusal
 }
 
-# --plan of a sweep ends in a table, or with --format is one; it knows what changes more than one thing.
+# --plan of a sweep is a table, a line a point, that knows what changes more than one thing.
 points_stand_in_a_table() {
     write_spec mixed <<'SPEC'
 [data]
@@ -130,11 +127,30 @@ format = "synthetic"
 [sweep]
 "name,adapter.type,qat.weight_dtype" = [["plain", "lora", "none"], ["both", "none", "int4"], ["one", "lora", "int4"]]
 SPEC
-    "$gen" --plan $work/named.toml | tail -n 2 >$work/plans && says '^r4 +1 +[0-9.]+ .* [0-9]+$' $work/plans || return
+    "$gen" --plan $work/named.toml >$work/plans && says '^r4 +1 +[0-9.]+ .* [0-9]+$' $work/plans &&
+        [ "$(wc -l <$work/plans)" -eq 5 ] &&
+        says "^all of one: gpuopt-gen --plan --point r4 $work/named.toml\$" $work/plans || return
     "$gen" --plan --format markdown $work/mixed.toml >$work/plans && [ "$(grep -c '^| ' $work/plans)" -eq 5 ] &&
         says '^\| one \| 1 \| [0-9.]+ \|.* \| [0-9]+ \| \|$' $work/plans && ! grep -q '^one beside' $work/plans &&
         says '^both beside plain changes more than one thing at once: \[adapter\] and \[qat\]\.$' $work/plans || return
     "$gen" --plan --format csv $work/mixed.toml >$work/plans && says '^both,fits,none,int4,1.0,' $work/plans
+}
+
+# All of one point is what the spec has with the point's settings.
+a_point_alone() {
+    sed '/sweep/,$d' $work/named.toml >$work/named_alone.toml
+    "$gen" --plan --point r8 $work/named.toml | sed 1d >$work/plans &&
+        "$gen" --plan $work/named_alone.toml --set adapter.r=8 | sed 1d | cmp - $work/plans &&
+        says '^step: micro_step x 2 and update' $work/plans
+}
+
+# make run SET="KEY=VALUE ..." sets these of SPEC, and of it alone.
+make_run_sets_keys() {
+    printf '#!/bin/sh\nprintf "%%s\\n" "$@"\nexit 1\n' >$work/gen && chmod +x $work/gen
+    make -s -n run SPEC=$work/named_alone.toml SET='a.b=["*"] c.d=3' | sed "s|GEN=./gpuopt-gen|GEN=$work/gen|" |
+        sh >$work/said
+    printf '%s\n' $work/named_alone.toml --set 'a.b=["*"]' --set c.d=3 | cmp - $work/said &&
+        ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET is of SPEC=FILE' $work/refusal
 }
 
 # What a larger batch needs more is activations, those that a pipeline keeps among them.
@@ -155,6 +171,8 @@ SPEC
 check "points of a plan have names" points_have_names
 check "parts of a plan add up" parts_of_a_plan_add_up
 check "points of a plan stand in a table" points_stand_in_a_table
+check "a point's plan alone" a_point_alone
+check "make run sets keys" make_run_sets_keys
 check "points are called what the spec says" points_are_called
 check "a base learns all its steps" base_learns_all_its_steps
 check "a job waits for its base" job_waits_for_its_base

@@ -276,7 +276,7 @@ static void test_defaults(void **state) {
 static void test_sets_win(void **state) {
     (void)state;
     write_spec("plain.toml", "", "", "");
-    const char *sets[] = {"training.steps=20", "precision.dtype=bf16",      "optimizer.lr=3e-4",
+    const char *sets[] = {"training.steps=20", " precision.dtype = bf16 ",  "optimizer.lr=3e-4",
                           "data.format=text",  "data.train=[\"a\", \"b\"]", "compile.fusion=false"};
     const Spec *spec = spec_read(&arena, "plain.toml", sets, 6);
     assert_int_equal(spec->training.steps, 20);
@@ -287,6 +287,7 @@ static void test_sets_win(void **state) {
     assert_false(spec->compile.fusion);
     assert_int_equal(spec->nsets, 6);
     assert_string_equal(spec->sets[1], "precision.dtype=bf16");
+    assert_string_equal(pos_text(spec_pos(spec, KEY_precision_dtype)), "--set:2:20");
     assert_string_equal(pos_text(spec_pos(spec, KEY_optimizer_lr)), "--set:3:14");
 }
 
