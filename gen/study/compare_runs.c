@@ -35,7 +35,9 @@ static const Figure figures[] = {
     {"copies.h2d.count", 3, NULL},
     {"copies.h2d.bytes", 3, "host to device, bytes"},
     {"copies.h2d.ms", 3, NULL},
+    {"copies.d2h.count", 3, NULL},
     {"copies.d2h.bytes", 3, NULL},
+    {"copies.d2h.ms", 3, NULL},
     {"copies.d2d.count", 3, NULL},
     {"copies.d2d.bytes", 3, NULL},
     {"copies.d2d.ms", 3, NULL},
@@ -65,6 +67,7 @@ static const Figure figures[] = {
     {"flops.share_of_peak", 5, NULL},
     {"loss.first", 6, NULL},
     {"loss.last", 6, "loss, last step"},
+    {"loss_scale.skipped_steps", 6, NULL},
     {"loss.heldout_before", 6, NULL},
     {"loss.heldout_after", 6, "held-out loss"},
     {"accuracy.before.top1", 7, NULL},
@@ -141,13 +144,17 @@ static const char *value_text(Arena *arena, const Run *run, const char *table, c
     return kept;
 }
 
+bool values_differ(const char *a, const char *b) {
+    return strcmp(a, "-") != 0 && strcmp(b, "-") != 0 && strcmp(a, b) != 0;
+}
+
 static bool differs(Arena *arena, const Run *runs, int count, const char *table, const char *leaf) {
-    const char *first = NULL;
+    const char *first = "-";
     for (int i = 0; i < count; i++) {
-        const char *text = runs[i].spec ? value_text(arena, &runs[i], table, leaf) : first;
-        if (first && strcmp(first, text))
+        const char *text = runs[i].spec ? value_text(arena, &runs[i], table, leaf) : "-";
+        if (values_differ(first, text))
             return true;
-        first = text;
+        first = strcmp(text, "-") != 0 ? text : first;
     }
     return false;
 }
@@ -266,7 +273,8 @@ static double rate_of(const Row *row) {
 static bool same_but_cards(const Comparison *c, const Row *a, const Row *b) {
     static const char layout[] = "parallelism.";
     for (int k = 0; k < c->key_count; k++)
-        if (strncmp(c->keys[k], layout, strlen(layout)) != 0 && strcmp(a->keys[k], b->keys[k]) != 0)
+        if (strncmp(c->keys[k], layout, strlen(layout)) != 0 &&
+            values_differ(a->keys[k], b->keys[k]))
             return false;
     return true;
 }

@@ -11,19 +11,13 @@ static bool is_of(const char *key, const char *table) {
     return strncmp(key, table, strlen(table)) == 0;
 }
 
-/* A key without effect in one of the rows differs because another key does. */
-static bool differ(const Row *a, const Row *b, int key) {
-    return strcmp(a->keys[key], "-") != 0 && strcmp(b->keys[key], "-") != 0 &&
-           strcmp(a->keys[key], b->keys[key]) != 0;
-}
-
 /* In which tables they differ, a bit each; 0 where they differ elsewhere too. The optimizer's keys go
  * with the technique. */
 static unsigned changes(const Comparison *c, const Row *a, const Row *b) {
     unsigned found = 0;
     for (int k = 0; k < c->key_count; k++) {
         int t = 0;
-        if (!differ(a, b, k) || is_of(c->keys[k], "optimizer."))
+        if (!values_differ(a->keys[k], b->keys[k]) || is_of(c->keys[k], "optimizer."))
             continue;
         while (t < TABLES && !is_of(c->keys[k], tables[t]))
             t++;

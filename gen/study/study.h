@@ -72,6 +72,8 @@ PrintComparison comparison_format(const char *name);
 
 /* Simulated and real runs side by side are a user_error: their times have nothing in common. */
 Comparison compare_runs(Arena *, const char *title, const Run *runs, int count);
+/* Of a key in two rows. One that has no effect in either follows another key, which differs itself. */
+bool values_differ(const char *a, const char *b);
 /* The medians' ratio to the reference's; NAN where either is lacking or the reference is 0. */
 double figure_ratio(const Comparison *, const Row *, int figure);
 /* Whether any run has the figure; whether repetitions of any differ in it. */

@@ -76,9 +76,11 @@ $(CURDIR)/run: $(objects) $(RTLIB)
 runtime.a: $(runtime)
 	$(AR) rcs $@ $^
 
+# A runtime from elsewhere brings its own header: the copy here, which the compiler finds first, may be older.
+obj/%.o: header := $(if $(filter-out .,$(RT)),-include $(RT)/runtime/runtime.h)
 obj/%.o: %.c | need_host
 	@mkdir -p $(@D)
-	$(CC) $(warnings) $(CFLAGS) $(includes) -MMD -MP -c -o $@ $<
+	$(CC) $(warnings) $(CFLAGS) $(header) $(includes) -MMD -MP -c -o $@ $<
 
 obj/runtime/%.o: $(RT)/runtime/%.c | need_host
 	@mkdir -p $(@D)
