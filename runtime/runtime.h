@@ -460,6 +460,12 @@ typedef struct {
     int64_t start_step, steps;
 } RtProfiling;
 
+/* What a step exchanges between cards, by the name that report.json has for its kind. */
+typedef struct {
+    const char *name;
+    int64_t count, bytes; /* as those of what is measured: of this rank, or of all cards of a process */
+} RtPlannedExchange;
+
 /* Predictions of the plan, reported beside what is measured. Times are in ms a step. */
 typedef struct {
     const char *device;
@@ -470,6 +476,8 @@ typedef struct {
     double peak_flops;      /* a second, at the step's precision */
     double h2d_bytes;       /* a step */
     double kernel_launches; /* a step */
+    const RtPlannedExchange *exchanges; /* a step */
+    int exchange_count;
 } RtPredicted;
 
 struct RtProgram {

@@ -313,6 +313,27 @@ static void put_checkpoint(const Emit *e) {
               e->plan->program->adapter_json ? "adapter_json" : "NULL");
 }
 
+static void put_exchange(const Emit *e, const char *name, const Exchanged *one, int *count) {
+    if (one->count == 0)
+        return;
+    sb_puts(e->out, *count ? "" : "        .exchanges = (const RtPlannedExchange[]){\n");
+    sb_printf(e->out, "            {\"%s\", %d, %.0f},\n", name, one->count, one->bytes);
+    *count += 1;
+}
+
+static void put_exchanges(const Emit *e) {
+    const Plan *plan = e->plan;
+    int count = 0;
+    for (int i = 0; i < COLLECTIVE_KINDS; i++)
+        put_exchange(e, collective_name((CollectiveKind)i), &plan->exchanged[i], &count);
+    for (int i = 0; i < PURPOSE_COUNT; i++)
+        put_exchange(e, purpose_name((Purpose)i), &plan->copies[i], &count);
+    if (count == 0)
+        return;
+    sb_puts(e->out, "        },\n");
+    put_int(e, "exchange_count", count);
+}
+
 static void put_predicted(const Emit *e) {
     const Plan *plan = e->plan;
     const Program *program = plan->program;
@@ -332,6 +353,7 @@ static void put_predicted(const Emit *e) {
     put_real(e, "peak_flops", plan->device->peak_flops[plan_rate(plan)]);
     put_real(e, "h2d_bytes", batches * (double)plan->arena_bytes[ARENA_INPUT]);
     put_real(e, "kernel_launches", launches);
+    put_exchanges(e);
     sb_puts(e->out, "    },\n");
 }
 

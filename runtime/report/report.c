@@ -48,16 +48,30 @@ static json_t *copies_json(const Rt *rt) {
     return all;
 }
 
+/* In all steps that were measured, as collectives_json. */
+static json_t *planned_exchanges_json(const Rt *rt) {
+    const RtPredicted *p = &rt->program->predicted;
+    json_t *kinds = json_object();
+    for (int i = 0; i < p->exchange_count; i++)
+        json_object_set_new(
+            kinds, p->exchanges[i].name,
+            json_pack("{s:I, s:I}", "count",
+                      (json_int_t)(p->exchanges[i].count * rt->measured.steps), "bytes",
+                      (json_int_t)(p->exchanges[i].bytes * rt->measured.steps)));
+    return kinds;
+}
+
 static json_t *predicted_json(const Rt *rt, const Memory *memory) {
     const RtPredicted *p = &rt->program->predicted;
     double steps = (double)rt->measured.steps;
-    return json_pack("{s:s, s:{s:o}, s:{s:o, s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:{s:o}}", "device",
-                     p->device, "iteration_ms", "median", number(p->iteration_ms), "memory",
-                     "planned_bytes", whole(memory->planned), "process_planned_bytes",
+    return json_pack("{s:s, s:{s:o}, s:{s:o, s:o, s:o}, s:{s:{s:o}}, s:{s:o}, s:o, s:{s:o}}",
+                     "device", p->device, "iteration_ms", "median", number(p->iteration_ms),
+                     "memory", "planned_bytes", whole(memory->planned), "process_planned_bytes",
                      whole(memory->process_planned), "decoded_kept_bytes",
                      whole((double)p->decoded_bytes), "copies", "h2d", "bytes",
                      whole(p->h2d_bytes * steps), "kernels", "launches",
-                     whole(p->kernel_launches * steps), "flops", "per_step", number(p->flops));
+                     whole(p->kernel_launches * steps), "collectives", planned_exchanges_json(rt),
+                     "flops", "per_step", number(p->flops));
 }
 
 static json_t *window_json(const Profile *profile) {
@@ -108,11 +122,13 @@ static json_t *numa_json(const Numa *numa) {
                      "not_bound", bound ? json_null() : json_string(numa->why));
 }
 
+/* Why cards of one process copied. */
+static const char *const purposes[RT_PURPOSES] = {"broadcast", "gather", "reduce"};
+
 /* What the cards exchanged; a program for one exchanges nothing. Between cards of one process all of it
  * is copies, which are counted with the others too; the records of a window do not tell what a copy is
  * for, so their time is that of copies.d2d alone. */
 static json_t *collectives_json(const RtMeasured *m) {
-    static const char *const purposes[RT_PURPOSES] = {"broadcast", "gather", "reduce"};
     json_t *kinds = json_object();
     for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
         const RtExchanged *all = &m->collectives[kind];
@@ -276,6 +292,18 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
 }
 
+static void print_exchange(FILE *out, const Rt *rt, const char *name, const RtExchanged *all) {
+    const RtPredicted *p = &rt->program->predicted;
+    double planned = 0;
+    for (int i = 0; i < p->exchange_count; i++)
+        if (!strcmp(p->exchanges[i].name, name))
+            planned = (double)p->exchanges[i].bytes;
+    char title[64];
+    snprintf(title, sizeof title, "%s a step, bytes", name);
+    if (all->count > 0 || planned > 0)
+        line(out, title, "%.0f", (double)all->bytes / (double)rt->measured.steps, planned);
+}
+
 static void print_a_step(FILE *out, const Rt *rt) {
     const RtMeasured *m = &rt->measured;
     const RtPredicted *p = &rt->program->predicted;
@@ -286,15 +314,10 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "host to device a step, bytes", "%.0f", (double)m->copies[RT_H2D].bytes / steps,
          p->h2d_bytes);
     line(out, "device to host a step, bytes", "%.0f", (double)m->copies[RT_D2H].bytes / steps, NAN);
-    if (rt->card_count > 1)
-        line(out, "card to card a step, bytes", "%.0f", (double)m->copies[RT_D2D].bytes / steps,
-             NAN);
-    for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
-        char title[64];
-        snprintf(title, sizeof title, "%s a step, bytes", collective_name((RtCollective)kind));
-        if (m->collectives[kind].count > 0)
-            line(out, title, "%.0f", (double)m->collectives[kind].bytes / steps, NAN);
-    }
+    for (int kind = 0; kind < RT_COLLECTIVES; kind++)
+        print_exchange(out, rt, collective_name((RtCollective)kind), &m->collectives[kind]);
+    for (int i = 0; i < RT_PURPOSES; i++)
+        print_exchange(out, rt, purposes[i], &m->peer[i]);
     line(out, "synchronisations a step", "%.2f", (double)m->syncs / steps, NAN);
     line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
 }

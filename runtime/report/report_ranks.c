@@ -189,7 +189,7 @@ json_t *memory_json(const Memory *m) {
 static void set_kinds(json_t *collectives, const Rt *rt) {
     for (int k = 0; k < RT_COLLECTIVES; k++) {
         json_t *kind = json_object_get(collectives, collective_name((RtCollective)k));
-        if (!kind)
+        if (!kind || rt->measured.collectives[k].count == 0)
             continue;
         json_object_set_new(kind, "ms", number(rt->by_rank->kind_ms[k]));
         json_object_set_new(kind, "bus_gbs", number(bus_gbs(rt, k)));

@@ -375,6 +375,21 @@ test_collectives_are_counted() {
         END { exit !(planned > 0 && bytes == 6 * planned) }' "$work/stepwise/report.json"
 }
 
+# Of every run before this one: launches, bytes of batches and exchanges by kind, predicted beside measured.
+test_as_planned() {
+    awk '
+        FNR == 1 { runs++ }
+        { match($0, /[^ ]/); key[RSTART] = $1; gsub(/[":]/, "", key[RSTART]); predicted = key[3] == "predicted"
+          name = ""; for (i = predicted ? 5 : 3; i <= RSTART; i += 2) name = name "." key[i] }
+        name ~ /^[.]collectives[.].*[.](count|bytes)$|^[.]kernels[.]launches$|^[.]copies[.]h2d[.]bytes$/ {
+            found[predicted, FILENAME name] = $2 + 0; names[FILENAME name]; figures++ }
+        END {
+            for (name in names)
+                if (found[0, name] != found[1, name]) {
+                    print name ":", found[0, name], "and not the", found[1, name], "of the plan"; wrong = 1 }
+            exit wrong || figures < 4 * runs }' "$work"/*/report.json
+}
+
 # Norms of rows, a constant of each step, are those that one card has; also where its base is of few bits,
 # where one process drives both cards, and in stages.
 test_magnitudes() {
@@ -401,10 +416,10 @@ test_modules() { in_stages modules modules 1e-11 2 3 precision.dtype=fp64 traini
 tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized
 sharded sharded_weights sharded_stages sharded_parts'
-tests="$tests packed_pairs shared_prompts $pipeline_tests"
+tests="$tests packed_pairs shared_prompts $pipeline_tests as_planned"
 [ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_cards sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
-    $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests
+    $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||

@@ -211,6 +211,7 @@ static void call(uint32_t id, uint64_t start, uint64_t length) {
 
 static char out_dir[64];
 static RtProgram program;
+static const RtPlannedExchange exchanges[] = {{"all_reduce", 2, 500}};
 static double times[] = {90, 5, -70, 1, 3, 2, 4}; /* the negative one was profiled */
 static float losses[] = {4, 3, 2.5f, 0.1f}, norms[] = {1, 2, 3, INFINITY};
 static Rt rt;
@@ -238,7 +239,9 @@ static int setup(void **state) {
                       .flops = 6e9,
                       .peak_flops = 1e13,
                       .h2d_bytes = 64,
-                      .kernel_launches = 10},
+                      .kernel_launches = 10,
+                      .exchanges = exchanges,
+                      .exchange_count = 1},
     };
     rt = (Rt){.program = &program,
               .ranks = 2,
@@ -373,6 +376,8 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "ranks", 2);
     assert_number(r, "collectives.all_reduce.count", 14);
     assert_number(r, "collectives.all_reduce.bytes", 3500);
+    assert_number(r, "predicted.collectives.all_reduce.count", 14);
+    assert_number(r, "predicted.collectives.all_reduce.bytes", 3500);
     assert_number(r, "kernels.launches", 70);
     assert_number(r, "graphs.launches", 21);
     assert_number(r, "copies.h2d.bytes", 448);
@@ -391,6 +396,7 @@ static void measured_figures_are_reported(void **state) {
     assert_true(json_is_null(at(r, "numa.not_bound")));
     json_decref(r);
     assert_text("report.txt", "kernel launches a step                           10.0");
+    assert_text("report.txt", "all_reduce a step, bytes                          500                500");
     assert_text("report.txt", "iteration, median ms                            3.000");
     assert_text("report.txt", "waiting for data a step, host ms                2.000");
     assert_text("report.txt", "bound by                                      compute");

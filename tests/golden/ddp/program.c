@@ -1490,6 +1490,10 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 2048.0,
         .kernel_launches = 156.0,
+        .exchanges = (const RtPlannedExchange[]){
+            {"all_reduce", 2, 32772},
+        },
+        .exchange_count = 1,
     },
     .mesh = {[RT_AXIS_REPLICATE] = 3},
     .groups = groups,

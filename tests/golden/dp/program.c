@@ -1064,6 +1064,12 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 4096.0,
         .kernel_launches = 155.0,
+        .exchanges = (const RtPlannedExchange[]){
+            {"broadcast", 26, 137984},
+            {"gather", 2, 256},
+            {"reduce", 2, 32768},
+        },
+        .exchange_count = 3,
     },
     .cards = 2,
     .replica_state_bytes = REPLICA_STATE_BYTES,

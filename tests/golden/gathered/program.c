@@ -1789,6 +1789,12 @@ static const RtProgram program = {
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 98560.0,
         .kernel_launches = 167.0,
+        .exchanges = (const RtPlannedExchange[]){
+            {"all_reduce", 2, 8},
+            {"all_gather", 12, 285253632},
+            {"reduce_scatter", 7, 302030848},
+        },
+        .exchange_count = 3,
     },
     .mesh = {[RT_AXIS_SHARD] = 2},
     .groups = groups,

@@ -482,6 +482,12 @@ static const RtProgram program = {
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
         .kernel_launches = 21.0,
+        .exchanges = (const RtPlannedExchange[]){
+            {"all_reduce", 3, 24584},
+            {"all_gather", 1, 24576},
+            {"reduce_scatter", 1, 49152},
+        },
+        .exchange_count = 3,
     },
     .mesh = {[RT_AXIS_REPLICATE] = 2, [RT_AXIS_SHARD] = 2},
     .groups = groups,

@@ -1173,6 +1173,11 @@ static const RtProgram program = {
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1280.0,
         .kernel_launches = 56.0,
+        .exchanges = (const RtPlannedExchange[]){
+            {"all_reduce", 7, 32772},
+            {"all_gather", 2, 512},
+        },
+        .exchange_count = 2,
     },
     .mesh = {[RT_AXIS_TENSOR] = 2},
     .groups = groups,
