@@ -73,12 +73,14 @@ typedef struct {
 typedef enum { RT_COMPUTE_F32, RT_COMPUTE_TF32, RT_COMPUTE_F64 } RtCompute;
 
 /* C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C, row-major; op transposes when told to.
- * lda, ldb, ldc: elements between two rows as stored. */
+ * lda, ldb, ldc: elements between two rows as stored. With a batch_count so many of them, stride_a,
+ * stride_b, stride_c elements apart; 0: all have the same matrix. */
 typedef struct {
     const char *name;
     int64_t m, n, k;
     bool transpose_a, transpose_b;
     int64_t lda, ldb, ldc;
+    int64_t batch_count, stride_a, stride_b, stride_c;
     RtDtype a, b, c;
     RtCompute compute;
     double alpha, beta;

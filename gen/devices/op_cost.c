@@ -26,5 +26,5 @@ double device_op_ms(const Device *device, const Program *p, const Op *op) {
         return info->flops ? device_fused_ms(device, program_rate(p), flops, bytes)
                            : device_kernel_ms(device, program_rate(p), flops, bytes);
     double m = (double)value_rows(op->out[0]), n = (double)value_cols(op->out[0]);
-    return device_matmul_ms(device, program_rate(p), m, n, flops / (2 * m * n), bytes);
+    return device_matmul_ms(device, program_rate(p), 1, m, n, flops / (2 * m * n), bytes);
 }

@@ -120,6 +120,12 @@ static void put_gemm(const Emit *e, int index) {
         sb_puts(e->out, ".transpose_b = true, ");
     sb_printf(e->out, ".lda = %lld, .ldb = %lld, .ldc = %lld,\n", (long long)g->lda,
               (long long)g->ldb, (long long)g->ldc);
+    if (g->batch_count > 1)
+        sb_printf(e->out,
+                  "        .batch_count = %lld, .stride_a = %lld, .stride_b = %lld, "
+                  ".stride_c = %lld,\n",
+                  (long long)g->batch_count, (long long)g->stride_a, (long long)g->stride_b,
+                  (long long)g->stride_c);
     sb_printf(e->out, "        .a = %s, .b = %s, .c = %s, .compute = %s,\n        .alpha = ",
               rt_dtype(g->a), rt_dtype(g->b), rt_dtype(g->c), compute_text(g));
     sb_put_real(e->out, g->alpha);

@@ -1,8 +1,10 @@
 /* Convolutions: forward and the input's gradient are one kernel of a template, which gathers; the
  * weight's gradient is another, which sums over places, in parts where its tiles alone would leave
  * multiprocessors idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Where images
- * lie in planes, a gather is another one, which has places for columns. Geometry as in the templates'
- * head comments. */
+ * lie in planes, a gather is another one, which has places for columns, or, where each place is read
+ * for itself, the library's product of each image. The weight's gradient is none of these: it is a sum
+ * over images, and a partial one of each would be more bytes than the images of late layers. Geometry
+ * as in the templates' head comments. */
 #include "graph/op_table.h"
 #include "graph/window.h"
 #include "plan/conv_cost.h"
@@ -223,7 +225,6 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     if (c->tensor_cores) {
         int64_t weights = backward ? flat_tile(c, c->rows) : deep_tile(c, c->rows);
         f.kernel.shared_bytes = MMA_STAGES * (weights + flat_tile(c, c->cols));
-        fill_int(&f, "source_vector", places_at_once(source, reads_own_place(c)));
         fill_int(&f, "weight_vector", vector_of(c->w));
         bool pairs = phases == 1 && out->plane % 2 == 0 && out->offset % 2 == 0;
         fill_int(&f, "out_vector", pairs ? 2 : 1);
@@ -237,16 +238,26 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     fill_finish(plan, entry, &f, c->op);
 }
 
+static void plan_conv(Plan *plan, Entry entry, Conv *c, bool backward) {
+    if (!c->x->plane)
+        plan_gather(plan, entry, c, backward);
+    else if (reads_own_place(c))
+        plan_plane_gemms(plan, entry, c->op, c->w, backward, backward ? c->y : c->x,
+                         backward ? c->x : c->y);
+    else
+        plan_gather_planes(plan, entry, c, backward);
+}
+
 void plan_conv2d(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
     Conv c = conv_of(plan->program, group, op->in[0], op->in[1], op->out[0]);
-    (op->out[0]->plane ? plan_gather_planes : plan_gather)(plan, entry, &c, false);
+    plan_conv(plan, entry, &c, false);
 }
 
 void plan_conv2d_input_grad(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
     Conv c = conv_of(plan->program, group, op->out[0], op->in[1], op->in[0]);
-    (op->out[0]->plane ? plan_gather_planes : plan_gather)(plan, entry, &c, true);
+    plan_conv(plan, entry, &c, true);
 }
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */

@@ -1,13 +1,16 @@
-/* Matrix products: one Gemm a shape, one launch an op. */
+/* Matrix products: one Gemm a shape, one launch an op; of images in planes a product an image, in one
+ * launch. */
 #include <string.h>
 
 #include "plan/kernels.h"
 
 static bool same_gemm(const Gemm *a, const Gemm *b) {
     return a->m == b->m && a->n == b->n && a->k == b->k && a->lda == b->lda && a->ldb == b->ldb &&
-           a->ldc == b->ldc && a->transpose_a == b->transpose_a &&
-           a->transpose_b == b->transpose_b && a->a == b->a && a->b == b->b && a->c == b->c &&
-           a->compute == b->compute && a->alpha == b->alpha && a->beta == b->beta;
+           a->ldc == b->ldc && a->batch_count == b->batch_count && a->stride_a == b->stride_a &&
+           a->stride_b == b->stride_b && a->stride_c == b->stride_c &&
+           a->transpose_a == b->transpose_a && a->transpose_b == b->transpose_b && a->a == b->a &&
+           a->b == b->b && a->c == b->c && a->compute == b->compute && a->alpha == b->alpha &&
+           a->beta == b->beta;
 }
 
 static const Gemm *gemm_called(const Plan *plan, const char *name) {
@@ -35,7 +38,8 @@ static const char *with_stride(Arena *arena, const char *name, char operand, int
                            : arena_printf(arena, "%s_%c%lld", name, operand, (long long)stride);
 }
 
-/* "gemm_1024x512x128_nt_b144": m, n, k, who is transposed, and row strides that are no row's length. */
+/* "gemm_1024x512x128_nt_b144": m, n, k, who is transposed, row strides that are no row's length, and
+ * how many there are. */
 static const char *gemm_name(const Plan *plan, const Gemm *g) {
     Arena *arena = plan->program->arena;
     const char *base =
@@ -44,6 +48,8 @@ static const char *gemm_name(const Plan *plan, const Gemm *g) {
     base = with_stride(arena, base, 'a', g->lda, g->transpose_a ? g->m : g->k);
     base = with_stride(arena, base, 'b', g->ldb, g->transpose_b ? g->k : g->n);
     base = with_stride(arena, base, 'c', g->ldc, g->n);
+    if (g->batch_count > 1)
+        base = arena_printf(arena, "%s_batch%lld", base, (long long)g->batch_count);
     if (g->beta != 0)
         base = arena_printf(arena, "%s_add", base);
     const Gemm *other;
@@ -75,21 +81,14 @@ static int64_t leading(const Value *v) {
     return value_rows(v) == 1 ? value_cols(v) : v->row_stride;
 }
 
-static Gemm gemm_of(const Program *p, const Op *op) {
-    const Value *a = op->in[0], *b = op->in[1], *c = op->out[0];
-    bool ta = op->attr.transpose_a, tb = op->attr.transpose_b;
-    Gemm g = {.m = value_rows(c),
-              .n = value_cols(c),
-              .k = ta ? value_rows(a) : value_cols(a),
-              .lda = leading(a),
-              .ldb = leading(b),
-              .ldc = leading(c),
-              .transpose_a = ta,
-              .transpose_b = tb,
+/* One product of these types; its shape, and where its matrices lie, are left to the caller. */
+static Gemm gemm_typed(const Program *p, const Op *op, const Value *a, const Value *b,
+                       const Value *c) {
+    Gemm g = {.batch_count = 1,
               .a = a->dtype,
               .b = b->dtype,
               .c = c->dtype,
-              .alpha = op->attr.alpha,
+              .alpha = 1,
               .beta = op->attr.accumulate ? 1 : 0};
     if (a->dtype == DT_F64)
         g.compute = COMPUTE_F64;
@@ -98,14 +97,43 @@ static Gemm gemm_of(const Program *p, const Op *op) {
     return g;
 }
 
-void plan_gemm(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
-    Launch launch = {
-        .kind = LAUNCH_GEMM, .arg = {op->in[0], op->in[1], op->out[0]}, .arg_count = 3};
+static void launch_gemm(Plan *plan, Entry entry, const Op *op, Gemm gemm, const Value *a,
+                        const Value *b, const Value *c) {
+    Launch launch = {.kind = LAUNCH_GEMM, .arg = {a, b, c}, .arg_count = 3};
     launch.read[0] = launch.read[1] = launch.written[2] = true;
     launch.read[2] = op->attr.accumulate;
-    launch.index = find_gemm(plan, gemm_of(plan->program, op));
+    launch.index = find_gemm(plan, gemm);
     launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
     launch_carries(plan->program->arena, &launch, &op, 1);
     plan_add_launch(plan, entry, launch);
+}
+
+void plan_gemm(Plan *plan, Entry entry, const Group *group) {
+    const Op *op = group->ops[0];
+    const Value *a = op->in[0], *b = op->in[1], *c = op->out[0];
+    Gemm g = gemm_typed(plan->program, op, a, b, c);
+    g.transpose_a = op->attr.transpose_a;
+    g.transpose_b = op->attr.transpose_b;
+    g.m = value_rows(c);
+    g.n = value_cols(c);
+    g.k = g.transpose_a ? value_rows(a) : value_cols(a);
+    g.lda = leading(a);
+    g.ldb = leading(b);
+    g.ldc = leading(c);
+    g.alpha = op->attr.alpha;
+    launch_gemm(plan, entry, op, g, a, b, c);
+}
+
+void plan_plane_gemms(Plan *plan, Entry entry, const Op *op, const Value *weight, bool transposed,
+                      const Value *x, const Value *y) {
+    Gemm g = gemm_typed(plan->program, op, weight, x, y);
+    g.transpose_a = transposed;
+    g.m = value_cols(y);
+    g.n = g.ldb = g.ldc = y->plane;
+    g.k = value_cols(x);
+    g.lda = value_cols(weight);
+    g.batch_count = value_rows(y) / y->plane;
+    g.stride_b = g.k * g.n;
+    g.stride_c = g.m * g.n;
+    launch_gemm(plan, entry, op, g, weight, x, y);
 }

@@ -127,10 +127,12 @@ Cost body_cost(Arena *arena, const Kernel *k, const Launch *launch) {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
+/* What all products of a batch share counts once. */
 static double gemm_bytes(const Gemm *g) {
-    double m = (double)g->m, n = (double)g->n, k = (double)g->k;
-    return m * k * dtype_bytes(g->a) + k * n * dtype_bytes(g->b) +
-           m * n * dtype_bytes(g->c) * (g->beta != 0 ? 2 : 1);
+    double m = (double)g->m, n = (double)g->n, k = (double)g->k, count = (double)g->batch_count;
+    return m * k * dtype_bytes(g->a) * (g->stride_a ? count : 1) +
+           k * n * dtype_bytes(g->b) * (g->stride_b ? count : 1) +
+           m * n * dtype_bytes(g->c) * (g->beta != 0 ? 2 : 1) * count;
 }
 
 double launch_issued_bytes(const Plan *plan, const Launch *launch) {
@@ -152,7 +154,7 @@ double launch_issued_bytes(const Plan *plan, const Launch *launch) {
 double launch_flops(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_GEMM) {
         const Gemm *g = &plan->gemms[launch->index];
-        return 2.0 * (double)g->m * (double)g->n * (double)g->k;
+        return 2.0 * (double)g->batch_count * (double)g->m * (double)g->n * (double)g->k;
     }
     if (launch->kind != LAUNCH_KERNEL)
         return 0;

@@ -29,6 +29,9 @@ int plan_kernel(Plan *, Kernel);
 void kernel_operands(Arena *, Kernel *, Launch *);
 /* What its body asks of memory in the launch, and its arithmetic. */
 Cost body_cost(Arena *, const Kernel *, const Launch *);
+/* Appends y = weight x, or of the weight transposed, of each image of x; both lie in planes. */
+void plan_plane_gemms(Plan *, Entry, const Op *, const Value *weight, bool transposed,
+                      const Value *x, const Value *y);
 /* The plan's entry for such a collective. */
 int plan_collective(Plan *, Collective);
 /* What nccl-tests calls the size of a launch's collective, and its time. */

@@ -102,9 +102,12 @@ typedef struct {
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
+/* One product, or batch_count of them of the same shape: stride_… elements lie between one's operand
+ * and the next one's, 0 where all have the same. */
 typedef struct {
     const char *name;
     int64_t m, n, k, lda, ldb, ldc;
+    int64_t batch_count, stride_a, stride_b, stride_c;
     bool transpose_a, transpose_b;
     DType a, b, c;
     enum { COMPUTE_F32, COMPUTE_TF32, COMPUTE_F64 } compute;

@@ -122,8 +122,8 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
     double flops = launch->cost.flops, bytes = launch->cost.dram_bytes;
     if (launch->kind == LAUNCH_GEMM) {
         const Gemm *g = &plan->gemms[launch->index];
-        return device_matmul_ms(device, gemm_rate(g), (double)g->m, (double)g->n, (double)g->k,
-                                bytes);
+        return device_matmul_ms(device, gemm_rate(g), (double)g->batch_count, (double)g->m,
+                                (double)g->n, (double)g->k, bytes);
     }
     if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
         return device_fused_ms(device, plan_rate(plan), flops, bytes);

@@ -10,8 +10,8 @@
  *     weight_grad  shared stages * (flat(rows) + flat(cols)), PLANES: deep ones
  *     deep(n) = n * (64 + 16) bytes, flat(n) = depth * (n + 8) * sizeof(T) bytes
  * source_vector, weight_vector, dy_vector are 16 / sizeof(T) where runs of that many channels
- * (filters; in planes, places that are read together) start at multiples of 16 bytes, else 1, and then
- * so do the parts of weight_grad; out_vector is 2 where pairs of the result are aligned, else 1. FLOPs,
+ * (filters; of weight_grad in planes, places) start at multiples of 16 bytes, else 1, and then so do
+ * the parts of weight_grad; out_vector is 2 where pairs of the result are aligned, else 1. FLOPs,
  * bytes and what an epilogue is as in conv2d_fma.cu; its `vector` is 2 or 1.
  *
  * Two rows of warps share a tile, 32 columns each. Tiles come to shared memory stages - 1 steps
@@ -332,7 +332,6 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int KERNEL = /*@size*/3/*@*/;
     constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
     constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
-    constexpr int SOURCE_VECTOR = /*@source_vector*/1/*@*/;
     constexpr int WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
@@ -365,12 +364,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const int depth = down.taps * across.taps * INNER;
 
     /* The places that this thread brings: where tap 0 reads. */
-    constexpr int OWN = SOURCE_VECTOR == 1 ? ELEMENTS : 1;
     constexpr int OUTSIDE = -KERNEL; /* for every tap */
     const int own = threadIdx.x % COL_CHUNKS * ELEMENTS, own_depth = threadIdx.x / COL_CHUNKS;
-    int y[OWN], x[OWN];
+    int y[ELEMENTS], x[ELEMENTS];
 #pragma unroll
-    for (int s = 0; s < OWN; s++) {
+    for (int s = 0; s < ELEMENTS; s++) {
         const int place = first_col + own + s;
         y[s] = place < places ? down.source(place / wide, 0) : OUTSIDE;
         x[s] = across.source(place % wide, 0);
@@ -382,12 +380,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             const int tap_y = tap / across.taps * TOWARDS, tap_x = tap % across.taps * TOWARDS;
             const int64_t plane = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
                 image, 0, (base + d) % INNER, 0);
-            conv2d_fetch<SOURCE_VECTOR>(
-                tile + Cols::at(own, d), source, [&](int i, int64_t &at) {
-                    at = plane + (y[i] + tap_y) * FROM_WIDTH + x[i] + tap_x;
-                    return base + d < depth && conv2d_inside(y[i] + tap_y, FROM_HEIGHT) &&
-                           conv2d_inside(x[i] + tap_x, FROM_WIDTH);
-                });
+            conv2d_fetch<1>(tile + Cols::at(own, d), source, [&](int i, int64_t &at) {
+                at = plane + (y[i] + tap_y) * FROM_WIDTH + x[i] + tap_x;
+                return base + d < depth && conv2d_inside(y[i] + tap_y, FROM_HEIGHT) &&
+                       conv2d_inside(x[i] + tap_x, FROM_WIDTH);
+            });
         }
     };
     /* Forward, a filter's taps and channels lie as the sum takes them. */

@@ -27,6 +27,7 @@
     X(MatmulDescSetAttribute)       \
     X(MatrixLayoutCreate)           \
     X(MatrixLayoutDestroy)          \
+    X(MatrixLayoutSetAttribute)     \
     X(MatmulPreferenceCreate)       \
     X(MatmulPreferenceDestroy)      \
     X(MatmulPreferenceSetAttribute) \
@@ -124,6 +125,12 @@ static void describe(Gemm *gemm, const RtGemm *row) {
           "cublasLtMatmulDescSetAttribute", row->name);
 }
 
+static void set_layout(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t what,
+                       const void *value, size_t bytes, const RtGemm *row) {
+    check(lt.MatrixLayoutSetAttribute(layout, what, value, bytes),
+          "cublasLtMatrixLayoutSetAttribute", row->name);
+}
+
 /* `rows` and `cols` of the row-major matrix as stored. */
 static cublasLtMatrixLayout_t layout(const RtGemm *row, RtDtype dtype, int64_t rows, int64_t cols,
                                      int64_t stride) {
@@ -133,11 +140,24 @@ static cublasLtMatrixLayout_t layout(const RtGemm *row, RtDtype dtype, int64_t r
     return made;
 }
 
+static void lay_out_batch(Gemm *gemm, const RtGemm *row) {
+    const int64_t stride[OPERANDS] = {
+        [A] = row->stride_b, [B] = row->stride_a, [C] = row->stride_c};
+    int32_t count = (int32_t)row->batch_count;
+    for (int i = 0; i < OPERANDS; i++) {
+        set_layout(gemm->layout[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count, row);
+        set_layout(gemm->layout[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride[i],
+                   sizeof stride[i], row);
+    }
+}
+
 static void lay_out(Gemm *gemm, const RtGemm *row) {
     bool ta = row->transpose_a, tb = row->transpose_b;
     gemm->layout[A] = layout(row, row->b, tb ? row->n : row->k, tb ? row->k : row->n, row->ldb);
     gemm->layout[B] = layout(row, row->a, ta ? row->k : row->m, ta ? row->m : row->k, row->lda);
     gemm->layout[C] = layout(row, row->c, row->m, row->n, row->ldc);
+    if (row->batch_count > 0)
+        lay_out_batch(gemm, row);
 }
 
 static void prefer(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t what,

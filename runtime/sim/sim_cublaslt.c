@@ -259,6 +259,13 @@ static cublasStatus_t check_types(const Desc *d, const Layout *const layouts[4])
     return CUBLAS_STATUS_SUCCESS;
 }
 
+/* Results of a batch that share bytes would depend on the order of its products. */
+static bool results_apart(const Layout *d) {
+    const int64_t leading = d->leading,
+                  lines = (int64_t)(d->order == CUBLASLT_ORDER_COL ? d->columns : d->rows);
+    return d->batches == 1 || d->batch_stride >= leading * lines;
+}
+
 static cublasStatus_t describe(const Desc *d, const Layout *const layouts[4],
                                const void *const data[4], Gemm *g) {
     if (!d)
@@ -266,6 +273,8 @@ static cublasStatus_t describe(const Desc *d, const Layout *const layouts[4],
     for (int i = 0; i < 4; i++)
         if (!layouts[i] || !layout_fits(layouts[i]) || layouts[i]->batches != layouts[0]->batches)
             return CUBLAS_STATUS_INVALID_VALUE;
+    if (!results_apart(layouts[3]))
+        return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = check_types(d, layouts);
     if (status)
         return status;

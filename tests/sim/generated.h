@@ -27,8 +27,8 @@ Case case_open(const char *name, Program *);
 void case_close(Case *);
 void case_upload(const Case *, int storage);
 void case_download(Case *, int storage);
-/* Runs a kernel to its end. */
-void case_launch(const Case *, const Launch *);
+/* Runs a kernel to its end; a product on the host, of what memory has there. */
+void case_launch(Case *, const Launch *);
 
 /* Runs the named test of this program in a process of its own that counts; every kernel of the plan must have
  * asked for the bytes that the plan says. For the race flavour, which alone counts. */

@@ -246,6 +246,37 @@ static void tf32_has_ten_bits(void **state) {
     }
 }
 
+/* A stride of 0: all products of the batch have the same matrix, which lies there once. */
+static void a_batch_may_share_an_operand(void **state) {
+    (void)state;
+    static const float w[] = {1, 2, 3, 4}, x[] = {1, 10, 100, 1000}, one = 1, zero = 0;
+    static const float want[] = {31, 42, 3100, 4200};
+    const int32_t batches = 2;
+    const int64_t strides[] = {0, 2, 2};
+    CUdeviceptr at[] = {test_upload(w, sizeof w), test_upload(x, sizeof x),
+                        test_upload(NULL, sizeof x)};
+    cublasLtMatrixLayout_t l[3];
+    cublasLtMatmulDesc_t desc;
+    float got[4];
+    assert_int_equal(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(cublasLtMatrixLayoutCreate(&l[i], CUDA_R_32F, 2, i ? 1 : 2, 2), 0);
+        cublasLtMatrixLayoutSetAttribute(l[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batches,
+                                         sizeof batches);
+        cublasLtMatrixLayoutSetAttribute(l[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                         &strides[i], sizeof strides[i]);
+    }
+    for (int shared = 0; shared < 2; shared++) {
+        const cublasLtMatrixLayout_t to = shared ? l[0] : l[2];
+        assert_int_equal(cublasLtMatmul(handle, desc, &one, (void *)at[0], l[0], (void *)at[1],
+                                        l[1], &zero, (void *)at[2], to, (void *)at[2], to, NULL,
+                                        NULL, 0, NULL),
+                         shared ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS);
+    }
+    OK(cuMemcpyDtoH(got, at[2], sizeof got));
+    assert_memory_equal(got, want, sizeof got);
+}
+
 static void what_is_not_there_is_refused(void **state) {
     (void)state;
     const Shape s = {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, false, false, false, false, 1, 0};
@@ -307,6 +338,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_match_a_triple_loop),
         cmocka_unit_test(tf32_has_ten_bits),
+        cmocka_unit_test(a_batch_may_share_an_operand),
         cmocka_unit_test(what_is_not_there_is_refused),
         cmocka_unit_test(products_are_captured),
     };

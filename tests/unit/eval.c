@@ -454,16 +454,22 @@ static void eval_kernel(Memory *memory, const Plan *plan, const Launch *launch) 
     free(e);
 }
 
-static void eval_gemm(Memory *memory, const Gemm *g, const Launch *launch) {
+static void eval_product(Memory *memory, const Gemm *g, const Launch *launch, int64_t batch) {
+    const int64_t at_a = batch * g->stride_a, at_b = batch * g->stride_b, at_c = batch * g->stride_c;
     for (int64_t i = 0; i < g->m; i++)
         for (int64_t j = 0; j < g->n; j++) {
             double sum = 0, old = 0;
             for (int64_t k = 0; k < g->k; k++)
-                sum += memory_get(memory, launch->arg[0], g->transpose_a ? k * g->lda + i : i * g->lda + k) *
-                       memory_get(memory, launch->arg[1], g->transpose_b ? j * g->ldb + k : k * g->ldb + j);
-            if (g->beta != 0) old = memory_get(memory, launch->arg[2], i * g->ldc + j);
-            memory_set(memory, launch->arg[2], i * g->ldc + j, g->alpha * sum + g->beta * old);
+                sum += memory_get(memory, launch->arg[0], at_a + (g->transpose_a ? k * g->lda + i : i * g->lda + k)) *
+                       memory_get(memory, launch->arg[1], at_b + (g->transpose_b ? j * g->ldb + k : k * g->ldb + j));
+            if (g->beta != 0) old = memory_get(memory, launch->arg[2], at_c + i * g->ldc + j);
+            memory_set(memory, launch->arg[2], at_c + i * g->ldc + j, g->alpha * sum + g->beta * old);
         }
+}
+
+static void eval_gemm(Memory *memory, const Gemm *g, const Launch *launch) {
+    for (int64_t batch = 0; batch < g->batch_count; batch++)
+        eval_product(memory, g, launch, batch);
 }
 
 void eval_launch(Memory *memory, const Plan *plan, const Launch *launch) {

@@ -110,12 +110,15 @@ static void test_costs(void **state) {
     (void)state;
     const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
     double n = 8192, bytes = 3 * n * n * 2;
-    double ms = device_matmul_ms(d, RATE_F16, n, n, n, bytes);
+    double ms = device_matmul_ms(d, RATE_F16, 1, n, n, n, bytes);
     double best = 1e3 * 2 * n * n * n / d->matmul_flops[RATE_F16];
     assert_true(ms > best && ms < 1.05 * best);
     double thin_bytes = (n * n + 2 * n * 16) * 2;
-    double thin = device_matmul_ms(d, RATE_F16, n, 16, n, thin_bytes);
+    double thin = device_matmul_ms(d, RATE_F16, 1, n, 16, n, thin_bytes);
     assert_true(thin > 1e3 * thin_bytes / d->memory_rate);
+    double tile = device_matmul_ms(d, RATE_F16, 1, 128, 256, n, 0) - d->kernel_gap_ms;
+    double wave = device_matmul_ms(d, RATE_F16, 132, 128, 256, n, 0) - d->kernel_gap_ms;
+    assert_float_equal(wave, 132 * tile / 2, 1e-9 * wave); /* a tile alone leaves most of it idle */
     assert_true(device_kernel_ms(d, RATE_F32, 0, 0) == d->kernel_gap_ms);
     double traffic = device_kernel_ms(d, RATE_F32, 1, 2.95e9);
     assert_true(traffic > 1.0 && traffic < 1.01);
