@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/format.h"
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +47,12 @@ static ArenaBlock *new_block(ArenaBlock *older, size_t least) {
     return block;
 }
 
+static size_t aligned(size_t size) { return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
 /* Whatever was there before; arena_alloc clears it. */
 static void *take(Arena *arena, size_t size) {
     ENSURE(size <= SIZE_MAX / 2, "allocation of %zu bytes", size);
-    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size = aligned(size);
     ArenaBlock *block = arena->newest;
     if (!block || block->size - block->used < size)
         block = arena->newest = new_block(block, size);
@@ -70,10 +73,23 @@ void *arena_array(Arena *arena, size_t count, size_t size) {
     return arena_alloc(arena, total);
 }
 
+/* Whether what ends at `end` can have more bytes right there: it is the newest, and its block has
+ * room. */
+static bool has_room_behind(const Arena *arena, const unsigned char *end, size_t more) {
+    const ArenaBlock *block = arena->newest;
+    return block && end == block->bytes + block->used && block->size - block->used >= more;
+}
+
 void *arena_grow(Arena *arena, void *array, int count, int *capacity, size_t size) {
     if (count < *capacity)
         return array;
-    *capacity = *capacity ? 2 * *capacity : 16;
+    size_t had = aligned((size_t)*capacity * size);
+    *capacity = *capacity ? 2 * *capacity : 4;
+    size_t more = aligned((size_t)*capacity * size) - had;
+    if (array && has_room_behind(arena, (unsigned char *)array + had, more)) {
+        arena_alloc(arena, more);
+        return array;
+    }
     void *bigger = arena_array(arena, (size_t)*capacity, size);
     if (count)
         memcpy(bigger, array, (size_t)count * size);

@@ -16,7 +16,8 @@ typedef struct {
 void *arena_alloc(Arena *arena, size_t size);
 /* Room for count elements of size bytes; an overflowing product is an internal fault. */
 void *arena_array(Arena *arena, size_t count, size_t size);
-/* The array with room for one more than count elements; *capacity follows. */
+/* The array with room for one more than count elements; *capacity follows. Where it is the newest in
+ * the arena it grows in its place. */
 void *arena_grow(Arena *arena, void *array, int count, int *capacity, size_t size);
 char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t length);

@@ -49,13 +49,19 @@ const char *file_read(Arena *arena, const char *path, size_t max_size, char **te
     return why;
 }
 
-static bool holds(const char *path, const char *bytes, size_t size) {
-    Arena arena = {0};
-    char *text;
-    size_t old_size;
-    bool same = !file_read(&arena, path, size, &text, &old_size) && old_size == size &&
-                !memcmp(text, bytes, size);
-    arena_free(&arena);
+bool file_holds(const char *path, const char *bytes, size_t size) {
+    char part[16384];
+    struct stat info;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool same = !fstat(file, &info) && S_ISREG(info.st_mode) && (size_t)info.st_size == size;
+    for (size_t at = 0; same && at < size;) {
+        ssize_t count = read(file, part, sizeof part);
+        same = count > 0 && (size_t)count <= size - at && !memcmp(part, bytes + at, (size_t)count);
+        at += same ? (size_t)count : 0;
+    }
+    close(file);
     return same;
 }
 
@@ -71,7 +77,7 @@ static const char *write_new(const char *path, const char *bytes, size_t size) {
 }
 
 const char *file_write(const char *path, const char *bytes, size_t size, bool *changed) {
-    bool same = holds(path, bytes, size);
+    bool same = file_holds(path, bytes, size);
     if (changed)
         *changed = !same;
     if (same)

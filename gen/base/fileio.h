@@ -8,6 +8,8 @@
 /* Reads a regular file of at most max_size bytes. *text belongs to the arena and has a NUL behind
  * its last byte. */
 const char *file_read(Arena *arena, const char *path, size_t max_size, char **text, size_t *size);
+/* Whether there is a file of just these bytes. */
+bool file_holds(const char *path, const char *bytes, size_t size);
 /* Leaves the file untouched, its time stamp too, when it holds these bytes already; else writes
  * beside it and renames, so that a reader sees the old file or the new one. *changed may be NULL.
  */

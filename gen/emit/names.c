@@ -237,7 +237,14 @@ static bool is_number(const char *text, size_t length) {
 }
 
 const char *starred_name(Arena *arena, const char *a, const char *b) {
-    char *out = arena_strdup(arena, b), *end = out; /* a star is no longer than its number */
+    char *out = arena_strdup(arena, b); /* a star is no longer than its number */
+    size_t alike = 0;                   /* in whole parts */
+    for (size_t i = 0; b[i] && a[i] == b[i]; i++)
+        if (b[i] == '.')
+            alike = i + 1;
+    char *end = out + alike;
+    a += alike;
+    b += alike;
     while (*b) {
         size_t m = strcspn(a, "."), n = strcspn(b, ".");
         bool differ = m != n || memcmp(a, b, m) != 0;
@@ -337,16 +344,28 @@ const char *view_text(Arena *arena, const Value *v) {
                         last_two_parts(v->storage->name));
 }
 
+static bool is_plain(const unsigned char *p) {
+    return *p >= ' ' && *p < 127 && *p != '"' && *p != '\\' && !(*p == '?' && p[1] == '?');
+}
+
+static void put_escaped(StrBuf *out, unsigned char c) {
+    if (c == '\n')
+        sb_puts(out, "\\n");
+    else if (c == '"' || c == '\\')
+        sb_printf(out, "\\%c", c);
+    else
+        sb_printf(out, "\\%03o", c);
+}
+
 void put_c_string(StrBuf *out, const char *text) {
     sb_puts(out, "\"");
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-        if (*p == '\n')
-            sb_puts(out, "\\n");
-        else if (*p == '"' || *p == '\\')
-            sb_printf(out, "\\%c", *p);
-        else if (*p < ' ' || *p >= 127 || (*p == '?' && p[1] == '?'))
-            sb_printf(out, "\\%03o", *p);
-        else
-            sb_append(out, (const char *)p, 1);
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        const unsigned char *plain = p;
+        while (is_plain(p))
+            p++;
+        sb_append(out, (const char *)plain, (size_t)(p - plain));
+        if (*p)
+            put_escaped(out, *p++);
+    }
     sb_puts(out, "\"");
 }

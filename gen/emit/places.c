@@ -74,6 +74,8 @@ static void add_part(Naming *n, const Value *v) {
     Places *out = n->out;
     if (is_all(v) || find_part(out, v))
         return;
+    out->parts =
+        arena_grow(n->arena, out->parts, out->part_count, &out->part_capacity, sizeof(Part));
     int *link = &out->first_part[v->storage->id]; /* in the order of their bytes */
     while (*link >= 0 && bytes_within(out->parts[*link].value) < bytes_within(v))
         link = &out->parts[*link].next;
@@ -138,6 +140,8 @@ static void add_series(Naming *n, const Pointer *pointer, int times) {
     const Value *member = pointer->values[least];
     add_part(n, member);
     int number = pointer->number + least * pointer->direction;
+    out->series = arena_grow(n->arena, out->series, out->series_count, &out->series_capacity,
+                             sizeof(Series));
     out->series[out->series_count++] = (Series){
         .name = unique(n, series_name(n, pointer->pattern, number)),
         .pattern = pointer->pattern,
@@ -182,10 +186,8 @@ Places places_of(Arena *arena, const Plan *plan) {
     size_t values = (size_t)program->value_count + 1, storages = (size_t)program->storage_count + 1;
     Places out = {.plan = plan,
                   .symbols = storage_symbols(arena, plan),
-                  .parts = arena_array(arena, values, sizeof(Part)),
-                  .first_part = arena_array(arena, storages, sizeof(int)),
-                  .series = arena_array(arena, values, sizeof(Series))};
-    Naming n = {.arena = arena, .out = &out, .taken_room = 4 * (values + storages)};
+                  .first_part = arena_array(arena, storages, sizeof(int))};
+    Naming n = {.arena = arena, .out = &out, .taken_room = 2 * (values + storages)};
     n.taken = arena_array(arena, n.taken_room, sizeof *n.taken);
     for (int i = 0; i < program->storage_count; i++) {
         out.first_part[i] = -1;

@@ -26,10 +26,10 @@ typedef struct {
     const Plan *plan;
     const char **symbols; /* of storages, as storage_symbols() */
     Part *parts;
-    int part_count;
+    int part_count, part_capacity;
     int *first_part; /* of each storage; -1: none */
     Series *series;
-    int series_count;
+    int series_count, series_capacity;
     Blocks blocks[ENTRY_COUNT]; /* the functions of program.c, whose places these are */
 } Places;
 

@@ -19,6 +19,8 @@ typedef struct {
     const char *text;
     size_t size;
     const char *hash; /* SHA-256 in hex */
+    char *emitted;    /* the text, where it is ours to free */
+    bool there;       /* as it is wanted */
 } File;
 
 typedef struct {
@@ -45,13 +47,16 @@ static void add_file(Output *o, File file) {
     o->files[o->count++] = file;
 }
 
-static void add_text(Output *o, const char *name, StrBuf *text) {
+/* The text is the output's from here on. */
+static void add_text(Output *o, const char *name, const StrBuf *text) {
     char hash[SHA256_HEX_SIZE];
     sha256_hex(text->text, text->length, hash);
     name = arena_printf(&o->arena, "%s%s", o->within, name);
-    add_file(o, (File){name, arena_strndup(&o->arena, text->text, text->length), text->length,
-                       arena_strdup(&o->arena, hash)});
-    sb_free(text);
+    add_file(o, (File){.name = name,
+                       .text = text->text,
+                       .size = text->length,
+                       .hash = arena_strdup(&o->arena, hash),
+                       .emitted = text->text});
 }
 
 static void add_emitted(Output *o, const Plan *plan, const char *name,
@@ -73,7 +78,10 @@ static void add_runtime(Output *o) {
     for (int i = 0; embedded_at(i); i++) {
         const Embedded *file = embedded_at(i);
         if (strncmp(file->path, "runtime/", 8) == 0)
-            add_file(o, (File){file->path, file->text, file->size, file->sha256});
+            add_file(o, (File){.name = file->path,
+                               .text = file->text,
+                               .size = file->size,
+                               .hash = file->sha256});
     }
 }
 
@@ -147,8 +155,8 @@ static bool is_listed(const Output *o, const char *name, const char *hash) {
     return false;
 }
 
-/* Whether what lies there differs both from what we wrote and from what we want to write. */
-static bool is_edited(Output *o, const char *name, const char *wanted, size_t wanted_size) {
+/* Whether a file that lies there is not as we wrote it. */
+static bool is_edited(Output *o, const char *name) {
     const char *path = path_of(o, name);
     char *text, hash[SHA256_HEX_SIZE];
     size_t size;
@@ -157,15 +165,19 @@ static bool is_edited(Output *o, const char *name, const char *wanted, size_t wa
     const char *error = file_read(&o->arena, path, MOST_BYTES, &text, &size);
     if (error)
         fail_at(path, "read it", error);
-    if (wanted && size == wanted_size && memcmp(text, wanted, size) == 0)
-        return false;
     sha256_hex(text, size, hash);
     return !is_listed(o, name, hash);
 }
 
+static void find_files(Output *o) {
+    for (int i = 0; i < o->count; i++)
+        o->files[i].there =
+            file_holds(path_of(o, o->files[i].name), o->files[i].text, o->files[i].size);
+}
+
 static void refuse_edited(Output *o) {
     for (int i = 0; i < o->count; i++)
-        if (is_edited(o, o->files[i].name, o->files[i].text, o->files[i].size))
+        if (!o->files[i].there && is_edited(o, o->files[i].name))
             user_error(
                 (Pos){.file = path_of(o, o->files[i].name)},
                 "--force overwrites it; `make run` runs it as it is; -o DIR writes elsewhere",
@@ -182,7 +194,7 @@ static void remove_stale(Output *o) {
             bool wanted = strstr(name, "..") != NULL || name[0] == '/';
             for (int i = 0; i < o->count && !wanted; i++)
                 wanted = strcmp(o->files[i].name, name) == 0;
-            if (!wanted && !is_edited(o, name, NULL, 0))
+            if (!wanted && !is_edited(o, name))
                 remove(path_of(o, name));
         }
         line += length + (line[length] == '\n');
@@ -217,6 +229,7 @@ static void write_manifest(Output *o, const char *older) {
 
 static void write_all(Output *o, bool force) {
     read_manifest(o);
+    find_files(o);
     if (!force)
         refuse_edited(o);
     remove_stale(o);
@@ -224,8 +237,11 @@ static void write_all(Output *o, bool force) {
      */
     write_manifest(o, o->manifest);
     for (int i = 0; i < o->count; i++)
-        write_file(o, o->files[i].name, o->files[i].text, o->files[i].size);
+        if (!o->files[i].there)
+            write_file(o, o->files[i].name, o->files[i].text, o->files[i].size);
     write_manifest(o, "");
+    for (int i = 0; i < o->count; i++)
+        free(o->files[i].emitted);
     arena_free(&o->arena);
 }
 

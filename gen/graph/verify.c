@@ -1,6 +1,8 @@
 /* The verifier: what must hold of a Program between any two passes. */
 #include "graph/op_table.h"
 
+#include <string.h>
+
 typedef struct {
     const Program *program;
     const Graph *graph;
@@ -89,18 +91,17 @@ static void check_op(Check *c, int index, Stage stage) {
         check_result(c, index, op->out[i]);
 }
 
-static void check_graph(const Program *p, const Graph *graph, Stage stage, const char *where) {
-    if (graph->op_count == 0)
-        return;
-    Check c = {.program = p, .graph = graph, .where = where};
-    c.written = arena_array(&c.scratch, (size_t)p->value_count + 1, sizeof *c.written);
-    c.overwritten = arena_array(&c.scratch, (size_t)p->value_count + 1, sizeof *c.overwritten);
-    c.in_storage = arena_array(&c.scratch, (size_t)p->storage_count + 1, sizeof(struct Link *));
-    for (int i = 0; i < p->value_count; i++)
-        c.written[i] = c.overwritten[i] = -1;
-    for (int i = 0; i < graph->op_count; i++)
-        check_op(&c, i, stage);
-    arena_free(&c.scratch);
+/* What a graph's ops left in the tables, which are larger than most graphs. */
+static void forget(Check *c) {
+    for (int i = 0; i < c->graph->op_count; i++) {
+        const Op *op = c->graph->ops[i];
+        for (int k = 0; k < op->in_count; k++)
+            c->overwritten[op->in[k]->id] = -1;
+        for (int k = 0; k < op->out_count; k++) {
+            c->written[op->out[k]->id] = c->overwritten[op->out[k]->id] = -1;
+            c->in_storage[op->out[k]->storage->id] = NULL;
+        }
+    }
 }
 
 static void check_value(const Value *v, const char *where) {
@@ -111,6 +112,18 @@ static void check_value(const Value *v, const char *where) {
 void program_verify(const Program *p, Stage stage, const char *where) {
     for (int i = 0; i < p->value_count; i++)
         check_value(p->values[i], where);
-    for (int e = 0; e < ENTRY_COUNT; e++)
-        check_graph(p, &p->entry[e], stage, where);
+    Check c = {.program = p, .where = where};
+    size_t values = (size_t)p->value_count + 1;
+    c.written = arena_array(&c.scratch, values, sizeof *c.written);
+    c.overwritten = arena_array(&c.scratch, values, sizeof *c.overwritten);
+    c.in_storage = arena_array(&c.scratch, (size_t)p->storage_count + 1, sizeof(struct Link *));
+    memset(c.written, -1, values * sizeof *c.written);
+    memset(c.overwritten, -1, values * sizeof *c.overwritten);
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        c.graph = &p->entry[e];
+        for (int i = 0; i < c.graph->op_count; i++)
+            check_op(&c, i, stage);
+        forget(&c);
+    }
+    arena_free(&c.scratch);
 }

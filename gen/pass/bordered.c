@@ -126,9 +126,10 @@ bool pass_bordered(Program *p, const Spec *spec) {
     Graph *train = &p->entry[ENTRY_MICRO_STEP], *evaluate = &p->entry[ENTRY_EVALUATE];
     copy_gathered(p, train);
     copy_gathered(p, evaluate);
-    GraphUses uses = uses_find(p->arena, p, train), uses_again = uses_find(p->arena, p, evaluate);
-    Border *borders = arena_array(p->arena, (size_t)train->op_count + 1, sizeof *borders);
-    Border *again = arena_array(p->arena, (size_t)evaluate->op_count + 1, sizeof *again);
+    Arena scratch = {0};
+    GraphUses uses = uses_find(&scratch, p, train), uses_again = uses_find(&scratch, p, evaluate);
+    Border *borders = arena_array(&scratch, (size_t)train->op_count + 1, sizeof *borders);
+    Border *again = arena_array(&scratch, (size_t)evaluate->op_count + 1, sizeof *again);
     int count = border_find(p, &uses, borders, train->op_count);
     int count_again = border_find(p, &uses_again, again, evaluate->op_count);
     for (int i = 0; i < count; i++) {
@@ -149,5 +150,6 @@ bool pass_bordered(Program *p, const Spec *spec) {
         border_place_forward(p, &uses_again, &again[i]);
     }
     border_forward(p, evaluate, again, count_again);
+    arena_free(&scratch);
     return true;
 }
