@@ -52,8 +52,9 @@ static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, 
     if (grows)
         one.scalar[0] = MANY;
     double share = grows ? MANY : 1;
-    sb_printf(out, "%.0f bytes, %.0f FLOPs a %s", launch_issued_bytes(plan, &one) / share,
-              launch_flops(plan, &one) / share, grows ? "row" : "launch");
+    Cost work = launch_work(plan, &one);
+    sb_printf(out, "%.0f bytes, %.0f FLOPs a %s", work.issued_bytes / share, work.flops / share,
+              grows ? "row" : "launch");
 }
 
 static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {

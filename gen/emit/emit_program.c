@@ -109,8 +109,9 @@ static const char *compute_text(const Gemm *gemm) {
 static void put_gemm(const Emit *e, int index) {
     const Gemm *g = &e->plan->gemms[index];
     const Launch *launch = plan_first_launch(e->plan, LAUNCH_GEMM, index);
-    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs a launch */\n",
-              launch_issued_bytes(e->plan, launch), launch_flops(e->plan, launch));
+    Cost work = launch_work(e->plan, launch);
+    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs a launch */\n", work.issued_bytes,
+              work.flops);
     sb_printf(e->out, "    [G_%s] = {.name = \"%s\",\n        .m = %lld, .n = %lld, .k = %lld,\n",
               g->name, g->name, (long long)g->m, (long long)g->n, (long long)g->k);
     sb_puts(e->out, "        ");

@@ -40,6 +40,15 @@ Body *body_new(Arena *arena, int64_t rows, int64_t cols) {
     return body;
 }
 
+Body *body_copy(const Body *body) {
+    Body *copy = arena_alloc(body->arena, sizeof *copy);
+    *copy = *body;
+    copy->capacity = body->count;
+    copy->steps = arena_array(body->arena, (size_t)body->count, sizeof *copy->steps);
+    memcpy(copy->steps, body->steps, (size_t)body->count * sizeof *copy->steps);
+    return copy;
+}
+
 int body_append(Body *body, Step step) {
     body->steps = arena_grow(body->arena, body->steps, body->count, &body->capacity, sizeof step);
     body->steps[body->count] = step;

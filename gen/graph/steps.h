@@ -91,6 +91,7 @@ typedef struct {
 } Body;
 
 Body *body_new(Arena *, int64_t rows, int64_t cols);
+Body *body_copy(const Body *);
 
 /* Each returns the new step's index. */
 int step_load(Body *, Value *);

@@ -36,12 +36,9 @@ static Storage *twin_storage(Rewrite *w, Storage *s) {
 }
 
 static Value *twin_of(Rewrite *w, Value *v) {
-    if (!w->twin_value[v->id]) {
-        Storage *storage = twin_storage(w, v->storage);
-        Value *twin = value_alias(w->r->program, v, v->name);
-        twin->storage = storage;
-        w->twin_value[v->id] = twin;
-    }
+    if (!w->twin_value[v->id])
+        w->twin_value[v->id] =
+            value_elsewhere(w->r->program, v, twin_storage(w, v->storage)->views);
     return w->twin_value[v->id];
 }
 

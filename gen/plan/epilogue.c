@@ -60,7 +60,7 @@ static int64_t group_bytes(const Grouping *g, const Group *group, int *operands)
         return 0;
     Body *body = group->body;
     if (group->count > 1) {
-        body = fuse_loads(g->plan->program, body);
+        body = body_copy(body);
         group_drop_stores(g, group, body);
     }
     return bytes_of(body, operands);
@@ -72,8 +72,7 @@ static bool group_add(const Program *p, Group *group, const Op *op, Body *part) 
     Body *joined = group->count ? fuse_bodies(p, group->body, part) : part;
     if (!joined || group->count == GROUP_OPS)
         return false;
-    group->ops[group->count] = op;
-    group->parts[group->count++] = part;
+    group_append(p->arena, group, op, part);
     group->body = joined;
     return true;
 }
@@ -102,8 +101,7 @@ static bool is_epilogue(const Group *host) {
 static bool split(const Grouping *g, const Group *host, const Group *reader, int taken, Split *to) {
     const Program *p = g->plan->program;
     int operands;
-    *to = (Split){.host = group_new(p->arena), .rest = group_new(p->arena)};
-    to->host.epilogue = true;
+    *to = (Split){.host.epilogue = true};
     for (int i = 0; i < host->count; i++)
         if (!group_add(p, &to->host, host->ops[i], host->parts[i]))
             return false;

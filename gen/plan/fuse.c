@@ -246,10 +246,10 @@ static bool registers_fit(const Program *p, const Body *body) {
     return bytes <= MOST_REGISTER_BYTES;
 }
 
-Body *fuse_loads(const Program *p, const Body *body) {
-    Body *lean = body_new(body->arena, body->rows, body->cols);
-    append_body(p, lean, body);
-    return lean;
+void fuse_loads(const Program *p, Body *body) {
+    const Body all = *body;
+    body->count = 0; /* what is appended takes no more room than what was read */
+    append_body(p, body, &all);
 }
 
 Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {

@@ -7,8 +7,8 @@
 
 #include "graph/steps.h"
 
-/* The body with each element loaded once, however many operands it is. */
-Body *fuse_loads(const Program *, const Body *);
+/* The body with each element loaded once, however many operands it is. Works in place. */
+void fuse_loads(const Program *, Body *);
 
 /* `first` and then `second` as one body; NULL where that would not be the same: a thread would need
  * what another thread of the kernel writes, or a sum over rows that is not complete. */

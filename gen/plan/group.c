@@ -16,9 +16,12 @@
 #include "plan/planes.h"
 #include "plan/sums.h"
 
-Group group_new(Arena *arena) {
-    return (Group){.ops = arena_array(arena, GROUP_OPS, sizeof(Op *)),
-                   .parts = arena_array(arena, GROUP_OPS, sizeof(Body *))};
+void group_append(Arena *arena, Group *group, const Op *op, Body *part) {
+    int capacity = group->capacity;
+    group->ops = arena_grow(arena, group->ops, group->count, &capacity, sizeof op);
+    group->parts = arena_grow(arena, group->parts, group->count, &group->capacity, sizeof part);
+    group->ops[group->count] = op;
+    group->parts[group->count++] = part;
 }
 
 /* ---- dependence ------------------------------------------------------------------------------ */
@@ -121,15 +124,14 @@ static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
         index = g->count - 1;
     }
     Group *group = &g->groups[index];
-    group->ops[group->count] = op;
-    group->parts[group->count++] = body;
+    group_append(g->plan->program->arena, group, op, body);
     group->body = joined;
     return true;
 }
 
 /* A sum over one column is a row sum once it is laid as a row, and a row sum can be joined. */
 static Body *lean(const Program *p, Body *body) {
-    body = fuse_loads(p, body);
+    fuse_loads(p, body);
     return body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
 }
 
@@ -137,10 +139,8 @@ static Group *new_group(Grouping *g, const Op *op, Body *body) {
     Arena *arena = g->plan->program->arena;
     g->groups = arena_grow(arena, g->groups, g->count, &g->capacity, sizeof(Group));
     Group *group = &g->groups[g->count++];
-    *group = group_new(arena);
-    group->ops[0] = op;
-    group->parts[0] = group->body = body;
-    group->count = 1;
+    *group = (Group){.body = body};
+    group_append(arena, group, op, body);
     return group;
 }
 
@@ -187,9 +187,9 @@ static bool in_group(const Group *group, const Op *op) {
     return false;
 }
 
-static bool op_needs(const Op *op, const Value *v) {
-    for (int i = 0; i < op->in_count; i++)
-        if (value_overlaps(op->in[i], v))
+static bool any_outside(const Group *group, Op *const *ops, int count) {
+    for (int i = 0; i < count; i++)
+        if (!in_group(group, ops[i]))
             return true;
     return false;
 }
@@ -211,10 +211,12 @@ static bool is_read_outside(const void *context, const Value *v) {
     for (int i = 0; i < reader->group->count; i++)
         if (reader->group->ops[i]->observe && value_overlaps(reader->group->ops[i]->out[0], v))
             return true;
-    const Graph *graph = reader->grouping->graph;
-    for (int i = 0; i < graph->op_count; i++)
-        if (op_needs(graph->ops[i], v) && !in_group(reader->group, graph->ops[i]))
+    for (const Value *view = v->storage->views; view; view = view->next_view) {
+        int count;
+        Op *const *readers = use_readers(&reader->grouping->uses, view, &count);
+        if (value_overlaps(view, v) && any_outside(reader->group, readers, count))
             return true;
+    }
     return false;
 }
 
@@ -257,7 +259,9 @@ static void add_loose(Grouping *g, const Op *op) {
 void plan_launches(Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Graph *graph = &plan->program->entry[e];
-        Grouping g = {plan, (Entry)e, graph, NULL, 0, 0};
+        Arena scratch = {0};
+        Grouping g = {.plan = plan, .entry = (Entry)e, .graph = graph};
+        g.uses = uses_find(&scratch, plan->program, graph);
         for (int i = 0; i < graph->op_count; i++)
             if (!is_loose(graph, graph->ops[i]))
                 add_op(&g, graph->ops[i], plan->spec->compile.fusion);
@@ -266,7 +270,9 @@ void plan_launches(Plan *plan) {
         for (int i = 0; i < graph->op_count; i++)
             if (is_loose(graph, graph->ops[i]))
                 add_loose(&g, graph->ops[i]);
+        plan_expect_launches(plan, (Entry)e, g.count + g.count / 8); /* some ops take several */
         for (int i = 0; i < g.count; i++)
             plan_group(&g, &g.groups[i]);
+        arena_free(&scratch);
     }
 }

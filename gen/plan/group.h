@@ -9,7 +9,7 @@ enum { GROUP_WINDOW = 24, GROUP_OPS = 32 }; /* groups that are looked at; ops in
 typedef struct {
     const Op **ops;
     Body **parts; /* of each op, before they were joined */
-    int count;
+    int count, capacity;
     Body *body;    /* of all; NULL: a matrix product, a memset or a template without an epilogue */
     bool epilogue; /* the body is what follows in the kernel of the template that serves ops[0] */
 } Group;
@@ -18,12 +18,13 @@ typedef struct {
     Plan *plan;
     Entry entry;
     const Graph *graph;
+    GraphUses uses;
     Group *groups; /* in the order in which they will run */
     int count, capacity;
 } Grouping;
 
-/* An empty group with room. */
-Group group_new(Arena *);
+/* Appends the op; to join its body with the others' is left to the caller. */
+void group_append(Arena *, Group *, const Op *, Body *part);
 /* Whether the order of the two matters. */
 bool groups_conflict(const Group *, const Group *);
 bool group_observed(const Group *);

@@ -135,31 +135,27 @@ static double gemm_bytes(const Gemm *g) {
            m * n * dtype_bytes(g->c) * (g->beta != 0 ? 2 : 1) * count;
 }
 
-double launch_issued_bytes(const Plan *plan, const Launch *launch) {
-    if (launch->kind == LAUNCH_GEMM)
-        return gemm_bytes(&plan->gemms[launch->index]);
-    if (launch->kind == LAUNCH_ZERO || launch->kind == LAUNCH_FETCH ||
-        launch->kind == LAUNCH_EXPORT)
-        return (double)value_bytes(launch->arg[0]);
+static double moved_bytes(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_COLLECTIVE)
         return 2 * collective_bytes(plan, launch);
-    if (launch->kind == LAUNCH_COPY || launch->kind == LAUNCH_PEER_COPY)
-        return 2 * (double)value_bytes(launch->arg[0]);
-    const Kernel *k = &plan->kernels[launch->index];
-    if (k->template_name)
-        return launch->cost.issued_bytes; /* its filling said so */
-    return body_cost(plan->program->arena, k, launch).issued_bytes;
+    double bytes = (double)value_bytes(launch->arg[0]);
+    return launch->kind == LAUNCH_COPY || launch->kind == LAUNCH_PEER_COPY ? 2 * bytes : bytes;
 }
 
-double launch_flops(const Plan *plan, const Launch *launch) {
+Cost launch_work(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_GEMM) {
         const Gemm *g = &plan->gemms[launch->index];
-        return 2.0 * (double)g->batch_count * (double)g->m * (double)g->n * (double)g->k;
+        double products = (double)g->batch_count;
+        return (Cost){.issued_bytes = gemm_bytes(g),
+                      .flops = 2.0 * products * (double)g->m * (double)g->n * (double)g->k};
     }
     if (launch->kind != LAUNCH_KERNEL)
-        return 0;
+        return (Cost){.issued_bytes = moved_bytes(plan, launch)};
     const Kernel *k = &plan->kernels[launch->index];
-    if (k->template_name)
-        return launch->cost.flops;
-    return body_cost(plan->program->arena, k, launch).flops;
+    if (k->template_name) /* its filling said so */
+        return (Cost){.issued_bytes = launch->cost.issued_bytes, .flops = launch->cost.flops};
+    Arena scratch = {0};
+    Cost cost = body_cost(&scratch, k, launch);
+    arena_free(&scratch);
+    return cost;
 }

@@ -10,6 +10,12 @@
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 
+void plan_expect_launches(Plan *plan, Entry entry, int count) {
+    PlanEntry *e = &plan->entry[entry];
+    e->launches = arena_array(plan->program->arena, (size_t)count, sizeof(Launch));
+    e->launch_capacity = count;
+}
+
 Launch *plan_add_launch(Plan *plan, Entry entry, Launch launch) {
     PlanEntry *e = &plan->entry[entry];
     e->launches = arena_grow(plan->program->arena, e->launches, e->launch_count,
@@ -49,7 +55,7 @@ const char *kernel_template_text(const Kernel *k) {
 
 static bool is_taken(const char *name, const Kernel *k) {
     for (int i = 0; i < k->param_count; i++)
-        if (!strcmp(name, k->param[i].name))
+        if (k->param[i].name && !strcmp(name, k->param[i].name))
             return true;
     return text_mentions(kernel_template_text(k), name);
 }
@@ -218,10 +224,18 @@ static const char *unique_name(const Plan *plan, const Kernel *k, const char *na
     return name;
 }
 
+/* Those that no template names. */
+static void name_params(Arena *arena, Kernel *k) {
+    for (int i = 0; i < k->param_count; i++)
+        if (!k->param[i].name)
+            k->param[i].name = short_name(arena, k->param[i].value, k);
+}
+
 int plan_kernel(Plan *plan, Kernel kernel) {
     for (int i = 0; i < plan->kernel_count; i++)
         if (!strcmp(plan->kernels[i].signature, kernel.signature))
             return i;
+    name_params(plan->program->arena, &kernel);
     kernel.name = unique_name(plan, &kernel, name_with_strides(plan->program->arena, &kernel));
     plan->kernels = arena_grow(plan->program->arena, plan->kernels, plan->kernel_count,
                                &plan->kernel_capacity, sizeof kernel);
@@ -231,13 +245,13 @@ int plan_kernel(Plan *plan, Kernel kernel) {
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-static int param_of(Kernel *k, Launch *launch, Arena *arena, Value *v) {
+static int param_of(Kernel *k, Launch *launch, Value *v) {
     for (int i = 0; i < k->param_count; i++)
         if (value_same_view(k->param[i].value, v))
             return i;
     ENSURE(k->param_count < MAX_PARAMS, "a kernel of %s with too many operands", k->ops);
     int i = k->param_count;
-    k->param[i] = (KernelParam){.name = short_name(arena, v, k), .dtype = v->dtype, .value = v};
+    k->param[i] = (KernelParam){.dtype = v->dtype, .value = v};
     k->param_count++;
     launch->arg[i] = v;
     return i;
@@ -262,7 +276,7 @@ static void collect_params(Arena *arena, Kernel *k, Launch *launch) {
             const Step *s = &body->steps[i];
             if (!s->value || (pass == 0) != (s->kind == STEP_LOAD) || s->kind == STEP_ROUND)
                 continue;
-            param[i] = param_of(k, launch, arena, s->value);
+            param[i] = param_of(k, launch, s->value);
             KernelParam *to = &k->param[param[i]];
             (s->kind == STEP_LOAD ? &to->read : &to->written)[0] = true;
         }

@@ -20,6 +20,8 @@ typedef void LaunchRule(Plan *, Entry, const Group *);
 /* What a kernel made from a body calls its own: no operand or step may be called so. NULL ends. */
 extern const char *const kernel_words[];
 
+/* Room for as many; more are no harm. */
+void plan_expect_launches(Plan *, Entry, int count);
 Launch *plan_add_launch(Plan *, Entry, Launch);
 /* Notes the ops of a launch whose args are known, and what it is to show of them. */
 void launch_carries(Arena *, Launch *, const Op *const *ops, int count);

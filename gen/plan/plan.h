@@ -219,10 +219,10 @@ void plan_launches(Plan *);
 /* Decides on which stream each launch runs and what it waits for; before that, which collectives
  * over neighbouring bytes are one. Until then all launches are on one stream, one after the other. */
 void plan_streams(Plan *);
-/* Bytes that the launch's threads ask of global memory and its arithmetic, for every kind of launch.
- * Exact for bodies and GEMM operands counted once; templates by the formulas of their head comments. */
-double launch_issued_bytes(const Plan *, const Launch *);
-double launch_flops(const Plan *, const Launch *);
+/* Bytes that the launch's threads ask of global memory and its arithmetic, for every kind of launch;
+ * the rest of the cost is 0. Exact for bodies and GEMM operands counted once; templates by the
+ * formulas of their head comments. */
+Cost launch_work(const Plan *, const Launch *);
 /* The first launch of a kernel or matrix product. */
 const Launch *plan_first_launch(const Plan *, LaunchKind, int index);
 /* Of its kernel or product, or "[memset]" and the like. */

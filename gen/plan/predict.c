@@ -1,6 +1,6 @@
 /* What the plan should cost on its device.
  *
- * Three counts of bytes: `issued`, what threads ask for (launch_issued_bytes); `dram`, every operand
+ * Three counts of bytes: `issued`, what threads ask for (launch_work); `dram`, every operand
  * and result once a launch, but no more than is asked for, which the times go by; `least`, what would
  * still move if every chain of elementwise and row ops were one kernel, with the template before it.
  * The last is counted from the graph alone, so that the ratio of the first to it tells how well the
@@ -154,9 +154,10 @@ static bool is_recompute(const Launch *launch) {
 void price_launches(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
-        launch->cost.flops = launch_flops(plan, launch);
+        Cost work = launch_work(plan, launch);
+        launch->cost.flops = work.flops;
+        launch->cost.issued_bytes = work.issued_bytes;
         launch->cost.model_flops = is_recompute(launch) ? 0 : launch->cost.flops;
-        launch->cost.issued_bytes = launch_issued_bytes(plan, launch);
         launch->cost.dram_bytes = fmin(dram_bytes(launch), launch->cost.issued_bytes);
         launch->cost.ms = launch_ms(plan, launch);
         /* Without a graph the host's launches may take longer than the device's work. */

@@ -156,7 +156,8 @@ void generated_compare_counts(const char *test, const Plan *plan) {
     double *planned = calloc((size_t)plan->kernel_count, sizeof *planned);
     for (int i = 0; i < entry->launch_count; i++)
         if (entry->launches[i].kind == LAUNCH_KERNEL)
-            planned[entry->launches[i].index] += launch_issued_bytes(plan, &entry->launches[i]);
+            planned[entry->launches[i].index] +=
+                launch_work(plan, &entry->launches[i]).issued_bytes;
     for (int i = 0; i < plan->kernel_count; i++)
         if (has_window(&plan->kernels[i]) ? planned[i] < counted(counts, plan->kernels[i].name)
                                           : planned[i] != counted(counts, plan->kernels[i].name))
