@@ -54,6 +54,7 @@ typedef struct {
     const char *dump_file;  /* NULL: no dump */
     const char *merge_dir;  /* NULL: nothing is merged */
     const char *exe_dir;    /* folder of the executable */
+    bool tune;              /* measures products and does nothing else */
     bool jit;               /* GPUOPT_JIT=1 */
     char **argv;
 } RtOptions;
@@ -132,6 +133,7 @@ typedef struct {
     size_t used_before; /* of the device, before this process had a context; 0 where unknown */
     char pci_bus_id[32];
     size_t cublaslt_version;
+    bool tuned; /* algorithms of products are those that were measured: gemm_tune.c */
     int nvrtc_version; /* 0 where NVRTC was not used; else 13000 */
     char module_path[RT_MAX_PATH];
 } RtDevice;

@@ -4,15 +4,17 @@
  * leading dimension. So C = op(A) op(B) is asked for as C^T = op(B)^T op(A)^T, with A and B swapped
  * and nothing moved.
  *
- * An algorithm is chosen once for every row of the program's table, before anything is captured. It
- * depends on how the operands are aligned, and that is known from a dry run through all entries.
+ * An algorithm is chosen once for every row of the program's table, before anything is captured: the
+ * library's first choice, or what was measured (gemm_tune.c). It depends on how the operands are
+ * aligned, and that is known from a dry run through all entries.
  * Each product then runs once: the library loads a kernel when it is first launched, which a
  * capture should not have to bear. */
+#include "runtime/base/checksum.h"
 #include "runtime/base/dynlib.h"
 #include "runtime/device/device.h"
+#include "runtime/device/gemm.h"
 #include "runtime/device/launch.h"
 
-#include <cublasLt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +33,8 @@
     X(MatmulPreferenceCreate)       \
     X(MatmulPreferenceDestroy)      \
     X(MatmulPreferenceSetAttribute) \
-    X(MatmulAlgoGetHeuristic)
+    X(MatmulAlgoGetHeuristic)       \
+    X(MatmulAlgoCheck)
 
 static struct {
 #define X(name) __typeof__(&cublasLt##name) name;
@@ -43,27 +46,6 @@ static const char *const symbols[] = {
 #define X(name) "cublasLt" #name,
     GEMM_FUNCTIONS(X)
 #undef X
-};
-
-enum { A, B, C, OPERANDS }; /* as cuBLASLt sees them: its A is our B */
-
-typedef struct {
-    cublasLtMatmulDesc_t desc;
-    cublasLtMatrixLayout_t layout[OPERANDS];
-    cublasLtMatmulAlgo_t algorithm;
-    uint32_t alignment[OPERANDS]; /* bytes: the least of all calls */
-    RtPtr operand[OPERANDS];      /* of the first call */
-    bool called;
-    double alpha64, beta64; /* scale factors in the type that the product takes them in */
-    float alpha32, beta32;
-    bool wide; /* factors are double */
-} Gemm;
-
-struct RtGemms {
-    cublasLtHandle_t handle;
-    Gemm *gemms; /* [gemm_count] */
-    RtPtr workspace;
-    size_t workspace_bytes;
 };
 
 static void check(cublasStatus_t status, const char *call, const char *gemm) {
@@ -166,10 +148,12 @@ static void prefer(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferen
           "cublasLtMatmulPreferenceSetAttribute", row->name);
 }
 
-static void choose_algorithm(struct RtGemms *gemms, Gemm *gemm, const RtGemm *row) {
+int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *found, int most) {
+    const struct RtGemms *gemms = rt->gemms;
+    const Gemm *gemm = &gemms->gemms[index];
+    const RtGemm *row = &rt->program->gemms[index];
     cublasLtMatmulPreference_t preference;
-    cublasLtMatmulHeuristicResult_t best;
-    int found = 0;
+    int count = 0;
     uint64_t workspace = gemms->workspace_bytes;
     /* Where k is split, the parts are added in fp32 and in a fixed order. */
     uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
@@ -186,16 +170,31 @@ static void choose_algorithm(struct RtGemms *gemms, Gemm *gemm, const RtGemm *ro
         prefer(preference, alignments[i], &gemm->alignment[i], sizeof gemm->alignment[i], row);
     prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &gemm->alignment[C],
            sizeof gemm->alignment[C], row);
-    check(lt.MatmulAlgoGetHeuristic(gemms->handle, gemm->desc, gemm->layout[A], gemm->layout[B],
-                                    gemm->layout[C], gemm->layout[C], preference, 1, &best, &found),
+    check(lt.MatmulAlgoGetHeuristic(gemms->handle, gemm->desc, gemm->layout[A],
+                                    gemm->layout[B], gemm->layout[C],
+                                    gemm->layout[C], preference, most, found, &count),
           "cublasLtMatmulAlgoGetHeuristic", row->name);
     lt.MatmulPreferenceDestroy(preference);
-    if (found == 0 || best.state != CUBLAS_STATUS_SUCCESS)
+    int good = 0;
+    for (int i = 0; i < count; i++)
+        if (found[i].state == CUBLAS_STATUS_SUCCESS)
+            found[good++] = found[i];
+    if (good == 0)
         rt_fail("cuBLASLt has no algorithm for %s (%lld x %lld x %lld) within %zu bytes of "
                 "workspace",
                 row->name, (long long)row->m, (long long)row->n, (long long)row->k,
                 gemms->workspace_bytes);
-    gemm->algorithm = best.algo;
+    return good;
+}
+
+bool gemm_allows(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm) {
+    const struct RtGemms *gemms = rt->gemms;
+    const Gemm *gemm = &gemms->gemms[index];
+    cublasLtMatmulHeuristicResult_t result;
+    return lt.MatmulAlgoCheck(gemms->handle, gemm->desc, gemm->layout[A], gemm->layout[B],
+                              gemm->layout[C], gemm->layout[C], algorithm,
+                              &result) == CUBLAS_STATUS_SUCCESS &&
+           result.workspaceSize <= gemms->workspace_bytes;
 }
 
 /* All cards run micro_step, the first one the others too. */
@@ -222,7 +221,8 @@ static void dry_run(Rt *rt) {
     rt->dry = false;
 }
 
-static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS]) {
+static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS],
+                     const cublasLtMatmulAlgo_t *algorithm) {
     const struct RtGemms *gemms = rt->gemms;
     const Gemm *gemm = &gemms->gemms[index];
     const void *alpha = gemm->wide ? (const void *)&gemm->alpha64 : &gemm->alpha32;
@@ -231,10 +231,20 @@ static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS]) {
     for (int i = 0; i < OPERANDS; i++)
         at[i] = (void *)(uintptr_t)operand[i];
     check(lt.Matmul(gemms->handle, gemm->desc, alpha, at[A], gemm->layout[A], at[B],
-                    gemm->layout[B], beta, at[C], gemm->layout[C], at[C], gemm->layout[C],
-                    &gemm->algorithm, (void *)(uintptr_t)gemms->workspace, gemms->workspace_bytes,
-                    (cudaStream_t)rt->streams[rt->stream]),
+                    gemm->layout[B], beta, at[C], gemm->layout[C], at[C],
+                    gemm->layout[C], algorithm, (void *)(uintptr_t)gemms->workspace,
+                    gemms->workspace_bytes, (cudaStream_t)rt->streams[rt->stream]),
           "cublasLtMatmul", rt->program->gemms[index].name);
+}
+
+void gemm_try(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm) {
+    multiply(rt, index, rt->gemms->gemms[index].operand, algorithm);
+}
+
+static void choose_algorithm(const Rt *rt, int index) {
+    cublasLtMatmulHeuristicResult_t best;
+    gemm_candidates(rt, index, &best, 1);
+    rt->gemms->gemms[index].algorithm = best.algo;
 }
 
 /* What is in the arenas is lost. */
@@ -250,15 +260,18 @@ void gemms_open(Rt *rt) {
     check(lt.Create(&gemms->handle), "cublasLtCreate", program->name);
     gemms->workspace = rt_scratch(rt, program->gemm_workspace);
     gemms->workspace_bytes = program->gemm_workspace_bytes;
-    for (int i = 0; i < program->gemm_count; i++) {
-        Gemm *gemm = &gemms->gemms[i];
-        if (!gemm->called)
-            continue;
-        describe(gemm, &program->gemms[i]);
-        lay_out(gemm, &program->gemms[i]);
-        choose_algorithm(gemms, gemm, &program->gemms[i]);
-        multiply(rt, i, gemm->operand);
-    }
+    for (int i = 0; i < program->gemm_count; i++)
+        if (gemms->gemms[i].called) {
+            describe(&gemms->gemms[i], &program->gemms[i]);
+            lay_out(&gemms->gemms[i], &program->gemms[i]);
+        }
+    rt->device.tuned = !rt->options.tune && gemms_read_tuned(rt);
+    for (int i = 0; i < program->gemm_count; i++)
+        if (gemms->gemms[i].called) {
+            if (!rt->device.tuned)
+                choose_algorithm(rt, i);
+            gemm_try(rt, i, &gemms->gemms[i].algorithm);
+        }
     rt_finish_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -306,8 +319,18 @@ void rt_gemm(Rt *rt, int index, RtPtr a, RtPtr b, RtPtr c) {
         note_operands(&rt->gemms->gemms[index], operand);
         return;
     }
-    multiply(rt, index, operand);
+    multiply(rt, index, operand, &rt->gemms->gemms[index].algorithm);
     rt_launched(rt);
+}
+
+uint32_t gemms_crc32(const Rt *rt) {
+    uint32_t crc = 0;
+    for (int i = 0; i < rt->program->gemm_count; i++) {
+        const Gemm *gemm = &rt->gemms->gemms[i];
+        if (gemm->called)
+            crc = crc32_add(crc, &gemm->algorithm, sizeof gemm->algorithm);
+    }
+    return crc;
 }
 
 int gemm_algorithm(const Rt *rt, int index) {

@@ -18,6 +18,10 @@ bool rt_enqueue_checked(Rt *rt, const RtEntry *entry, int slot, char *found, siz
 /* Opens cublasLt and chooses an algorithm for every row of the table, each of which then runs once:
  * what is in the arenas is lost. */
 void gemms_open(Rt *rt);
+/* Chooses algorithms anew, by measuring, and keeps them for later gemms_open() in products.json beside
+ * the executable where `keep`: others see the same file. */
+void gemms_tune(Rt *rt, bool keep);
+uint32_t gemms_crc32(const Rt *rt); /* of all algorithms */
 void gemms_close(Rt *rt);
 int gemm_algorithm(const Rt *rt, int gemm); /* id of the chosen algorithm, for the record */
 

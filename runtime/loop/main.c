@@ -4,6 +4,7 @@
 #include "runtime/checkpoint/checkpoint_meta.h"
 #include "runtime/checkpoint/export.h"
 #include "runtime/comm/comm.h"
+#include "runtime/comm/mesh.h"
 #include "runtime/data/data.h"
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
@@ -40,6 +41,8 @@ static void show_start(const Rt *rt) {
         snprintf(cards, sizeof cards, "%d x ", rt->card_count);
     printf("%s on %s%s%s\n", rt->program->name, cards, rt->device.name,
            rt->device.simulated ? " (simulated)" : "");
+    if (rt->device.tuned)
+        printf("products: by the algorithms that --tune found fastest\n");
     if (facts->train_rows > 0)
         printf("data: %lld training rows, %lld held out\n", (long long)facts->train_rows,
                (long long)facts->eval_rows);
@@ -105,6 +108,21 @@ static void agree_on_step(Rt *rt) {
     comm_agree(rt, "where to go on", text, "let all ranks see the same checkpoints");
 }
 
+/* What several ranks compute, each for itself, stays the same only where all compute it alike. */
+static void agree_on_products(Rt *rt) {
+    int first = mesh_writer(rt->program, rt->rank);
+    int64_t mine = rt->device.tuned ? (int64_t)gemms_crc32(rt) : -1;
+    if (rt->ranks == 1)
+        return;
+    int64_t *all = rt_alloc((size_t)rt->ranks * sizeof mine);
+    comm_gather(rt, &mine, all, sizeof mine, "the algorithms of products");
+    if (all[first] != mine)
+        rt_fail("products.json is not rank %d's, or one of the two has none: give all ranks the same, "
+                "or none",
+                first);
+    free(all);
+}
+
 /* What is compiled at start rank 0 compiles, and the others find it compiled. */
 static void find_module(Rt *rt) {
     static const char what[] = "the compilation of kernels.cu";
@@ -128,12 +146,29 @@ static void open_all(Rt *rt) {
     history_open(rt);
     clock_open(rt);
     gemms_open(rt);
+    agree_on_products(rt);
     show_start(rt);
     fill_state(rt);
     agree_on_step(rt);
     cards_open(rt);
     graphs_open(rt);
     rt->profile = profile_open(rt);
+}
+
+/* Without data: where all ranks' cards are at work, as when they train, and what each stage's first
+ * rank found is kept. */
+static int tune(Rt *rt) {
+    device_choose(rt);
+    comm_open(rt);
+    device_take(rt);
+    find_module(rt);
+    device_open(rt);
+    gemms_open(rt);
+    gemms_tune(rt, mesh_writer(rt->program, rt->rank) == rt->rank);
+    gemms_close(rt);
+    comm_close(rt);
+    device_close(rt);
+    return 0;
 }
 
 static void close_all(Rt *rt) {
@@ -156,6 +191,8 @@ int rt_main(const RtProgram *program, int argc, char **argv) {
     rt.first = &rt;
     options_read(&rt.options, program, argc, argv);
     signals_install();
+    if (rt.options.tune)
+        return tune(&rt);
     merge_check(&rt);
     open_all(&rt);
     int code = train(&rt);

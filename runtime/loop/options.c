@@ -22,6 +22,8 @@ static const char help[] =
     "                    as a safetensors file\n"
     "  --merge DIR       at the end write the model with the adapter in it, as a Hugging Face "
     "folder\n"
+    "  --tune            only measure which of cuBLASLt's algorithms is the fastest for each matrix\n"
+    "                    product, and keep that in products.json beside this program for later runs\n"
     "  --help            this text\n"
     "\n"
     "Environment: GPUOPT_DEVICE=auto|cuda|sim, GPUOPT_SIM_DIR=DIR, GPUOPT_JIT=1\n";
@@ -97,6 +99,8 @@ static void read_one(RtOptions *options, int argc, char **argv, int *i) {
         options->dump_file = argument(argc, argv, i);
     else if (strcmp(name, "--merge") == 0)
         options->merge_dir = argument(argc, argv, i);
+    else if (strcmp(name, "--tune") == 0)
+        options->tune = true;
     else if (strcmp(name, "--resume") == 0) {
         options->resume = true;
         if (*i + 1 < argc && argv[*i + 1][0] != '-')

@@ -100,11 +100,12 @@ static json_t *data_json(const Rt *rt) {
 
 static json_t *versions_json(const Rt *rt) {
     const RtDevice *device = &rt->device;
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "generator", rt->program->generator, "driver",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b}", "generator", rt->program->generator, "driver",
                      version(device->driver_version), "cublaslt",
                      known((double)device->cublaslt_version), "nvrtc",
                      version(device->nvrtc_version), "cupti",
-                     known((double)profile_cupti_version(rt->profile)));
+                     known((double)profile_cupti_version(rt->profile)), "tuned_products",
+                     (int)device->tuned);
 }
 
 static json_t *feeding_json(const Figures *f) {

@@ -75,7 +75,7 @@ train_base() {
 }
 
 case " $* " in
-*" --init "* | *" --help "*) ;;
+*" --init "* | *" --help "* | *" --tune "*) ;;
 *) train_base "$program" ;;
 esac
 run_program "$program" "$*"

@@ -26,6 +26,7 @@ typedef struct SimSettings {
     uint64_t queue_state;
     size_t memory_bytes;  /* SIM_MEMORY_GIB, a device */
     int devices;          /* SIM_DEVICES */
+    int algorithms;       /* SIM_ALGORITHMS: of cuBLASLt, each a millisecond faster than the last */
     const char *counts;   /* SIM_COUNTS, or null */
     const char *raise_at; /* SIM_RAISE=SIGNAL:OPERATION:COUNT: the operation's name, or null */
     uint64_t raise_count; /* operations of that name until then */

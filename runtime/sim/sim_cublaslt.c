@@ -339,6 +339,8 @@ static const char *name_of(const Gemm *g) {
     }
 }
 
+static int number_of(const cublasLtMatmulAlgo_t *algorithm) { return (int)algorithm->data[0]; }
+
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *alpha,
                               const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
                               cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
@@ -346,7 +348,6 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                               cublasLtMatrixLayout_t d_layout,
                               const cublasLtMatmulAlgo_t *algorithm, void *workspace,
                               size_t workspace_bytes, cudaStream_t stream) {
-    (void)algorithm;
     const Layout *const layouts[4] = {(const Layout *)a_layout, (const Layout *)b_layout,
                                       (const Layout *)c_layout, (const Layout *)d_layout};
     const void *const data[4] = {a, b, c, d};
@@ -361,6 +362,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     g.beta = wide ? *(const double *)beta : *(const float *)beta;
     g.workspace = workspace;
     g.workspace_bytes = workspace_bytes;
+    g.wait_ms = algorithm ? sim_algorithms() - 1 - number_of(algorithm) : 0;
     status = check_memory(&g);
     if (status)
         return status;
@@ -369,13 +371,15 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                : CUBLAS_STATUS_SUCCESS;
 }
 
-/* ---- Algorithms: there is one, and it takes all the workspace it is allowed -------------- */
+/* ---- Algorithms: they differ in time alone, and each takes all the workspace it is allowed ---- */
 
-static cublasStatus_t only_algorithm(cublasLtMatmulDesc_t desc, const Layout *const layouts[4],
-                                     size_t workspace_bytes, cublasLtMatmulHeuristicResult_t *out) {
+static cublasStatus_t describe_algorithm(cublasLtMatmulDesc_t desc, const Layout *const layouts[4],
+                                         int number, size_t workspace_bytes,
+                                         cublasLtMatmulHeuristicResult_t *out) {
     const void *const nothing[4] = {0};
     Gemm g;
     memset(out, 0, sizeof *out);
+    out->algo.data[0] = (uint64_t)number;
     out->workspaceSize = workspace_bytes;
     out->wavesCount = 1.0f;
     out->state = describe((const Desc *)desc, layouts, nothing, &g);
@@ -393,9 +397,12 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
     if (!handle || wanted < 1 || !results || !found)
         return CUBLAS_STATUS_INVALID_VALUE;
     const Preference *p = (const Preference *)preference;
-    const cublasStatus_t status =
-        only_algorithm(desc, layouts, p ? p->workspace_bytes : 0, results);
-    *found = status == CUBLAS_STATUS_SUCCESS;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    for (*found = 0; *found < wanted && *found < sim_algorithms() && !status;) {
+        status = describe_algorithm(desc, layouts, *found, p ? p->workspace_bytes : 0,
+                                    &results[*found]);
+        *found += status == CUBLAS_STATUS_SUCCESS;
+    }
     return status;
 }
 
@@ -406,9 +413,11 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDe
                                        cublasLtMatmulHeuristicResult_t *result) {
     const Layout *const layouts[4] = {(const Layout *)a, (const Layout *)b, (const Layout *)c,
                                       (const Layout *)d};
-    (void)algorithm;
-    return handle && result ? only_algorithm(desc, layouts, 0, result)
-                            : CUBLAS_STATUS_INVALID_VALUE;
+    if (!handle || !algorithm || !result)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (algorithm->data[0] >= (uint64_t)sim_algorithms())
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    return describe_algorithm(desc, layouts, number_of(algorithm), 0, result);
 }
 
 cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algorithm,
@@ -416,8 +425,9 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *
                                                     void *value, size_t bytes, size_t *written) {
     if (!algorithm || id != CUBLASLT_ALGO_CONFIG_ID || (value && bytes < sizeof(int32_t)))
         return CUBLAS_STATUS_INVALID_VALUE;
+    const int32_t number = number_of(algorithm);
     if (value)
-        memset(value, 0, sizeof(int32_t));
+        memcpy(value, &number, sizeof number);
     if (written)
         *written = sizeof(int32_t);
     return CUBLAS_STATUS_SUCCESS;

@@ -28,6 +28,7 @@ typedef struct Gemm {
     cudaDataType_t bias_type;
     void *workspace;
     size_t workspace_bytes;
+    int wait_ms; /* what a slow algorithm takes longer */
 } Gemm;
 
 size_t type_bytes(cudaDataType_t type); /* 0 for a type we do not have */

@@ -21,4 +21,7 @@ int sim_covers(const void *p, size_t bytes);
 /* A device's memory; 0 if there is no such device. */
 int sim_memory(int device, size_t *free_bytes, size_t *total_bytes);
 
+/* How many algorithms a product has: SIM_ALGORITHMS. */
+int sim_algorithms(void);
+
 #endif

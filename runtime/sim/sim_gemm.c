@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 size_t type_bytes(cudaDataType_t type) {
     switch (type) {
@@ -209,6 +210,7 @@ static void choose_threads(void) {
 int gemm_run(const void *gemm) {
     const Gemm *g = gemm;
     choose_threads();
+    nanosleep(&(struct timespec){.tv_nsec = g->wait_ms * 1000000L}, NULL);
     if (g->workspace_bytes)
         memset(g->workspace, 0xff, g->workspace_bytes);
     for (int batch = 0; batch < g->batches; batch++) {

@@ -3,13 +3,14 @@
  * mode than asked.
  */
 #include "sim.h"
+#include "sim_enqueue.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-SimSettings sim_settings = {.memory_bytes = (size_t)4 << 30, .devices = 1};
+SimSettings sim_settings = {.memory_bytes = (size_t)4 << 30, .devices = 1, .algorithms = 1};
 
 static _Noreturn void refuse(const char *name, const char *value, const char *allowed) {
     fprintf(stderr, "simulated device: %s=%s is not one of %s\n", name, value, allowed);
@@ -90,12 +91,16 @@ void sim_settings_read(void) {
             (size_t)(read_number("SIM_MEMORY_GIB", value, 0.001, 1024) * (1 << 30));
     if ((value = getenv("SIM_DEVICES")))
         sim_settings.devices = (int)read_number("SIM_DEVICES", value, 0, 64);
+    if ((value = getenv("SIM_ALGORITHMS")))
+        sim_settings.algorithms = (int)read_number("SIM_ALGORITHMS", value, 1, 64);
     if ((value = getenv("SIM_RAISE")))
         read_raise(value);
     sim_settings.counts = getenv("SIM_COUNTS");
     if ((value = getenv("SIM_BUFFERS")))
         guard_read(value);
 }
+
+int sim_algorithms(void) { return sim_settings.algorithms; }
 
 uint32_t sim_random(uint64_t *state, uint32_t bound) {
     uint64_t x = *state;

@@ -8,7 +8,8 @@ on all sides, drawn at random: speed does not depend on them. Peers run at their
 attention, fused AdamW, adapters in bf16 too (ours keep fp32 masters), no checkpointing, except where a
 line says so. Each measurement is a process of its own: 20 steps to warm up, then 50.
 
-`peers`: our program and the two peers in turn, --repeats times; then a peer that checkpoints.
+`peers`: our program, as it is and with its products tuned, and the two peers in turn, --repeats times;
+then a peer that checkpoints.
 `ideas`: our program with each of the compiler's ideas switched off. Without --part: both.
 
 After --minutes nothing new is begun. Prints one table and the first ten losses, which must agree, and
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from machine import PROGRAMS, need_gpu, work_folder, write_tokens
 from measure import (DEVICE, OURS, Bench, Turn, failed, in_own_process, measure_all, measure_peer, measure_program,
-                     new_parser, peer_result)
+                     measure_tuned, new_parser, peer_result)
 
 WARM_UP, TIMED = 20, 50
 STEPS = WARM_UP + TIMED
@@ -31,6 +32,7 @@ HELD_OUT = 64 * SEQ_LEN  # what the program sets aside at the end of the tokens,
 LEARNING_RATE, CLIP = 2e-4, 1.0
 
 GROUP = "Llama 3.2 1B, LoRA r 16"
+TUNED = f"{OURS}, products tuned"
 EAGER, COMPILED = "PyTorch eager + PEFT", "torch.compile + PEFT"
 EAGER_CHECKPOINTED = "PyTorch eager + PEFT, checkpointing"
 
@@ -138,9 +140,9 @@ def run_peer(folder, compiled, checkpointing):
 # ---- ours --------------------------------------------------------------------------------------------
 
 
-def measure_ours(gpu, program, folder):
+def measure_ours(gpu, program, folder, measure=measure_program):
     options = ["--init", folder / "model", "--adapter", folder / "adapter", "--steps", STEPS]
-    return measure_program(gpu, program, options, folder, lambda report, losses: losses[:10])
+    return measure(gpu, program, options, folder, lambda report, losses: losses[:10])
 
 
 # ---- what is measured ------------------------------------------------------------------------------------
@@ -154,10 +156,11 @@ def turns(gpu, folder, part, repeats):
     def peer(line, *flags):
         return Turn(GROUP, line, TOKENS_PER_STEP, lambda: measure_peer(__file__, line, folder, *flags))
 
+    tuned = Turn(GROUP, TUNED, TOKENS_PER_STEP, lambda: measure_ours(gpu, "llama", folder, measure_tuned))
     listed = []
     if part != "ideas":
         for _ in range(repeats):
-            listed += [ours(OURS, "llama"), peer(EAGER), peer(COMPILED, "--compiled")]
+            listed += [ours(OURS, "llama"), tuned, peer(EAGER), peer(COMPILED, "--compiled")]
         listed += [peer(EAGER_CHECKPOINTED, "--checkpointing")]
     if part == "ideas":
         listed += [ours(OURS, "llama")]

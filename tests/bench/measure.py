@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Callable
 
-from machine import BUNDLE, Watch, finish, nvidia_smi, read_report, run_program
+from machine import BUNDLE, PROGRAMS, Watch, finish, nvidia_smi, read_report, run_program
 
 OURS = "gpuopt-gen"
 DEVICE = "cuda"
@@ -88,6 +88,17 @@ def measure_program(gpu, program, options, folder, losses_of):
     by_step = [float(line.split(",")[1]) for line in (out / "loss.csv").read_text().splitlines()[1:]]
     return {"ms": report["iteration_ms"]["median"], "peak": report["memory"]["process_peak_bytes"],
             "losses": losses_of(report, by_step), "gpu": watch.figures}
+
+
+def measure_tuned(gpu, program, options, folder, losses_of):
+    """The same with each product's fastest algorithm, which is forgotten behind it."""
+    code, output = run_program(gpu, program, ["--tune"], folder)
+    if code:
+        return failed(program, output)
+    try:
+        return measure_program(gpu, program, options, folder, losses_of)
+    finally:
+        (PROGRAMS / program / "products.json").unlink()
 
 
 # ---- tables ------------------------------------------------------------------------------------------

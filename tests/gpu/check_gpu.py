@@ -289,6 +289,17 @@ def check_jit(gpu, program, folder):
     del os.environ["GPUOPT_JIT"]
 
 
+def check_tuned(gpu, program, folder):
+    """What --tune finds, and that a step by it is PyTorch's."""
+    code, output = run_program(gpu, program, ["--tune"], BUNDLE)
+    judge(f"products of {program} tuned", code == 0, output)
+    if code == 0:
+        print("\n".join(f"    {line}" for line in output.splitlines()), flush=True)
+        if start_options(program):
+            check_step(gpu, program, folder, "step, products tuned,")
+        (PROGRAMS / program / "products.json").unlink()
+
+
 def jobs_of(only):
     """Checks and their programs, what tells most first."""
     programs = [p for p in checked_programs() if only in p]
@@ -298,6 +309,7 @@ def jobs_of(only):
     jobs += [(check, p) for check, p in llama if only in p]
     jobs += [(check_kernels, p) for p in programs]
     jobs += [(check_jit, p) for p in ["demo.bf16"] if p in programs]
+    jobs += [(check_tuned, p) for p in ["demo.bf16", "llama"] if only in p]
     jobs += [(check_repeats, p) for p in recorded if p.startswith("demo") or p.endswith("bf16")]
     jobs += [(check_sanitizer, p) for p in ("demo.bf16", "demo.fp32") if p in programs]
     return jobs

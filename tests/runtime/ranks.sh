@@ -104,6 +104,22 @@ test_profiled_together() {
 
 test_compiles_at_start() { GPUOPT_JIT=1 ranks 3 uncaptured jit && same_results three_out jit; }
 
+# Once for all ranks, in this program's folder; a rank elsewhere without the file is told.
+test_tune() {
+    local bare=$WORK/uncaptured.bare
+    export SIM_ALGORITHMS=2
+    ranks 3 uncaptured tuned --tune && ranks 3 uncaptured with_tuned && same_results three_out with_tuned &&
+        [ "$(grep -c "^products: by the algorithms" "$WORK/with_tuned.log")" = 1 ] || return 1
+    cp -a "$WORK/uncaptured" "$bare" && rm "$bare/products.json"
+    (cd "$bare" && timeout 60 mpirun -np 2 "$WORK/uncaptured/run" --out "$WORK/apart" : \
+        -np 1 ./run --out "$WORK/apart") > "$WORK/apart.log" 2>&1
+    [ $? = 1 ] && says apart "error: rank 2: products.json is not rank 0.s, or one of the two has none"
+    local code=$?
+    unset SIM_ALGORITHMS
+    rm "$WORK/uncaptured/products.json"
+    return $code
+}
+
 test_resume_is_exact() {
     ranks 3 three resumed --steps 20 && ranks 3 three resumed --resume &&
         same_results three_out resumed
@@ -236,7 +252,7 @@ test_more_ranks_than_devices() {
     [ $? = 1 ] && says crowded "error: rank 2: this machine has 2 GPUs and 3 ranks were started on it"
 }
 
-tests="sums one_voice repeats without_graphs profiled_together queues compiles_at_start resume_is_exact
+tests="sums one_voice repeats without_graphs profiled_together queues compiles_at_start tune resume_is_exact
 resume_of_a_finished_run signal_then_resume killed_rank stopped_rank stopped_at_start bad_step number_of_ranks ranks_that_differ
 missing_libraries more_ranks_than_devices"
 [ "${1-}" != --all ] || { tests="$tests phases" && shift; }

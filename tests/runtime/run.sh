@@ -40,6 +40,26 @@ test_nvrtc() {
     return $code
 }
 
+# The last of the simulated algorithms is the fastest, and is what later runs take.
+test_tune() {
+    local products=$WORK/plain/products.json
+    export SIM_ALGORITHMS=3
+    run plain tuned --tune && says tuned "logits .*algorithm 3 of 3" && [ -s "$products" ] &&
+        run plain with_tuned && says with_tuned "products: by the algorithms that --tune" &&
+        same_results learns with_tuned && grep -q '"tuned_products": true' "$WORK/with_tuned/report.json" &&
+        grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$WORK"/with_tuned/checkpoints/*/*.json | head -1)" |
+            sed 's/:\[/: [/g') &&
+        SIM_ALGORITHMS=2 run plain fewer && says fewer "products.json: has algorithms that cuBLASLt does not take" &&
+        sed -i 's/"cublaslt": /"cublaslt": 9/' "$products" &&
+        run plain other && says other "products.json: was measured on another device, or with another cuBLASLt" &&
+        echo '{' > "$products" && run plain broken && says broken "products.json: .*: the library chooses" &&
+        same_results learns broken && grep -q '"tuned_products": false' "$WORK/broken/report.json"
+    local code=$?
+    unset SIM_ALGORITHMS
+    rm -f "$products"
+    return $code
+}
+
 test_other_seed_differs() { run plain seeded --seed 2 && ! same_results learns seeded; }
 
 test_evaluates_only() {
@@ -309,7 +329,7 @@ test_no_sync_in_a_step() {
     [ -s "$WORK/syncs20" ] && cmp -s "$WORK/syncs20" "$WORK/syncs30"
 }
 
-tests="learns repeats without_graphs pageable_input lazy_queues nvrtc other_seed_differs
+tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run signal_then_resume signal_behind_the_last_step
 time_left keeps_latest flipped_bit truncated_checkpoint damaged_checkpoint_is_passed_over
