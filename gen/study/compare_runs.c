@@ -208,12 +208,19 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Of all ranks where the report adds them up: one rank's counts are a part of a pipeline's, and of one
+ * process with several cards they are all cards'. */
+static const json_t *figure(const json_t *report, const char *path) {
+    const json_t *all = find(json_object_get(report, "all_ranks"), path);
+    return all ? all : find(report, path);
+}
+
 /* What some repetitions lack is not measured. */
 static Spread spread_of(Arena *arena, const Run *run, const char *path) {
     int count = run->repeats;
     double *values = arena_array(arena, (size_t)count + 1, sizeof *values);
     for (int i = 0; i < count; i++) {
-        const json_t *value = find(run->reports[i], path);
+        const json_t *value = figure(run->reports[i], path);
         if (!json_is_number(value))
             return (Spread){NAN, NAN, NAN};
         values[i] = json_number_value(value);

@@ -46,6 +46,7 @@ static RankFigures own_figures(const Rt *rt) {
                        .work_ms = times.work / steps,
                        .memory = f.memory,
                        .profiled_steps = profile_steps(rt->profile),
+                       .counts = counts_of(rt),
                        .window_origin = profile_origin(rt->profile)};
     if (gethostname(own.host, sizeof own.host - 1) != 0)
         snprintf(own.host, sizeof own.host, "unknown");
@@ -171,6 +172,13 @@ static double bubble(const Rt *rt) {
     return 1 - OVER(rt, work_ms).mean / OVER(rt, window_step_ms).mean;
 }
 
+static Counts all_counts(const Rt *rt) {
+    Counts all = rt->by_rank->ranks[0].counts;
+    for (int r = 1; r < rt->ranks; r++)
+        counts_add(&all, &rt->by_rank->ranks[r].counts);
+    return all;
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
@@ -225,6 +233,8 @@ void ranks_json(json_t *report, const Rt *rt) {
                                   number(excess(rt, OVER(rt, work_ms))), "data_wait_ms",
                                   number(rt->ranks > 1 ? wait.most - wait.least : NAN)));
     json_object_set_new(report, "bubble", number(bubble(rt)));
+    Counts all = all_counts(rt);
+    json_object_set_new(report, "all_ranks", counts_json(&all));
     json_object_set_new(report, "per_rank", list);
 }
 

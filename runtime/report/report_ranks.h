@@ -4,6 +4,7 @@
 
 #include "runtime/base/rt.h"
 #include "runtime/report/profile_comm.h"
+#include "runtime/report/report_counts.h"
 #include "runtime/report/report_figures.h"
 
 #include <jansson.h>
@@ -21,6 +22,7 @@ typedef struct RankFigures {
     double window_step_ms;  /* a step in it */
     int64_t calls[COMM_KINDS];
     double kind_ms[COMM_KINDS]; /* of the whole window */
+    Counts counts;
 } RankFigures;
 
 /* All ranks call it when training is over: sets rt->by_rank. */
@@ -30,8 +32,8 @@ const RankFigures *ranks_figures(const Rt *rt, int rank);
 /* Of each figure the largest of all ranks: a pipeline's stages differ. */
 Memory ranks_memory(const Rt *rt);
 
-/* Adds times to "collectives", and "communication", "imbalance" and "per_rank"; nothing with one
- * rank. */
+/* Adds times to "collectives", and "communication", "imbalance", "all_ranks" and "per_rank"; nothing
+ * with one rank. */
 void ranks_json(json_t *report, const Rt *rt);
 json_t *memory_json(const Memory *);
 void ranks_print(FILE *out, const Rt *rt);

@@ -600,6 +600,11 @@ static void collectives_have_times(void **state) {
     assert_number(r, "imbalance.iteration", 1.0 / 3);
     assert_number(r, "imbalance.data_wait_ms", 3);
     assert_number(r, "imbalance.work", 0);
+    assert_number(r, "kernels.launches", 70);
+    assert_number(r, "all_ranks.kernels.launches", 140);
+    assert_number(r, "all_ranks.copies.h2d.bytes", 896);
+    assert_number(r, "all_ranks.syncs.count", 2);
+    assert_number(r, "all_ranks.kernels.ms", 2 * json_number_value(at(r, "kernels.ms")));
     const json_t *other = json_array_get(at(r, "per_rank"), 1);
     assert_number(other, "rank", 1);
     assert_number(other, "iteration_ms", 6);
