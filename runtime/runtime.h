@@ -397,6 +397,7 @@ typedef struct {
     bool decode_on_host;      /* `pixels` is what the model sees; else raw images */
     bool planes;              /* what it sees is [channels, height, width]; else as raw images */
     bool skip_broken;         /* images that cannot be decoded are left out; else an error */
+    bool decode_scaled;       /* JPEG files in 1/2, 1/4 or 1/8 of their size, where that will do */
     bool random_resized_crop; /* training sees a random part, of these shares of the area and */
     const double *crop_scale, *crop_ratio; /* [2] ratios of width to height; least and largest */
     bool crop_pictures;                    /* of the whole picture, by the host, with antialias */

@@ -61,5 +61,7 @@ void image_settings(Program *p, const Spec *s) {
     if (s->compile.layout == LAYOUT_NCHW)
         put_bool(p, "planes", true);
     put_bool(p, "skip_broken", s->data.skip_broken);
+    if (s->data.decode_scaled)
+        put_bool(p, "decode_scaled", true);
     put_crops(p, s);
 }

@@ -489,6 +489,9 @@
     K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT,                               \
       "Whether the device keeps the whole set, and a batch is its places there; auto: with idx "   \
       "files that can be read, where the plan fits with the set.")                                 \
+    K(data, decode_scaled, BOOL, "false", "", FOLDERS,                                             \
+      "Whether JPEG files are decoded in a half, a quarter or an eighth of their size where what " \
+      "is seen of them is no larger; pixels differ a little from those of the whole picture.")     \
     K(data, skip_broken, BOOL, "false", "", FOLDERS,                                               \
       "Whether images that cannot be decoded are left out; otherwise the first one is an error.")
 

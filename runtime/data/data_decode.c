@@ -90,38 +90,46 @@ static void open_jpeg(void) {
     find(&tj.destroy, LIB_TURBOJPEG, "tjDestroy");
 }
 
-static bool jpeg_pixels(void *handle, const char *path, const uint8_t *bytes, size_t size,
-                        int64_t channels, Picture *picture, DataError *error) {
-    int width = 0, height = 0, subsampling, colorspace = 0;
-    if (tj.header(handle, bytes, size, &width, &height, &subsampling, &colorspace))
-        return data_fail(error, "%s: broken JPEG: %s", path, tj.error(handle));
-    if (width < 1 || height < 1)
-        return data_fail(error, "%s: broken JPEG: it ends within its header", path);
-    if (!check_pixels(path, height, width, error))
-        return false;
-    bool inks = colorspace == TJCS_CMYK || colorspace == TJCS_YCCK;
+/* Of the sizes that the library can decode in it takes the largest that fits into what is asked for. */
+static bool jpeg_pixels(void *handle, const PictureFile *file, bool inks, Picture *picture,
+                        DataError *error) {
+    int64_t height = picture_places(picture, picture->height);
+    int64_t width = picture_places(picture, picture->width), channels = picture->channels;
     int samples = inks ? 4 : (int)channels;
     int format = inks ? TJPF_CMYK : channels == 1 ? TJPF_GRAY : TJPF_RGB;
-    *picture = (Picture){room_for(height, width, samples), height, width, channels};
-    if (tj.decompress(handle, bytes, size, picture->pixels, width, 0, height, format,
-                      TJFLAG_LIMITSCANS))
-        return data_fail(error, "%s: broken JPEG: %s", path, tj.error(handle));
+    picture->pixels = room_for(height, width, samples);
+    if (tj.decompress(handle, file->bytes, file->size, picture->pixels, (int)width, 0, (int)height,
+                      format, TJFLAG_LIMITSCANS))
+        return data_fail(error, "%s: broken JPEG: %s", file->path, tj.error(handle));
     if (inks) {
-        cmyk_to_rgbk(picture->pixels, (int64_t)height * width);
-        drop_samples(picture->pixels, (int64_t)height * width, samples, channels);
+        cmyk_to_rgbk(picture->pixels, height * width);
+        drop_samples(picture->pixels, height * width, samples, channels);
     }
     return true;
 }
 
-static bool decode_jpeg(const char *path, const uint8_t *bytes, size_t size, int64_t channels,
-                        Picture *picture, DataError *error) {
+static bool jpeg_picture(void *handle, const PictureFile *file, bool measures, Picture *picture,
+                         DataError *error) {
+    int width = 0, height = 0, subsampling, colorspace = 0;
+    if (tj.header(handle, file->bytes, file->size, &width, &height, &subsampling, &colorspace))
+        return data_fail(error, "%s: broken JPEG: %s", file->path, tj.error(handle));
+    if (width < 1 || height < 1)
+        return data_fail(error, "%s: broken JPEG: it ends within its header", file->path);
+    if (!check_pixels(file->path, height, width, error))
+        return false;
+    picture->height = height, picture->width = width;
+    bool inks = colorspace == TJCS_CMYK || colorspace == TJCS_YCCK;
+    return measures || jpeg_pixels(handle, file, inks, picture, error);
+}
+
+static bool read_jpeg(const PictureFile *file, bool measures, Picture *picture, DataError *error) {
     pthread_once(&jpeg.once, open_jpeg);
     if (*jpeg.problem)
-        return data_fail(error, "%s: is a JPEG file, but %s", path, jpeg.problem);
+        return data_fail(error, "%s: is a JPEG file, but %s", file->path, jpeg.problem);
     void *handle = tj.init();
     if (!handle)
         rt_fail("no memory for decoding JPEG files");
-    bool ok = jpeg_pixels(handle, path, bytes, size, channels, picture, error);
+    bool ok = jpeg_picture(handle, file, measures, picture, error);
     tj.destroy(handle);
     return ok;
 }
@@ -152,50 +160,65 @@ static void open_png(void) {
     find(&pngs.free, LIB_PNG, "png_image_free");
 }
 
-static bool png_pixels(PngImage *image, const char *path, const uint8_t *bytes, size_t size,
-                       int64_t channels, Picture *picture, DataError *error) {
-    if (!pngs.begin(image, bytes, size))
-        return data_fail(error, "%s: broken PNG: %s", path, image->message);
-    if (!check_pixels(path, image->height, image->width, error))
+static bool png_picture(PngImage *image, const PictureFile *file, bool measures, Picture *picture,
+                        DataError *error) {
+    if (!pngs.begin(image, file->bytes, file->size))
+        return data_fail(error, "%s: broken PNG: %s", file->path, image->message);
+    if (!check_pixels(file->path, image->height, image->width, error))
         return false;
+    picture->height = image->height, picture->width = image->width;
+    picture->halvings = 0;
+    if (measures)
+        return true;
     bool alpha = image->format & PNG_ALPHA;
     int samples = alpha ? 4 : 3;
     image->format = PNG_RGB | (alpha ? PNG_ALPHA : 0);
     image->flags |= PNG_16BIT_SRGB;
-    *picture = (Picture){room_for(image->height, image->width, samples), image->height,
-                         image->width, channels};
+    picture->pixels = room_for(picture->height, picture->width, samples);
     if (!pngs.finish(image, NULL, picture->pixels, 0, NULL))
-        return data_fail(error, "%s: broken PNG: %s", path, image->message);
-    drop_samples(picture->pixels, picture->height * picture->width, samples, channels);
+        return data_fail(error, "%s: broken PNG: %s", file->path, image->message);
+    drop_samples(picture->pixels, picture->height * picture->width, samples, picture->channels);
     return true;
 }
 
-static bool decode_png(const char *path, const uint8_t *bytes, size_t size, int64_t channels,
-                       Picture *picture, DataError *error) {
+static bool read_png(const PictureFile *file, bool measures, Picture *picture, DataError *error) {
     pthread_once(&png.once, open_png);
     if (*png.problem)
-        return data_fail(error, "%s: is a PNG file, but %s", path, png.problem);
+        return data_fail(error, "%s: is a PNG file, but %s", file->path, png.problem);
     PngImage image = {.version = PNG_VERSION};
-    bool ok = png_pixels(&image, path, bytes, size, channels, picture, error);
+    bool ok = png_picture(&image, file, measures, picture, error);
     pngs.free(&image);
     return ok;
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-bool picture_decode(Picture *picture, const char *path, const uint8_t *bytes, size_t size,
-                    int64_t channels, DataError *error) {
+static bool begins_with(const PictureFile *file, const uint8_t *start, size_t size) {
+    return file->size >= size && memcmp(file->bytes, start, size) == 0;
+}
+
+static bool read_picture(const PictureFile *file, bool measures, Picture *picture,
+                         DataError *error) {
     static const uint8_t jpeg_start[] = {0xff, 0xd8, 0xff}, png_start[] = {0x89, 'P', 'N', 'G'};
+    if (file->size == 0)
+        return data_fail(error, "%s: is empty; it should be an image", file->path);
+    if (begins_with(file, jpeg_start, sizeof jpeg_start))
+        return read_jpeg(file, measures, picture, error);
+    if (begins_with(file, png_start, sizeof png_start))
+        return read_png(file, measures, picture, error);
+    return data_fail(error, "%s: is neither a JPEG nor a PNG file, whatever its name says",
+                     file->path);
+}
+
+bool picture_measure(Picture *picture, const PictureFile *file, DataError *error) {
     *picture = (Picture){0};
-    bool ok;
-    if (size == 0)
-        ok = data_fail(error, "%s: is empty; it should be an image", path);
-    else if (size >= sizeof jpeg_start && memcmp(bytes, jpeg_start, sizeof jpeg_start) == 0)
-        ok = decode_jpeg(path, bytes, size, channels, picture, error);
-    else if (size >= sizeof png_start && memcmp(bytes, png_start, sizeof png_start) == 0)
-        ok = decode_png(path, bytes, size, channels, picture, error);
-    else
-        ok = data_fail(error, "%s: is neither a JPEG nor a PNG file, whatever its name says", path);
+    return read_picture(file, true, picture, error);
+}
+
+bool picture_decode(Picture *picture, const PictureFile *file, int64_t channels, int halvings,
+                    DataError *error) {
+    *picture = (Picture){.channels = channels, .halvings = halvings};
+    bool ok = read_picture(file, false, picture, error);
     if (!ok)
         picture_free(picture);
     return ok;

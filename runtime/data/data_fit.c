@@ -10,7 +10,7 @@
 #include "runtime/base/rt.h"
 
 /* At least a pixel, even of a picture that is narrower than that. */
-static Box largest_part(const Picture *picture, const RtImages *shape) {
+Box picture_largest(const Picture *picture, const RtImages *shape) {
     int64_t height = picture->height, width = picture->width;
     if (width * shape->height > height * shape->width)
         width = height * shape->width / shape->height;
@@ -25,6 +25,19 @@ static Box largest_part(const Picture *picture, const RtImages *shape) {
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
+
+/* Where a part of a file's rows or columns lies in those that were decoded. */
+typedef struct {
+    int64_t first;
+    double begin, size; /* begin: how far into the first */
+} Span;
+
+static Span span_of(const Picture *picture, int64_t first, int64_t size) {
+    double scale = 1 << picture->halvings, at = (double)first / scale;
+    return (Span){(int64_t)at, at - floor(at), (double)size / scale};
+}
+
+static int64_t span_places(Span span) { return (int64_t)ceil(span.begin + span.size); }
 
 /* The old places that a new one is made of, and their weights, which add up to 1. */
 typedef struct {
@@ -42,15 +55,15 @@ static void filter_free(Filter *filter) {
     free(filter->weights);
 }
 
-static Filter filter_new(int64_t old_size, int64_t new_size) {
-    double scale = (double)old_size / (double)new_size, radius = fmax(scale, 1);
+static Filter filter_new(Span old, int64_t new_size) {
+    double scale = old.size / (double)new_size, radius = fmax(scale, 1);
     int64_t widest = (int64_t)ceil(2 * radius) + 1;
     Filter filter = {rt_alloc(sizeof *filter.means * (size_t)new_size),
                      rt_alloc(sizeof *filter.weights * (size_t)(widest * new_size))};
     for (int64_t i = 0; i < new_size; i++) {
-        double center = scale * ((double)i + 0.5), sum = 0;
+        double center = old.begin + scale * ((double)i + 0.5), sum = 0;
         int64_t first = (int64_t)fmax(center - radius + 0.5, 0);
-        int64_t end = (int64_t)fmin(center + radius + 0.5, (double)old_size);
+        int64_t end = (int64_t)fmin(center + radius + 0.5, (double)span_places(old));
         Mean mean = {first, end - first, filter.weights + widest * i};
         for (int64_t k = first; k < end; k++)
             sum += fmax(1 - fabs((double)k + 0.5 - center) / radius, 0);
@@ -87,10 +100,13 @@ static void mean_of_places(const Mean *mean, const float *line, int64_t channels
 
 void picture_cut(const Picture *picture, const Box *part, int64_t height, int64_t width,
                  uint8_t *to) {
-    int64_t channels = picture->channels, stride = picture->width * channels;
-    int64_t wide = part->width * channels;
-    const uint8_t *first = picture->pixels + part->top * stride + part->left * channels;
-    Filter rows = filter_new(part->height, height), cols = filter_new(part->width, width);
+    int64_t channels = picture->channels;
+    int64_t stride = picture_places(picture, picture->width) * channels;
+    Span down = span_of(picture, part->top, part->height);
+    Span across = span_of(picture, part->left, part->width);
+    int64_t wide = span_places(across) * channels;
+    const uint8_t *first = picture->pixels + down.first * stride + across.first * channels;
+    Filter rows = filter_new(down, height), cols = filter_new(across, width);
     float *line = rt_alloc(sizeof *line * (size_t)wide);
     for (int64_t y = 0; y < height; y++) {
         mean_of_rows(&rows.means[y], first, stride, wide, line);
@@ -102,9 +118,4 @@ void picture_cut(const Picture *picture, const Box *part, int64_t height, int64_
     free(line);
     filter_free(&rows);
     filter_free(&cols);
-}
-
-void picture_fit(const Picture *picture, const RtImages *shape, uint8_t *raw) {
-    Box part = largest_part(picture, shape);
-    picture_cut(picture, &part, shape->height, shape->width, raw);
 }

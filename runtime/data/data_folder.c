@@ -125,37 +125,45 @@ static bool check_regular(const char *path, DataError *error) {
     return S_ISREG(info.st_mode) || data_fail(error, "%s: is no regular file", path);
 }
 
-static bool decode(const char *path, int64_t channels, Picture *picture, DataError *error) {
+static Box random_part(const Picture *picture, const RtImages *shape, uint64_t key) {
+    RtImages whole = *shape;
+    whole.height = picture->height, whole.width = picture->width;
+    return box_draw(&whole, key);
+}
+
+/* How often the part can be halved and is no smaller than the raw image. */
+static int halvings_of(const Box *part, const RtImages *shape) {
+    int n = 0;
+    while (n < MOST_HALVINGS && part->height >> (n + 1) >= shape->height &&
+           part->width >> (n + 1) >= shape->width)
+        n++;
+    return n;
+}
+
+static bool read_raw(const PictureFile *file, const RtImages *shape, const uint64_t *key,
+                     uint8_t *raw, DataError *error) {
+    Picture picture;
+    if (!picture_measure(&picture, file, error))
+        return false;
+    Box part = key ? random_part(&picture, shape, *key) : picture_largest(&picture, shape);
+    int halvings = shape->decode_scaled ? halvings_of(&part, shape) : 0;
+    if (!picture_decode(&picture, file, shape->channels, halvings, error))
+        return false;
+    picture_cut(&picture, &part, shape->height, shape->width, raw);
+    picture_free(&picture);
+    return true;
+}
+
+bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, const uint64_t *key,
+                 uint8_t *raw, DataError *error) {
+    const char *path = folder->files[at].path;
     uint8_t *bytes;
     size_t size;
     if (!check_regular(path, error) || !file_read(path, &bytes, &size, error))
         return false;
-    bool ok = picture_decode(picture, path, bytes, size, channels, error);
+    bool ok = read_raw(&(PictureFile){path, bytes, size}, shape, key, raw, error);
     free(bytes);
     return ok;
-}
-
-bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, uint8_t *raw,
-                 DataError *error) {
-    Picture picture;
-    if (!decode(folder->files[at].path, shape->channels, &picture, error))
-        return false;
-    picture_fit(&picture, shape, raw);
-    picture_free(&picture);
-    return true;
-}
-
-bool folder_read_part(const ImageFolder *folder, int64_t at, const RtImages *shape, uint64_t key,
-                      uint8_t *part, DataError *error) {
-    Picture picture;
-    RtImages whole = *shape;
-    if (!decode(folder->files[at].path, shape->channels, &picture, error))
-        return false;
-    whole.height = picture.height, whole.width = picture.width;
-    Box box = box_draw(&whole, key);
-    picture_cut(&picture, &box, shape->out_size, shape->out_size, part);
-    picture_free(&picture);
-    return true;
 }
 
 /* ---- leaving out what is broken -------------------------------------------------------------- */
@@ -170,7 +178,7 @@ static void check_image(int64_t i, void *context) {
     Check *check = context;
     char text[1024] = "";
     uint8_t *raw = rt_alloc(raw_bytes(check->shape));
-    if (!folder_read(check->folder, i, check->shape, raw, &(DataError){text, sizeof text}))
+    if (!folder_read(check->folder, i, check->shape, NULL, raw, &(DataError){text, sizeof text}))
         check->problems[i] = strdup(text);
     free(raw);
 }

@@ -179,8 +179,9 @@ static const uint8_t *stored_image(const ImageSet *set, const Source *source, in
                                    uint8_t *room, DataError *error) {
     if (set->data->format == RT_DATA_IDX)
         return source->idx.pixels + (size_t)at * raw_bytes(set->shape);
-    return or_leave_out(folder_read(&source->folder, at, set->shape, room, error), error) ? room
-                                                                                          : NULL;
+    return or_leave_out(folder_read(&source->folder, at, set->shape, NULL, room, error), error)
+               ? room
+               : NULL;
 }
 
 /* The same of a row's. */
@@ -207,7 +208,9 @@ static uint64_t box_key(const ImageSet *set, DataRow at) {
     return mix64(mix64(mix64(set->seed, BOX_KEY), (uint64_t)at.epoch), (uint64_t)at.row);
 }
 
-static Box box_of(const ImageSet *set, DataRow at) { return box_draw(set->shape, box_key(set, at)); }
+static Box box_of(const ImageSet *set, DataRow at) {
+    return box_draw(set->shape, box_key(set, at));
+}
 
 /* What was cut from the whole picture is as large as the model wants it. */
 static bool put_part(const ImageSet *set, DataRow at, void *to, DataError *error) {
@@ -216,7 +219,8 @@ static bool put_part(const ImageSet *set, DataRow at, void *to, DataError *error
     part.height = part.width = size;
     uint8_t *pixels = rt_alloc(raw_bytes(&part));
     const Source *source = source_of(set, at.split, at.row, &place);
-    bool read = folder_read_part(&source->folder, place, &part, box_key(set, at), pixels, error);
+    uint64_t key = box_key(set, at);
+    bool read = folder_read(&source->folder, place, &part, &key, pixels, error);
     Box all = {.height = (int32_t)size, .width = (int32_t)size};
     if (read)
         image_present(&part, pixels, &all, set->pixels->dtype, to);

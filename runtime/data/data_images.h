@@ -35,16 +35,33 @@ bool idx_add(IdxSet *set, const char *path, const uint8_t *bytes, size_t size,
 
 /* ---- JPEG and PNG (data_decode.c) ------------------------------------------------------------ */
 
-/* Bytes [height, width, channels]. */
+typedef struct {
+    const char *path; /* for messages */
+    const uint8_t *bytes;
+    size_t size;
+} PictureFile;
+
+/* Height and width are the file's. Of them a 2^halvings-th was decoded, rounded up: bytes [height,
+ * width, channels]. */
 typedef struct {
     uint8_t *pixels; /* owned */
     int64_t height, width, channels;
+    int halvings;
 } Picture;
 
-/* A file's bytes, in 1 or 3 channels whatever the file has; transparency is ignored. Nothing is
- * left to free where that fails. Any thread. */
-bool picture_decode(Picture *picture, const char *path, const uint8_t *bytes, size_t size,
-                    int64_t channels, DataError *error);
+enum { MOST_HALVINGS = 3 }; /* what libjpeg-turbo has fast code for */
+
+/* What was decoded of so many rows or columns of the file's. */
+static inline int64_t picture_places(const Picture *picture, int64_t size) {
+    return (size + (1 << picture->halvings) - 1) >> picture->halvings;
+}
+
+/* Of a file height and width alone. Any thread, as the next one. */
+bool picture_measure(Picture *picture, const PictureFile *file, DataError *error);
+/* In 1 or 3 channels whatever the file has; transparency is ignored. PNG files are not halved. Nothing
+ * is left to free where that fails. */
+bool picture_decode(Picture *picture, const PictureFile *file, int64_t channels, int halvings,
+                    DataError *error);
 void picture_free(Picture *picture);
 
 /* ---- folders of images (data_folder.c) ------------------------------------------------------- */
@@ -66,13 +83,10 @@ void folder_free(ImageFolder *folder);
 /* Leaves out the images that cannot be read, decoded or fitted, saying so of the first few; gives
  * their number. Each image is decoded once. */
 int64_t folder_skip_broken(ImageFolder *folder, const RtImages *shape, int64_t threads);
-/* The raw image of a file. Any thread. */
-bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, uint8_t *raw,
-                 DataError *error);
-/* The random part of a file's whole picture that the key draws, as bytes [out_size, out_size,
- * channels]. Any thread. */
-bool folder_read_part(const ImageFolder *folder, int64_t at, const RtImages *shape, uint64_t key,
-                      uint8_t *part, DataError *error);
+/* A raw image of a file's picture: of the random part that the key draws, or, where that is NULL, of
+ * the largest one. Any thread. */
+bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, const uint64_t *key,
+                 uint8_t *raw, DataError *error);
 
 /* ---- random parts (data_crop.c) -------------------------------------------------------------- */
 
@@ -87,11 +101,12 @@ Box box_draw(const RtImages *shape, uint64_t key);
 
 /* ---- other sizes (data_fit.c, data_resize.c) ------------------------------------------------- */
 
-/* A part of a picture, mirrored where the box is, made [height, width] with antialias. */
+/* The largest centred part of a picture that has the shape of a raw image. */
+Box picture_largest(const Picture *picture, const RtImages *shape);
+/* A part of a picture, in the file's pixels, mirrored where the box is, made [height, width] with
+ * antialias. */
 void picture_cut(const Picture *picture, const Box *part, int64_t height, int64_t width,
                  uint8_t *to);
-/* The raw image of a picture: its largest centred part of that shape, made so large. */
-void picture_fit(const Picture *picture, const RtImages *shape, uint8_t *raw);
 
 /* What the model sees of a raw image, in floats of `dtype`: of the box that training cuts out, or,
  * where that is NULL, as a held-out image. */

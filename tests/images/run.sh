@@ -156,6 +156,12 @@ test_parts_of_whole_pictures() {
         run pictures good pictures_again && cmp "$work/pictures_out/loss.csv" "$work/pictures_again/loss.csv"
 }
 
+test_decoded_scaled() {
+    run pictures good whole_parts && run scaled good scaled_out &&
+        ! cmp -s "$work/whole_parts/loss.csv" "$work/scaled_out/loss.csv" &&
+        run scaled good scaled_again && cmp "$work/scaled_out/loss.csv" "$work/scaled_again/loss.csv"
+}
+
 # ---- bad pictures --------------------------------------------------------------------------------
 
 test_broken_picture() {
@@ -258,6 +264,7 @@ mkdir -p "$work/good"
 program device
 program host data.decode=host
 program pictures data.decode=host data.crop_from=picture
+program scaled data.decode=host data.crop_from=picture data.decode_scaled=true
 program resident data.device_resident=true
 program alone data.num_workers=0
 program micro training.per_device_train_batch_size=4 training.gradient_accumulation_steps=2

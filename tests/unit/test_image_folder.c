@@ -195,6 +195,11 @@ static void images_are_cut_to_shape(void **state) {
     loader_close(loader);
 }
 
+static void cut_largest(const Picture *picture, const RtImages *shape, uint8_t *raw) {
+    Box part = picture_largest(picture, shape);
+    picture_cut(picture, &part, shape->height, shape->width, raw);
+}
+
 /* Cut, and made smaller or larger: tests/oracle/fitted.csv has what torch makes of each, not yet
  * rounded. */
 static void pictures_are_resized_as_torch_does(void **state) {
@@ -213,10 +218,10 @@ static void pictures_are_resized_as_torch_does(void **state) {
         if (sscanf(line, "%lld,%lld,%lld,%lld,%lld,%lld,%lf", &height, &width, &channels,
                    &raw_height, &raw_width, &place, &value) != 7)
             continue;
-        Picture picture = {pixels, height, width, channels};
+        Picture picture = {pixels, height, width, channels, 0};
         RtImages shape = {.height = raw_height, .width = raw_width, .channels = channels};
         if (place == 0)
-            picture_fit(&picture, &shape, raw);
+            cut_largest(&picture, &shape, raw);
         if (fabs(raw[place] - value) > 0.5001)
             fail_msg("%d, but torch has %s", raw[place], line);
         count++;
@@ -246,7 +251,7 @@ static void parts_are_those_of_torchvision(void **state) {
         if (sscanf(line, "%lld,%lld,%lld,%lld,%lld,%lld,%lf", &height, &width, &channels, &key, &size,
                    &place, &value) != 7)
             continue;
-        Picture picture = {pixels, height, width, channels};
+        Picture picture = {pixels, height, width, channels, 0};
         RtImages shape = {.height = height, .width = width, .random_resized_crop = true,
                           .crop_scale = crop_scale, .crop_ratio = crop_ratio,
                           .random_horizontal_flip = 0.5};
@@ -259,6 +264,60 @@ static void parts_are_those_of_torchvision(void **state) {
     }
     fclose(file);
     assert_true(count > 1000);
+}
+
+/* Waves of many lengths, a colour each, no longer than what is seen can show. */
+static Drawing waves(int height, int width) {
+    static uint8_t pixels[1 << 18];
+    for (int i = 0; i < 3 * height * width; i++) {
+        int y = i / 3 / width, x = i / 3 % width, colour = i % 3;
+        double wave = sin(0.03 * (colour + 1) * x) + cos(0.02 * (3 - colour) * y) + sin(0.1 * (x + y));
+        pixels[i] = (uint8_t)(128 + 40 * wave);
+    }
+    return (Drawing){pixels, height, width, 3};
+}
+
+/* The largest difference between what is seen of the file decoded whole and scaled; -1: there is none. */
+static int scaled_difference(const char *name, const RtImages *shape, const uint64_t *key) {
+    ImageFile file = {(char *)temp_path(name), 0};
+    ImageFolder one = {.files = &file, .count = 1};
+    DataError error = {message, sizeof message};
+    RtImages scaled = *shape;
+    static uint8_t whole[1 << 16], seen[1 << 16];
+    int most = -1;
+    scaled.decode_scaled = true;
+    assert_true(folder_read(&one, 0, shape, key, whole, &error));
+    assert_true(folder_read(&one, 0, &scaled, key, seen, &error));
+    for (size_t i = 0; i < raw_bytes(shape); i++) {
+        int difference = abs(whole[i] - seen[i]);
+        most = difference > most && difference ? difference : most;
+    }
+    return most;
+}
+
+/* A JPEG file is decoded in 1/2 to 1/8 of its size where what is seen is no larger: 25 x 35 of 200 x 281
+ * is an eighth. Else the bytes are those of the whole picture. */
+static void files_are_decoded_scaled(void **state) {
+    (void)state;
+    enum { MOST = 12 };
+    static const struct {
+        int64_t height, width;
+        bool scaled;
+    } sizes[] = {{100, 140, true}, {101, 140, false}, {50, 70, true}, {25, 35, true}, {11, 30, true}};
+    write_jpeg("s/waves.jpg", waves(200, 281), 0);
+    write_png("s/waves.png", waves(60, 80), 0);
+    RtImages shape = {.random_resized_crop = true, .crop_scale = crop_scale, .crop_ratio = crop_ratio,
+                      .random_horizontal_flip = 0.5};
+    for (int i = 0; i < 10; i++) {
+        shape.height = sizes[i / 2].height, shape.width = sizes[i / 2].width;
+        shape.channels = i % 2 ? 3 : 1;
+        int most = scaled_difference("s/waves.jpg", &shape, NULL);
+        assert_in_range(most + 1, sizes[i / 2].scaled ? 1 : 0, sizes[i / 2].scaled ? MOST + 1 : 0);
+    }
+    shape.height = shape.width = 24;
+    for (uint64_t key = 0; key < 50; key++) /* a box of any size and place */
+        assert_in_range(scaled_difference("s/waves.jpg", &shape, &key), 1, MOST);
+    assert_int_equal(scaled_difference("s/waves.png", &shape, NULL), -1);
 }
 
 /* Training sees parts of 8 x 40 and 40 x 8, of which the raw images have a fifth; those held out are as
@@ -421,7 +480,7 @@ static void bad_images_are_named(void **state) {
         ImageFile file = {(char *)temp_path(bad[i].name), 0};
         ImageFolder one = {.files = &file, .count = 1};
         DataError error = {message, sizeof message};
-        assert_false(folder_read(&one, 0, &images, raw, &error));
+        assert_false(folder_read(&one, 0, &images, NULL, raw, &error));
         assert_said(bad[i].expected);
     }
     Loader *loader = open_well("b", "b"); /* found when they are read, by whatever thread */
@@ -466,6 +525,7 @@ int main(void) {
         TEST(all_samples_are_decoded_first),
         TEST(pictures_are_resized_as_torch_does),
         TEST(parts_are_those_of_torchvision),
+        TEST(files_are_decoded_scaled),
         TEST(training_sees_parts_of_whole_pictures),
         TEST(the_host_resizes_what_the_device_would),
         TEST(bad_folders_are_refused),
