@@ -207,6 +207,18 @@ mutant pieces_of_one_replica gen/pass/shard.c \
 mutant pieces_of_one_part runtime/params/param_pieces.c \
     'mesh_first(rt->program, param->pieces | param->shard, rank)' \
     'mesh_first(rt->program, param->pieces, rank)' tests/dist/run.sh sharded_parts
+mutant sums_over_gradients gen/pass/train_state.c 'return ahead / TRAIN_COLS;' 'return 0;' \
+    tests/dist/run.sh sharded_states_late
+mutant sums_over_gradients_to_come gen/pass/scatter_gradients.c 'last[k]->id < last[k - 1]->id' 'false' \
+    tests/dist/run.sh sharded_parts
+mutant sections_before_their_gradients gen/emit/emit_entry.c \
+    'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \
+    tests/dist/run.sh sharded_states_late
+mutant step_before_its_weights gen/emit/emit_entry.c \
+    'for (int w = 0; w < e->entry->wait_count; w++) {' 'for (int w = 0; w < 0; w++) {' \
+    tests/dist/run.sh sharded_states_late
+mutant gaps_of_other_sums gen/pass/shard.c 'if (s->p->micro_steps == 1)' 'if (false)' \
+    tests/dist/run.sh sharded_states_late
 mutant stream_begins_too_soon gen/plan/streams.c \
     'launch->forks = launch->stream != STREAM_COMPUTE && needed[STREAM_COMPUTE] < 0;' '' \
     build/unit/test_streams

@@ -194,6 +194,7 @@ struct Op {
     Pos pos;
     bool recompute;      /* a clone made to save memory: never merged with its original */
     bool ends_step;      /* of micro_step: runs in the last one of a step alone */
+    bool apart;          /* no kernel of other ops has it: what waits for it is to wait for no more */
     bool with_gradient;  /* of forward, but computed in the visit that makes gradients of it */
     Op *after;           /* control edge: not before this op (may be NULL) */
     const char *observe; /* dump out[0] under this name (rt_observe), or NULL */
@@ -320,6 +321,7 @@ typedef struct {
      * NULL: none. */
     Value *real_weight;
     Section *sections; /* in order, where masters are shared out */
+    Value *gradient_piece; /* where gradients are not: a rank's sums, over what has gone out; or NULL */
     int section_count, section_capacity;
     int64_t piece; /* elements of the piece that a rank has of masters and moments; 0: all */
 } TrainState;

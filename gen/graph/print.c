@@ -99,6 +99,8 @@ static void print_op(const Op *op, StrBuf *out) {
         sb_puts(out, " recompute");
     if (op->ends_step)
         sb_puts(out, " ends_step");
+    if (op->apart)
+        sb_puts(out, " apart");
     if (op->after)
         sb_printf(out, " after=%s", op->after->name);
     if (op->observe)

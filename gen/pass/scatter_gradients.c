@@ -1,11 +1,18 @@
-/* Gradients of which a rank keeps its piece alone (stage 2 of ZeRO).
+/* Gradients of which a rank needs its part alone go out as backward makes them.
  *
- * Requires a lowered program in which each section of what trains has a buffer of its own for its
- * gradients. Where backward has made all of a section, a reduce_scatter leaves the rank the sums of
- * its part; with several micro-steps these are added up. The buffer is of no use behind that, so that
- * the plan gives its bytes to others: a section waits for the last but one before it, so that there
- * are no more than two that are being made or summed up, on whichever stream. What a buffer has between
- * tensors is zero, for the norm is of whole pieces. */
+ * Requires a lowered program with the train state's sections. Where backward has made all of a section,
+ * a reduce_scatter leaves the rank the sums of its part.
+ *
+ * Of whole gradients (stage 1 of ZeRO) that is done in a step's last micro-step, by the ops that the
+ * update began with; a pipeline's stage, which has no last one that ends in backward alone, keeps them
+ * there.
+ *
+ * Where a rank keeps a piece alone (stage 2), each section has a buffer of its own for its gradients.
+ * With several micro-steps the sums are added up, those of a section once backward has made the next,
+ * beside which they go out. The buffer is of no use behind that, so that the plan gives its bytes to
+ * others: a section waits for the last but one before it, so that there are no more than two that are
+ * being made or summed up, on whichever stream. What a buffer has between tensors is zero, for the
+ * norm is of whole pieces. */
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
@@ -15,96 +22,127 @@ typedef struct {
     Pos pos;
     Op **sums; /* in order */
     int count;
+    Value *part, *piece; /* sums that are still to be added, to what; or NULL */
+    int moved;           /* ops of the update */
 } Scatter;
 
-static void zero_gap(const Scatter *s, const Section *section, int64_t from, int64_t to) {
-    const char *name = arena_printf(s->p->arena, "%s.gap", section->gradient->name);
-    if (from == to)
-        return;
-    Value *gap = value_at(s->p, section->gradient, from, 1, (int64_t[]){to - from}, name);
-    op_add_into(s->p, s->graph, OP_zero, name, NULL, 0, &gap, 1, (Attr){0}, s->pos);
+/* ---- where -------------------------------------------------------------------------------------- */
+
+/* What backward makes of the section's gradients. */
+static Value *whole_of(Program *p, const Section *section) {
+    return section->gradient ? section->gradient
+                             : value_row_range(p, p->train.gradient, section->first / TRAIN_COLS,
+                                               section->elements / TRAIN_COLS, "gradient");
 }
 
-/* Parameters lie in the section in the reverse of their order. */
-static void zero_gaps(const Scatter *s, const Section *section, int64_t part_at) {
-    int64_t end = 0;
-    for (int i = s->p->param_count - 1; i >= 0; i--) {
-        const Param *param = &s->p->params[i];
-        if (!param->pieces || !param->gradient_in_pieces || param->piece_at != part_at)
-            continue;
-        zero_gap(s, section, end, param->piece_first);
-        end = param->piece_first + value_elements(param->weight);
-    }
-    zero_gap(s, section, end, section->elements);
-}
-
-static void scatter(Scatter *s, const Section *section) {
-    Program *p = s->p;
-    int64_t ranks = p->mesh.size[AXIS_SHARD], rows = section->elements / ranks / TRAIN_COLS;
-    int64_t part_at = section->first / ranks;
-    const char *name = arena_printf(p->arena, "%s.reduce_scatter", section->name);
-    const char *part_name = arena_printf(p->arena, "%s.part", section->gradient->name);
-    Value *piece =
-        value_row_range(p, p->train.gradient, part_at / TRAIN_COLS, rows, section->gradient->name);
-    Value *whole = section->gradient, *part = piece;
-    bool adds = p->micro_steps > 1;
-    if (adds)
-        part = value_2d(p, part_name, ROLE_ACTIVATION, p->real, rows, TRAIN_COLS, s->pos);
-    zero_gaps(s, section, part_at);
-    s->sums[s->count++] = op_add_into(p, s->graph, OP_reduce_scatter, name, &whole, 1, &part, 1,
-                                      (Attr){.group = GROUP_SHARD}, s->pos);
-    if (!adds)
-        return;
-    Value *in[] = {piece, part}, *sum = value_alias(p, piece, piece->name);
-    op_add_into(p, s->graph, OP_add, part_name, in, 2, &sum, 1, (Attr){0}, s->pos);
-}
-
-static bool writes(const Op *op, const Storage *storage) {
+static bool writes(const Op *op, const Value *v) {
     for (int i = 0; i < op->out_count; i++)
-        if (op->out[i]->storage == storage)
+        if (value_overlaps(op->out[i], v))
             return true;
     return false;
 }
 
+static Op *last_writer(const Graph *graph, const Value *v) {
+    for (int i = graph->op_count - 1; i >= 0; i--)
+        if (writes(graph->ops[i], v))
+            return graph->ops[i];
+    internal_fault(__FILE__, __LINE__, "%s is never made", v->name);
+}
+
+/* ---- gradients that are shared out -------------------------------------------------------------- */
+
+static void add_waiting(Scatter *s) {
+    if (!s->part)
+        return;
+    Value *in[] = {s->piece, s->part}, *sum = value_alias(s->p, s->piece, s->piece->name);
+    op_add_into(s->p, s->graph, OP_add, s->part->name, in, 2, &sum, 1, (Attr){0}, s->pos);
+    s->part = NULL;
+}
+
+/* Behind the section's last writer. */
+static void scatter(Scatter *s, const Section *section, Op *writer) {
+    Program *p = s->p;
+    int64_t ranks = p->mesh.size[AXIS_SHARD], rows = section->elements / ranks / TRAIN_COLS;
+    const char *name = arena_printf(p->arena, "%s.reduce_scatter", section->name);
+    const char *part_name = arena_printf(p->arena, "%s.part", section->gradient->name);
+    Value *piece = value_row_range(p, p->train.gradient, section->first / ranks / TRAIN_COLS, rows,
+                                   section->gradient->name);
+    Value *whole = section->gradient, *part = piece;
+    if (p->micro_steps > 1)
+        part = value_2d(p, part_name, ROLE_ACTIVATION, p->real, rows, TRAIN_COLS, s->pos);
+    section_zero_gaps(p, s->graph, section, whole, s->pos);
+    add_waiting(s);
+    Op *sum = op_add_into(p, s->graph, OP_reduce_scatter, name, &whole, 1, &part, 1,
+                          (Attr){.group = GROUP_SHARD}, s->pos);
+    s->sums[s->count++] = sum;
+    if (part == piece)
+        return;
+    sum->after = writer; /* beside what stands ahead of its reader */
+    s->part = part;
+    s->piece = piece;
+    if (s->count == p->train.section_count)
+        add_waiting(s);
+}
+
 static void hold_back(const Scatter *s) {
     for (int i = 2; i < s->count; i++) {
-        const Storage *storage = s->sums[i]->in[0]->storage;
+        const Value *whole = s->sums[i]->in[0];
         int first = s->sums[i - 2]->id + 1;
-        while (!writes(s->graph->ops[first], storage))
+        while (!writes(s->graph->ops[first], whole))
             first++;
         if (!s->graph->ops[first]->after)
             s->graph->ops[first]->after = s->sums[i - 2];
     }
 }
 
-/* The last op that writes into the section's gradients. */
-static const Op *last_writer(const Graph *graph, const Section *section) {
-    for (int i = graph->op_count - 1; i >= 0; i--)
-        if (writes(graph->ops[i], section->gradient->storage))
-            return graph->ops[i];
-    internal_fault(__FILE__, __LINE__, "%s is never made", section->gradient->name);
+/* ---- whole gradients ---------------------------------------------------------------------------- */
+
+/* The update's next reduce_scatter, and what stands ahead of it. */
+static void move_here(Scatter *s, Graph *update) {
+    Op *op;
+    do {
+        op = update->ops[s->moved++];
+        graph_add(s->p, s->graph, op);
+        op->ends_step = s->p->micro_steps > 1;
+    } while (op->kind != OP_reduce_scatter);
+}
+
+/* ---- the pass ----------------------------------------------------------------------------------- */
+
+static void scatter_all(Scatter *s, Graph *update) {
+    const TrainState *t = &s->p->train;
+    Op **ops = s->graph->ops, **last = arena_array(s->p->arena, (size_t)t->section_count, sizeof *last);
+    int count = s->graph->op_count;
+    for (int k = 0; k < t->section_count; k++) {
+        last[k] = last_writer(s->graph, whole_of(s->p, &t->sections[k]));
+        if (update && k > 0 && last[k]->id < last[k - 1]->id)
+            last[k] = last[k - 1]; /* its sums take the place of sections before it */
+    }
+    graph_set_ops(s->p, s->graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        graph_add(s->p, s->graph, ops[i]);
+        for (int k = 0; k < t->section_count; k++)
+            if (last[k] == ops[i] && update)
+                move_here(s, update);
+            else if (last[k] == ops[i])
+                scatter(s, &t->sections[k], ops[i]);
+    }
 }
 
 bool pass_scatter_gradients(Program *p, const Spec *spec) {
     const TrainState *t = &p->train;
-    if (spec->parallelism.shard_stage < SHARD_GRADIENTS || t->section_count == 0)
+    Graph *update = &p->entry[ENTRY_UPDATE];
+    bool moves = t->gradient_piece && p->stage.count <= 1;
+    if (spec->parallelism.shard_stage < SHARD_GRADIENTS && !moves)
+        return false;
+    if (t->section_count == 0)
         return false;
     Scatter s = {.p = p,
                  .graph = &p->entry[ENTRY_MICRO_STEP],
                  .pos = spec_pos(spec, KEY_parallelism_shard_stage)};
     s.sums = arena_array(p->arena, (size_t)t->section_count, sizeof *s.sums);
-    const Op **last = arena_array(p->arena, (size_t)t->section_count, sizeof *last);
-    for (int k = 0; k < t->section_count; k++)
-        last[k] = last_writer(s.graph, &t->sections[k]);
-    Op **ops = s.graph->ops;
-    int count = s.graph->op_count;
-    graph_set_ops(p, s.graph, NULL, 0);
-    for (int i = 0; i < count; i++) {
-        graph_add(p, s.graph, ops[i]);
-        for (int k = 0; k < t->section_count; k++)
-            if (last[k] == ops[i])
-                scatter(&s, &t->sections[k]);
-    }
+    scatter_all(&s, moves ? update : NULL);
+    graph_set_ops(p, update, update->ops + s.moved, update->op_count - s.moved);
     hold_back(&s);
     return true;
 }

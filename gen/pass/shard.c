@@ -54,22 +54,27 @@ static Value *section_of(const Shard *s, Value *run, const Section *section, con
                            name);
 }
 
+/* Sums of the step before may lie in the gaps; several micro-steps have the whole run zeroed. */
 static void scatter_gradient(const Shard *s) {
     const TrainState *t = &s->p->train;
-    for (int i = t->section_count - 1; i >= 0; i--) {
+    for (int i = 0; i < t->section_count; i++) {
         const Section *section = &t->sections[i];
         Value *whole = section_of(s, t->gradient, section, "gradient");
         Value *part = part_of(s, s->gradient, section, "gradient.piece");
+        if (s->p->micro_steps == 1)
+            section_zero_gaps(s->p, s->update, section, whole, s->pos);
         op_add_into(s->p, s->update, OP_reduce_scatter, "gradient.piece", &whole, 1, &part, 1,
                     (Attr){.group = GROUP_SHARD}, s->pos);
     }
 }
 
 static void sum_gradient(Shard *s) {
-    Role role = s->stage >= SHARD_GRADIENTS ? ROLE_GRADIENT : ROLE_ACTIVATION;
-    s->gradient = value_2d(s->p, "gradient.piece", role, s->p->real, s->rows, TRAIN_COLS, s->pos);
-    if (s->stage == SHARD_STATES)
+    s->gradient = s->p->train.gradient_piece;
+    if (s->gradient)
         scatter_gradient(s);
+    else
+        s->gradient = value_2d(s->p, "gradient.piece", ROLE_GRADIENT, s->p->real, s->rows,
+                               TRAIN_COLS, s->pos);
     s->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");
 }
 
@@ -117,7 +122,26 @@ static void work_in_piece(const Shard *s, Op *op) {
     }
 }
 
-/* The update of a piece, and of all weights from all pieces. */
+/* What the update has of a section of a piece, or of what is none, as it is. */
+static Value *of_section(const Shard *s, const Section *section, Value *v) {
+    bool piece = value_rows(v) == s->rows && value_cols(v) == TRAIN_COLS;
+    return piece ? part_of(s, v, section, v->name) : v;
+}
+
+static void update_section(const Shard *s, const Op *op, const Section *section) {
+    Value *in[MAX_OPERANDS], *out[MAX_RESULTS];
+    for (int i = 0; i < op->in_count; i++)
+        in[i] = of_section(s, section, op->in[i]);
+    for (int i = 0; i < op->out_count; i++)
+        out[i] = of_section(s, section, op->out[i]);
+    const char *name = arena_printf(s->p->arena, "%s.%s", section->name, op->name);
+    op_add_into(s->p, s->update, op->kind, name, in, op->in_count, out, op->out_count, op->attr,
+                op->pos)
+        ->apart = true;
+}
+
+/* The update of a piece, and of all weights from all pieces: of each section by itself, so that weights
+ * are on their way while others are updated. */
 static void update_piece(const Shard *s, Op *op) {
     Program *p = s->p;
     Value *weight = p->train.weight, *updated = s->master;
@@ -125,10 +149,16 @@ static void update_piece(const Shard *s, Op *op) {
     for (int i = 0; i < op->out_count; i++)
         if (apart && value_same_place(op->out[i], weight))
             op->out[i] = updated = value_alias(p, s->weight, "trained.piece");
+    bool one_by_one = s->stage < SHARD_WEIGHTS && p->train.section_count > 1;
     work_in_piece(s, op);
-    graph_add(p, s->update, op);
-    for (int i = 0; i < p->train.section_count; i++)
-        gather(s, &p->train.sections[i], updated);
+    if (!one_by_one)
+        graph_add(p, s->update, op);
+    for (int i = 0; i < p->train.section_count; i++) {
+        const Section *section = &p->train.sections[i];
+        if (one_by_one)
+            update_section(s, op, section);
+        gather(s, section, updated);
+    }
 }
 
 static void make_weight(Shard *s) {
@@ -196,6 +226,29 @@ static void keep_pieces(const Shard *s) {
     if (s->stage >= SHARD_GRADIENTS)
         t->gradient = s->gradient;
     t->piece = value_elements(s->master);
+}
+
+static void zero_gap(Program *p, Graph *graph, Value *whole, int64_t from, int64_t to, Pos pos) {
+    const char *name = arena_printf(p->arena, "%s.gap", whole->name);
+    if (from == to)
+        return;
+    Value *gap = value_at(p, whole, from, 1, (int64_t[]){to - from}, name);
+    if (p->train.gradient_piece && !value_overlaps(p->train.gradient_piece, gap))
+        return; /* it has never been anything else */
+    op_add_into(p, graph, OP_zero, name, NULL, 0, &gap, 1, (Attr){0}, pos);
+}
+
+/* Parameters lie in the section in the reverse of their order. */
+void section_zero_gaps(Program *p, Graph *graph, const Section *section, Value *whole, Pos pos) {
+    int64_t end = 0;
+    for (int i = p->param_count - 1; i >= 0; i--) {
+        const Param *param = &p->params[i];
+        if (!value_trains(param->weight) || !section_has(p, section, param))
+            continue;
+        zero_gap(p, graph, whole, end, param->piece_first, pos);
+        end = param->piece_first + value_elements(param->weight);
+    }
+    zero_gap(p, graph, whole, end, section->elements, pos);
 }
 
 bool section_has(const Program *p, const Section *section, const Param *param) {

@@ -7,13 +7,16 @@
  * part of the gradient of, so that each of these is one run too. The gaps that round a tensor up to a
  * whole row stay zero: their gradient is zero, and so is their update. Where masters are to be shared
  * out each rank gets equally many rows of each section: of what is its own master, though other weights
- * are not, and of all the rest; where gradients are too, of each module, whose gradients are a buffer
- * that does not last, and so are whole weights where ranks keep pieces of them.
+ * are not, and of each module of the rest, or several small ones. Where gradients are shared out too, a
+ * section's are a buffer that does not last, and so are whole weights where ranks keep pieces of them.
  *
  * With moments in 8 bits large tensors come first, and have codes in place of numbers. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
+
+/* MiB of gradients that take several times as long to go out as none would. */
+enum { SECTION_MIB = 64 };
 
 static int64_t round_up(int64_t n) { return (n + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS; }
 
@@ -63,6 +66,7 @@ typedef struct {
     bool large;           /* then which ones are being laid out */
     int64_t *offset;      /* by parameter; of what trains */
     int64_t end, real;    /* of all; of what is `real` beside 16-bit weights */
+    int64_t least;        /* elements of a section that ends with its module */
 } RunLayout;
 
 static void begin_section(RunLayout *l, const char *weight, bool real) {
@@ -81,6 +85,12 @@ static void end_section(RunLayout *l) {
     l->end = s->first + s->elements;
 }
 
+/* Whether the section at hand may end with its module. */
+static bool is_full(const RunLayout *l) {
+    const TrainState *s = &l->p->train;
+    return l->ranks > 1 && l->end - s->sections[s->section_count - 1].first >= l->least;
+}
+
 static bool is_large(const Param *param) { return value_elements(param->weight) >= STATE_LEAST; }
 
 /* The tensors of a kind that are `real`, or those that are not; those that ranks share out in
@@ -94,8 +104,7 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
         if (!is_of(param, kind) || is_real(l->p, param, l->ranks) != real ||
             (l->coded && is_large(param) != l->large))
             continue;
-        bool apart = l->stage >= SHARD_GRADIENTS && !real;
-        bool begins = !last || (apart && !same_module(last, name));
+        bool begins = !last || (!real && !same_module(last, name) && is_full(l));
         if (l->ranks > 1 && last && begins)
             end_section(l);
         if (l->ranks > 1 && begins)
@@ -138,7 +147,34 @@ static void make_coded(Program *p, int64_t rows, Pos pos) {
     m->exp_avg_sq_absmax = value_2d(p, "exp_avg_sq_absmax", ROLE_OPTIMIZER, DT_F32, blocks, 1, pos);
 }
 
-static void make_runs(Program *p, const Spec *spec, int64_t rows) {
+/* Rows that a rank's piece begins ahead of whole gradients, so that its part of a section lies where
+ * nothing has yet to go out: over the sections before it. */
+static int64_t rows_ahead(const TrainState *s, int64_t ranks) {
+    int64_t ahead = 0;
+    for (int i = 0; i < s->section_count; i++) {
+        const Section *section = &s->sections[i];
+        int64_t part_end = (section->first + section->elements) / ranks;
+        if (part_end - section->first > ahead)
+            ahead = part_end - section->first;
+    }
+    return ahead / TRAIN_COLS;
+}
+
+static void make_gradient(const RunLayout *l, int64_t rows, Pos pos) {
+    Program *p = l->p;
+    TrainState *s = &p->train;
+    bool scattered = l->ranks > 1 && l->stage == SHARD_STATES;
+    int64_t ahead = scattered ? rows_ahead(s, l->ranks) : 0;
+    s->gradient = value_2d(p, "gradient", ROLE_GRADIENT, p->real, ahead + rows, TRAIN_COLS, pos);
+    if (!scattered)
+        return;
+    s->gradient_piece = value_row_range(p, s->gradient, 0, rows / l->ranks, "gradient.piece");
+    s->gradient = value_row_range(p, s->gradient, ahead, rows, "gradient");
+}
+
+static void make_runs(const RunLayout *l, const Spec *spec) {
+    Program *p = l->p;
+    int64_t rows = l->end / TRAIN_COLS;
     Pos pos = spec_pos(spec, KEY_optimizer_name);
     int64_t coded = p->train.coded.rows;
     bool apart = p->activation != p->real; /* 16-bit weights have a master of their own */
@@ -147,7 +183,7 @@ static void make_runs(Program *p, const Spec *spec, int64_t rows) {
     s->weight = value_2d(p, "trained", role_of_run(p), p->activation, rows, TRAIN_COLS, pos);
     s->master =
         apart ? value_2d(p, "master", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos) : s->weight;
-    s->gradient = value_2d(p, "gradient", ROLE_GRADIENT, p->real, rows, TRAIN_COLS, pos);
+    make_gradient(l, rows, pos);
     if (coded)
         make_coded(p, coded, pos);
     rows -= coded;
@@ -266,10 +302,18 @@ static void make_real(RunLayout *l, const Spec *spec) {
     }
 }
 
+/* What is gathered for each use is a module. */
+static int64_t least_section(const Program *p, const Spec *spec) {
+    double mib = spec->parallelism.bucket_size_mb;
+    return (int64_t)(1048576 * (mib > 0 ? mib : SECTION_MIB)) / dtype_bytes(p->real);
+}
+
 bool pass_train_state(Program *p, const Spec *spec) {
     RunLayout l = {.p = p,
                    .ranks = spec->parallelism.data_parallel_shard_degree,
                    .stage = spec->parallelism.shard_stage};
+    if (l.stage < SHARD_WEIGHTS)
+        l.least = least_section(p, spec);
     l.offset = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *l.offset);
     l.coded = l.large = spec->optimizer.name == OPTIMIZER_ADAMW &&
                         spec->optimizer.state == STATE_INT8;
@@ -278,7 +322,7 @@ bool pass_train_state(Program *p, const Spec *spec) {
     if (!l.end)
         return false;
     make_real(&l, spec);
-    make_runs(p, spec, l.end / TRAIN_COLS);
+    make_runs(&l, spec);
     for (int i = p->param_count - 1; i >= 0; i--)
         if (value_trains(p->params[i].weight))
             place(p, &l, &p->params[i], l.offset[i]);

@@ -15,6 +15,8 @@ enum { STATE_BLOCK = 256, STATE_LEAST = 4096 };
 Value *join_metrics(Program *, Value *run, const char *name);
 /* What reads a part of the run reads the sums from then on. */
 void read_sums(Program *, Op *const *ops, int count, Value *sums);
+/* In shard.c. What is between a section's tensors in all of its gradients becomes zero. */
+void section_zero_gaps(Program *, Graph *, const Section *, Value *whole, Pos);
 /* In shard.c. A section's masters while an entry gives them other values than they had: opened, all of
  * it, as the weights that are read, or a copy where ranks keep pieces of these alone; closed, the rank
  * takes its piece. Beside 16-bit weights only of what is `real`. */

@@ -97,7 +97,7 @@ static Body *joined_body(const Grouping *g, const Group *group, const Op *op, co
         return NULL;
     if (group_observed(group) && op->observe)
         return NULL;
-    if (group->ops[0]->ends_step != op->ends_step)
+    if (group->ops[0]->ends_step != op->ends_step || group->ops[0]->apart || op->apart)
         return NULL;
     if (!rows_grow_alike(g, group, op, body))
         return NULL;
@@ -235,13 +235,21 @@ static void plan_group(const Grouping *g, const Group *group) {
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-static bool is_loose(const Graph *graph, const Op *op) {
+static bool is_loose(const Graph *graph, const bool *loose, const Op *op) {
     if (!op_is(op, TRAIT_COLLECTIVE))
         return false;
     for (int i = op->id + 1; i < graph->op_count; i++)
-        if (ops_conflict(op, graph->ops[i]))
+        if (!loose[i] && ops_conflict(op, graph->ops[i]))
             return false;
     return true;
+}
+
+/* By op: a collective that nothing later waits for but such collectives. */
+static bool *find_loose(const Graph *graph, Arena *arena) {
+    bool *loose = arena_array(arena, (size_t)graph->op_count + 1, sizeof *loose);
+    for (int i = graph->op_count - 1; i >= 0; i--)
+        loose[i] = is_loose(graph, loose, graph->ops[i]);
+    return loose;
 }
 
 /* Right behind what it waits for, and behind collectives that stand there already. */
@@ -261,14 +269,15 @@ void plan_launches(Plan *plan) {
         const Graph *graph = &plan->program->entry[e];
         Arena scratch = {0};
         Grouping g = {.plan = plan, .entry = (Entry)e, .graph = graph};
+        const bool *loose = find_loose(graph, &scratch);
         g.uses = uses_find(&scratch, plan->program, graph);
         for (int i = 0; i < graph->op_count; i++)
-            if (!is_loose(graph, graph->ops[i]))
+            if (!loose[i])
                 add_op(&g, graph->ops[i], plan->spec->compile.fusion);
         if (plan->spec->compile.fusion)
             group_epilogues(&g);
         for (int i = 0; i < graph->op_count; i++)
-            if (is_loose(graph, graph->ops[i]))
+            if (loose[i])
                 add_loose(&g, graph->ops[i]);
         plan_expect_launches(plan, (Entry)e, g.count + g.count / 8); /* some ops take several */
         for (int i = 0; i < g.count; i++)

@@ -271,8 +271,8 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
     sb_puts(out, "\n");
     if (plan_exchanged(plan).ms > plan->exposed_ms)
         sb_printf(out,
-                  "cards: %.3f ms of it exposed, %.3f ms beside backward, which is not counted "
-                  "as slower for it\n",
+                  "cards: %.3f ms of it exposed, %.3f ms beside other work, which is not "
+                  "counted as slower for it\n",
                   plan->exposed_ms, plan_exchanged(plan).ms - plan->exposed_ms);
     if (together > 1)
         sb_printf(out, "cards: each %lld of them share out one model and its batches\n",

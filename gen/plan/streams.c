@@ -25,9 +25,11 @@ static bool conflict(const Launch *a, const Launch *b) {
     return false;
 }
 
+/* Whether the compute stream, whose launches behind it are known, waits for it. */
 static bool is_awaited(const PlanEntry *entry, int index) {
     for (int i = index + 1; i < entry->launch_count; i++)
-        if (conflict(&entry->launches[index], &entry->launches[i]))
+        if (entry->launches[i].stream == STREAM_COMPUTE &&
+            conflict(&entry->launches[index], &entry->launches[i]))
             return true;
     return false;
 }

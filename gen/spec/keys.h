@@ -178,12 +178,13 @@
                   s->parallelism.data_parallel_mode != PARALLEL_DP,                                \
       "several cards, each with a process and all states (parallelism.data_parallel_mode = "       \
       "\"ddp\", data_parallel_shard_degree = 1)")                                                  \
-    C(OVERLAPPED, s->parallelism.data_parallel_replicate_degree > 1 &&                             \
-                      s->parallelism.data_parallel_shard_degree == 1 &&                            \
-                      s->parallelism.data_parallel_mode != PARALLEL_DP &&                          \
-                      s->parallelism.overlap_grad_reduce,                                          \
-      "parallelism.data_parallel_replicate_degree above 1, data_parallel_shard_degree = 1 and "    \
-      "overlap_grad_reduce = true")                                                                \
+    C(OVERLAPPED, s->parallelism.data_parallel_shard_degree > 1                                    \
+                      ? s->parallelism.shard_stage < SHARD_WEIGHTS                                 \
+                      : s->parallelism.data_parallel_replicate_degree > 1 &&                       \
+                            s->parallelism.data_parallel_mode != PARALLEL_DP &&                    \
+                            s->parallelism.overlap_grad_reduce,                                    \
+      "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2, or "               \
+      "data_parallel_replicate_degree above 1 and overlap_grad_reduce = true")                     \
     C(TENSOR_PARALLEL, s->parallelism.tensor_parallel_degree > 1,                                  \
       "parallelism.tensor_parallel_degree above 1")                                                \
     C(ONE_PROCESS,                                                                                 \
@@ -409,13 +410,13 @@
       "Cards with batches of their own that share out what shard_stage says; with "                \
       "data_parallel_replicate_degree so many for each of those.")                                 \
     K(parallelism, shard_stage, INT, "1", "[1, 3]", SHARDED,                                       \
-      "What they share out; 1: the optimizer's states and masters; 2: gradients too, summed as "   \
-      "backward makes them; 3: weights too, frozen ones included, gathered for each use.")         \
+      "What they share out; 1: the optimizer's states and masters; 2: gradients too, summed in "   \
+      "every micro-step; 3: weights too, frozen ones included, gathered for each use.")            \
     K(parallelism, overlap_grad_reduce, BOOL, "true", "", SUMMED,                                  \
       "Sum gradients over the cards as backward makes them, beside it; false: after it.")          \
     K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED,           \
       "MiB of gradients, rounded up to whole modules of the model, that are summed at once; "      \
-      "auto: what the plan predicts to be fastest.")                                               \
+      "auto: what the plan predicts to be fastest, of shards 64.")                                 \
     K(parallelism, gather_outputs, BOOL, "false", "", ONE_PROCESS,                                 \
       "Logits are copied to the first card each micro-step, as nn.DataParallel does.")             \
     K(parallelism, sync_batch_norm, BOOL, "false", "", NORMED_REPLICAS,                            \

@@ -3,7 +3,9 @@
 # Sourced by run.sh.
 
 shards() { printf 'parallelism.data_parallel_shard_degree=%s\n' "$1"; }
-grid() { shards 2 && ranks $(($1 / 2)); }
+# A section a module, as weights that are gathered for each use have by themselves.
+sections() { shards "$1" && echo $buckets; }
+grid() { sections 2 && ranks $(($1 / 2)); }
 
 test_sharded() {
     lora shard3 "$(shards 3)" && lora wide3 training.per_device_train_batch_size=6 &&
@@ -19,7 +21,7 @@ test_sharded_replicas() {
 
 # Weights lie in another order than in files, and momentum is all that a moment is.
 test_sharded_images() {
-    layout_of=shards pair shard_cnn cnn 3 1 precision.dtype=fp64 training.steps=4 \
+    layout_of=sections pair shard_cnn cnn 3 1 precision.dtype=fp64 training.steps=4 \
         compile.cuda_graph=false && same_training 1e-11 shard_cnn_one_out shard_cnn_many_out
 }
 
@@ -37,7 +39,7 @@ test_sharded_gpt2() {
 
 # Masters of 16-bit weights, and weights of norms, which are none.
 test_sharded_bf16() {
-    layout_of=shards pair shard_bf16 pretrain_tied 3 1 precision.dtype=bf16 training.steps=4 &&
+    layout_of=sections pair shard_bf16 pretrain_tied 3 1 precision.dtype=bf16 training.steps=4 &&
         same_training 1e-4 shard_bf16_one_out shard_bf16_many_out
 }
 
@@ -52,8 +54,8 @@ test_sharded_loss_scale() {
 
 # Gradients shared out: added up over micro-steps, and over replicas. Weights too, frozen ones included,
 # gathered for each use.
-by_stage() { printf '%s\n' "$(shards "$1")" parallelism.shard_stage="$stage"; }
-grid_by_stage() { printf '%s\n' "$(shards 2)" "$(ranks $(($1 / 2)))" parallelism.shard_stage="$stage"; }
+by_stage() { if [ "$stage" = 3 ]; then shards "$1"; else sections "$1"; fi && echo parallelism.shard_stage="$stage"; }
+grid_by_stage() { by_stage 2 && ranks $(($1 / 2)); }
 shards_of_unequal() {
     local stage=$1
     unequal_targets
@@ -81,6 +83,7 @@ late_shards() {
         SIM_QUEUE=lazy:1 run "${name}_many" "${name}_lazy" "--init $cases/pretrain_tied/model" &&
         cmp "$work/${name}_many_out/loss.csv" "$work/${name}_lazy/loss.csv"
 }
+test_sharded_states_late() { late_shards 1; }
 test_sharded_gradients_late() { late_shards 2; }
 test_sharded_weights_late() { late_shards 3; }
 
@@ -161,5 +164,5 @@ test_sharded_mixes() {
 }
 
 shard_tests='sharded_cube sharded_mixes sharded_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume
-sharded_quantized sharded_gradients sharded_gradients_replicas sharded_gradients_late sharded_weights_replicas
+sharded_quantized sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
 sharded_weights_late sharded_gpt2'

@@ -230,6 +230,78 @@ static void test_states_are_shared_out(void **state) {
     assert_true(e[COLLECTIVE_REDUCE_SCATTER].bytes == 2 * e[COLLECTIVE_ALL_GATHER].bytes);
 }
 
+/* How many collectives of an entry stand on their own stream; each of them waits for what writes its
+ * operand, and the plan is at fault if one does not. */
+static int sent_when_made(Plan *plan, Entry which) {
+    PlanEntry *entry = &plan->entry[which];
+    int sent = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        Launch *launch = &entry->launches[i];
+        int last = -1;
+        if (launch->stream != STREAM_COMMUNICATION || launch->arg_count < 2)
+            continue;
+        for (int k = 0; k < i; k++)
+            if (entry->launches[k].stream == STREAM_COMPUTE && writes(&entry->launches[k], launch->arg[1]))
+                last = k;
+        assert_int_equal(launch->wait_count, 1);
+        assert_true(launch->wait[0] >= last && last >= 0);
+        launch->wait_count = 0;
+        assert_non_null(plan_find_fault(plan));
+        launch->wait_count = 1;
+        sent++;
+    }
+    return sent;
+}
+
+#define STAGE(stage) "parallelism.shard_stage=" stage
+
+/* A section's gradients go out while backward makes the next, its weights while that is updated. */
+static void test_sections_go_out_one_by_one(void **state) {
+    (void)state;
+    for (int stage = 1; stage <= 2; stage++) {
+        Plan *plan = SHARED(EACH, "model.hidden_size=4096", stage == 1 ? STAGE("1") : STAGE("2"));
+        const PlanEntry *update = &plan->entry[ENTRY_UPDATE];
+        assert_int_equal(sent_when_made(plan, ENTRY_MICRO_STEP), 6);
+        assert_int_equal(sent_when_made(plan, ENTRY_UPDATE), 6);
+        for (int i = 0; i < update->launch_count; i++)
+            for (int w = 0; w < update->launches[i].wait_count; w++) {
+                const Launch *other = &update->launches[update->launches[i].wait[w]];
+                assert_true(update->launches[i].stream != STREAM_COMPUTE ||
+                            plan->collectives[other->index].kind != COLLECTIVE_ALL_GATHER);
+            }
+        assert_true(plan->exposed_ms < plan_exchanged(plan).ms / 2);
+        assert_null(plan_find_fault(plan));
+        arena_free(&arena);
+    }
+}
+
+/* Whole gradients go out in the last micro-step; of pieces each adds up its part while backward goes on. */
+static void test_sections_of_several_micro_steps(void **state) {
+    (void)state;
+    const char *const several = "training.gradient_accumulation_steps=3";
+    Plan *whole = SHARED(EACH, "model.hidden_size=4096", several, STAGE("1"));
+    Plan *pieces = SHARED(EACH, "model.hidden_size=4096", several, STAGE("2"));
+    const PlanEntry *entry = micro_step(whole);
+    for (int i = 0; i < entry->launch_count; i++)
+        assert_int_equal(entry->launches[i].ends_step,
+                         entry->launches[i].kind == LAUNCH_COLLECTIVE);
+    assert_int_equal(sent_when_made(whole, ENTRY_MICRO_STEP), 6);
+    assert_int_equal(sent_when_made(pieces, ENTRY_MICRO_STEP), 6);
+    assert_int_equal(whole->exchanged[COLLECTIVE_REDUCE_SCATTER].count, 6);
+    assert_int_equal(pieces->exchanged[COLLECTIVE_REDUCE_SCATTER].count, 18);
+    assert_true(pieces->exposed_ms < plan_exchanged(pieces).ms / 2);
+}
+
+/* A rank's sums lie over gradients that have gone out, and beside them where none has. */
+static void test_sums_take_the_place_of_gradients(void **state) {
+    (void)state;
+    Plan *whole = PLAN("precision.dtype=bf16"), *flat = SHARED(FLAT, "precision.dtype=bf16"),
+         *each = SHARED(EACH, "precision.dtype=bf16");
+    int64_t all = whole->role_bytes[ROLE_GRADIENT], layer = 1024 * 1024 * 4;
+    assert_int_equal(flat->role_bytes[ROLE_GRADIENT], (all - 4) / 2 * 3); /* the loss is no gradient */
+    assert_true(each->role_bytes[ROLE_GRADIENT] <= all + layer / 2 + 8 * 1024 * 4);
+}
+
 /* What begins an entry on another stream comes after the entry before. */
 static void test_a_stream_begins_behind_the_entry_before(void **state) {
     (void)state;
@@ -360,6 +432,9 @@ int main(void) {
         cmocka_unit_test_teardown(test_sums_of_each_micro_step_share_the_stream, teardown),
         cmocka_unit_test_teardown(test_a_launch_that_may_be_left_out_orders_nothing, teardown),
         cmocka_unit_test_teardown(test_states_are_shared_out, teardown),
+        cmocka_unit_test_teardown(test_sections_go_out_one_by_one, teardown),
+        cmocka_unit_test_teardown(test_sections_of_several_micro_steps, teardown),
+        cmocka_unit_test_teardown(test_sums_take_the_place_of_gradients, teardown),
         cmocka_unit_test_teardown(test_weights_are_gathered_beside_the_layer_before, teardown),
         cmocka_unit_test_teardown(test_a_wait_for_weights_is_not_one_for_gradients, teardown),
         cmocka_unit_test_teardown(test_a_stream_begins_behind_the_entry_before, teardown),

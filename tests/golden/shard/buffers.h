@@ -6,7 +6,7 @@
 
 /* ---- STATE: kept from step to step ---- */
 
-#define STATE_BYTES 151552ul
+#define STATE_BYTES 176128ul
 
 #define SEED 0ul /* i64 [1], counter seed */
 #define STEP 256ul /* i32 [1], counter step */
@@ -31,20 +31,22 @@
 #define LAYERS_1_WEIGHT (TRAINED + 6144ul) /* bf16 [64, 64], layers.1.weight */
 #define LAYERS_0_BIAS (TRAINED + 14336ul) /* bf16 [64], layers.0.bias */
 #define LAYERS_0_WEIGHT (TRAINED + 16384ul) /* bf16 [64, 64], layers.0.weight */
-#define GRADIENT 28672ul /* f32 [12, 1024], gradient */
-#define LAYERS_2_BIAS_GRAD GRADIENT /* f32 [10], layers.2.bias.grad */
-#define LAYERS_2_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [10, 64], layers.2.weight.grad */
-#define LAYERS_1_BIAS_GRAD (GRADIENT + 8192ul) /* f32 [64], layers.1.bias.grad */
-#define LAYERS_1_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [64, 64], layers.1.weight.grad */
-#define LAYERS_0_BIAS_GRAD (GRADIENT + 28672ul) /* f32 [64], layers.0.bias.grad */
-#define LAYERS_0_WEIGHT_GRAD (GRADIENT + 32768ul) /* f32 [64, 64], layers.0.weight.grad */
-#define MASTER_PIECE 77824ul /* f32 [6, 1024], optimizer master.piece */
-#define EXP_AVG_PIECE 102400ul /* f32 [6, 1024], optimizer exp_avg.piece */
-#define EXP_AVG_SQ_PIECE 126976ul /* f32 [6, 1024], optimizer exp_avg_sq.piece */
+#define GRADIENT 28672ul /* f32 [18, 1024], gradient */
+#define GRADIENT_PIECE GRADIENT /* f32 [6, 1024], gradient.piece */
+#define MICRO_STEP_GRADIENT (GRADIENT + 24576ul) /* f32 [12, 1024], gradient */
+#define LAYERS_2_BIAS_GRAD (GRADIENT + 24576ul) /* f32 [10], layers.2.bias.grad */
+#define LAYERS_2_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [10, 64], layers.2.weight.grad */
+#define LAYERS_1_BIAS_GRAD (GRADIENT + 32768ul) /* f32 [64], layers.1.bias.grad */
+#define LAYERS_1_WEIGHT_GRAD (GRADIENT + 36864ul) /* f32 [64, 64], layers.1.weight.grad */
+#define LAYERS_0_BIAS_GRAD (GRADIENT + 53248ul) /* f32 [64], layers.0.bias.grad */
+#define LAYERS_0_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [64, 64], layers.0.weight.grad */
+#define MASTER_PIECE 102400ul /* f32 [6, 1024], optimizer master.piece */
+#define EXP_AVG_PIECE 126976ul /* f32 [6, 1024], optimizer exp_avg.piece */
+#define EXP_AVG_SQ_PIECE 151552ul /* f32 [6, 1024], optimizer exp_avg_sq.piece */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 4231680ul
+#define SCRATCH_BYTES 4207104ul
 
 #define IMAGES 0ul /* bf16 [512, 1], activation images */
 #define LAYERS_0 1024ul /* bf16 [8, 64], activation layers.0 */
@@ -72,11 +74,10 @@
 #define LAYERS_1_BIASED_GRAD 4096ul /* bf16 [8, 64], activation layers.1.biased.grad */
 #define LAYERS_0_RELU_GRAD 1024ul /* bf16 [8, 64], activation layers.0.relu.grad */
 #define LAYERS_0_BIASED_GRAD 3072ul /* bf16 [8, 64], activation layers.0.biased.grad */
-#define GRAD_NORM_COLUMNS 24576ul /* f32 [1024], activation grad_norm.columns */
-#define GRAD_NORM_SQUARED 36864ul /* f32 [1], activation grad_norm.squared */
-#define CLIP_FACTOR 37120ul /* f32 [1], activation clip_factor */
-#define TRAINED_PIECE 24576ul /* bf16 [6, 1024], activation trained.piece */
-#define GRADIENT_PIECE 0ul /* f32 [6, 1024], activation gradient.piece */
+#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation grad_norm.columns */
+#define GRAD_NORM_SQUARED 12288ul /* f32 [1], activation grad_norm.squared */
+#define CLIP_FACTOR 12544ul /* f32 [1], activation clip_factor */
+#define TRAINED_PIECE 0ul /* bf16 [6, 1024], activation trained.piece */
 
 /* ---- INPUT: one batch ---- */
 
@@ -87,7 +88,7 @@
 #define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 37376ul
+#define GEMM_WORKSPACE 12800ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */
@@ -95,8 +96,8 @@
 enum {
     PARAMS = 6,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 21,
-    UPDATE_OUTPUTS = 18,
+    MICRO_STEP_OUTPUTS = 22,
+    UPDATE_OUTPUTS = 17,
     EVALUATE_OUTPUTS = 15,
 };
 

@@ -169,17 +169,17 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
 /* sum_squares over [6, 1024]
  * 28672 bytes, 12288 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
-    const float *__restrict__ gradient_piece, float *__restrict__ columns) {
+    const float *__restrict__ piece, float *__restrict__ columns) {
     const int worker = blockIdx.x;
     const int first = worker * 6, end = first + 6;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
     const int col = (blockIdx.y * 32 + lane) * 8;
     Vec<float, 8> total = {};
     for (int row = first + part; row < end; row += 8) {
-        const Vec<float, 8> gradient_piece_v = load_vec<8>(gradient_piece + row * 1024 + col);
+        const Vec<float, 8> piece_v = load_vec<8>(piece + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            total[j] += gradient_piece_v[j] * gradient_piece_v[j];
+            total[j] += piece_v[j] * piece_v[j];
         }
     }
     SHARED Vec<float, 8> sums[256];
@@ -210,8 +210,8 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
 extern "C" __global__ void __launch_bounds__(256) clip_factor_adamw_x1024(
     const float *__restrict__ squared, const int *__restrict__ step,
     const int *__restrict__ bad_step, float *__restrict__ piece,
-    const float *__restrict__ gradient_piece, float *__restrict__ piece_2,
-    float *__restrict__ piece_3, const int *__restrict__ applied, const float *__restrict__ lr,
+    const float *__restrict__ piece_2, float *__restrict__ piece_3, float *__restrict__ piece_4,
+    const int *__restrict__ applied, const float *__restrict__ lr,
     const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
     float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
@@ -236,29 +236,29 @@ extern "C" __global__ void __launch_bounds__(256) clip_factor_adamw_x1024(
     const float rate = lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
-    const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
     const Vec<float, 4> piece_2_v = load_vec<4>(piece_2 + i);
     const Vec<float, 4> piece_3_v = load_vec<4>(piece_3 + i);
+    const Vec<float, 4> piece_4_v = load_vec<4>(piece_4 + i);
     Vec<float, 4> new_piece_v;
-    Vec<float, 4> new_piece_2_v;
     Vec<float, 4> new_piece_3_v;
+    Vec<float, 4> new_piece_4_v;
     Vec<__nv_bfloat16, 4> trained_piece_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_piece_v[j] * clip_factor_row;
-        const float t_3 = piece_2_v[j] + 0.1f * (clipped - piece_2_v[j]);
-        const float t_4 = 0.999f * piece_3_v[j] + 0.001f * (clipped * clipped);
+        const float clipped = piece_2_v[j] * clip_factor_row;
+        const float t_3 = piece_3_v[j] + 0.1f * (clipped - piece_3_v[j]);
+        const float t_4 = 0.999f * piece_4_v[j] + 0.001f * (clipped * clipped);
         const float t_5 =
             piece_v[j] * t_2 - rate * (t_3 / (sqrtf(t_4) / bias_correction2_row + 1e-08f));
         const float piece_j = applies ? t_5 : piece_v[j];
         new_piece_v[j] = piece_j;
-        new_piece_2_v[j] = applies ? t_3 : piece_2_v[j];
-        new_piece_3_v[j] = applies ? t_4 : piece_3_v[j];
+        new_piece_3_v[j] = applies ? t_3 : piece_3_v[j];
+        new_piece_4_v[j] = applies ? t_4 : piece_4_v[j];
         trained_piece_v[j] = convert<__nv_bfloat16>(piece_j);
     }
     store_vec(piece + i, new_piece_v);
-    store_vec(piece_2 + i, new_piece_2_v);
     store_vec(piece_3 + i, new_piece_3_v);
+    store_vec(piece_4 + i, new_piece_4_v);
     store_vec(trained_piece + i, trained_piece_v);
 }
 
