@@ -234,8 +234,9 @@ typedef struct RtConstant {
  *   target_places I32 [tokens]  the inverse: index in target_rows, -1 without a target
  *   sequence    I32 [tokens]  where pairs are packed or shared: the sequence that a place belongs to,
  *               -1: none; those of pair k of entry b are 2 (b packed + k) and the next
- *   sample_positions, prefix  I32 [tokens]  of shared pairs: a place's position in its part of the row,
- *               beside which it sees the row's first `prefix` places
+ *   sample_positions I32 [tokens]  of shared pairs: a place's position in its part of the row,
+ *   prefix      I32 [tokens, 2]  beside which it sees these of the row's places: the first,
+ *               one past the last
  *   reference_nll F32 or F64 [batch * 2, times `packed`]  of pairs: each sequence's negative
  *               log-probability by the weights that training began with
  *   first_row   I32 [1]  index in the step's global batch of this batch's first token
@@ -412,7 +413,7 @@ typedef struct {
  * they begin with once. */
 typedef struct {
     int64_t seq_len;
-    int64_t packed;     /* so many at most share the two rows; 0: one has them */
+    int64_t packed;     /* so many at most share the two rows, or the one; 0: one has them */
     bool shared;
     bool drop_overlong; /* a pair that is longer is left out; else ends of its sequences are */
     /* Where the program has the entry `reference`: what that makes, and what it goes by beside data

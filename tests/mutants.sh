@@ -71,7 +71,9 @@ mutant rope_not_inverted gen/graph/ops_attention.c \
 mutant attention_mask gen/templates/attention_fma.cu \
     'key >= starts[i]/*@*/ && key <= base + i' 'key >= starts[i]/*@*/ && key < base + i' $oracle odd
 mutant prefix_one_too_long gen/templates/attention_fma.cu \
-    'key < prefixes[i])' 'key <= prefixes[i])' $oracle dpo
+    'key < prefixes[i][1])' 'key <= prefixes[i][1])' $oracle dpo
+mutant prefix_of_another_group gen/templates/attention_fma.cu \
+    '(key >= prefixes[i][0] && key < prefixes[i][1])' 'key < prefixes[i][1]' tests/dist/run.sh packed_prompts
 mutant long_completion_takes_all runtime/data/data_shared.c \
     'room - shorter : room / 2' 'room - shorter : room' build/unit/test_pairs
 mutant gradients_not_zeroed gen/pass/optimizer.c \

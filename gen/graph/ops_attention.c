@@ -6,8 +6,8 @@
  * rope_grad      the same the other way round
  * attention      (q[T,heads hd], k[T,kv_heads hd], v, positions) -> o like q, lse[T,heads]
  *                causal within a sample: query i of a row of the batch sees i - positions[i] .. i,
- *                and with a fifth operand, prefix[T,1], the row's first prefix[i] places too, of which
- *                none is its own; gen/templates/attention_fma.cu says how it goes along a row
+ *                and with a fifth operand, prefix[T,2], the row's places prefix[i][0] to
+ *                prefix[i][1] - 1 too; gen/templates/attention_fma.cu says how it goes along a row
  * attention_grad (q, k, v, positions, o, lse, do, and prefix) -> dq, dk, dv, delta[T,heads] =
  *                rowsum(do o)
  *
@@ -81,6 +81,7 @@ void shape_attention(Program *p, Op *op) {
               "k or v");
     op_expect(op, a->heads % a->kv_heads == 0 && value_rows(q) % a->seq_len == 0,
               "heads or seq_len");
+    op_expect(op, op->in_count == 4 || value_cols(op->in[4]) == 2, "prefix");
     result_2d(p, op, 0, "", p->activation, value_rows(q), value_cols(q));
     result_2d(p, op, 1, ".lse", p->real, value_rows(q), a->heads);
 }

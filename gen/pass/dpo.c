@@ -11,7 +11,8 @@
  * loss, whose gradient is then one number a sequence.
  *
  * A shared prompt lies once in a row, ahead of both completions, each of which attention lets see it
- * and itself: all else of forward and backward goes by rows and positions, and is not changed. */
+ * and itself: all else of forward and backward goes by rows and positions, and is not changed. So do
+ * several prompts, each ahead of its completions, where they are packed. */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
 
@@ -32,7 +33,7 @@ typedef struct {
     Pos pos;
     Value *one;
     int64_t packed;  /* pairs in two rows, or in one; */
-    bool one_row;    /* their prompt is shared */
+    bool one_row;    /* their prompts are shared */
     Value *sequence; /* in both cases: of each place the sequence that it belongs to */
     Value *given;    /* of the reference, by the batch; NULL: it is computed beside forward */
     bool training;
@@ -189,11 +190,12 @@ static void rewrite(const Dpo *d) {
     }
 }
 
-/* Completions see their prompt and, by their places in themselves, what is ahead of them there. */
+/* Completions see their prompt, a range of places, and, by their places in themselves, what is ahead of
+ * them there. */
 static void share_prompts(const Dpo *d) {
     Program *p = d->program;
     Value *place = value_2d(p, "sample_positions", ROLE_INPUT, DT_I32, p->tokens, 1, d->pos);
-    Value *prefix = value_2d(p, "prefix", ROLE_INPUT, DT_I32, p->tokens, 1, d->pos);
+    Value *prefix = value_2d(p, "prefix", ROLE_INPUT, DT_I32, p->tokens, 2, d->pos);
     static const Entry entries[] = {ENTRY_MICRO_STEP, ENTRY_EVALUATE};
     for (int e = 0; e < 2; e++)
         for (int i = 0; i < p->entry[entries[e]].op_count; i++) {

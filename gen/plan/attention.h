@@ -10,7 +10,7 @@ typedef enum { ATTENTION_FORWARD, ATTENTION_BACKWARD_Q, ATTENTION_BACKWARD_KV } 
 typedef struct {
     AttentionPart part;
     bool tensor_cores;
-    bool prefixed; /* queries see places at their row's start beside their own */
+    bool prefixed; /* queries see other places of their row beside their own sample's */
     int64_t seq, batch, heads, kv_heads, head_dim;
     int64_t rows, keys;       /* tile */
     int64_t warps, row_tiles; /* of tensor cores */

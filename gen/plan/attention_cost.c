@@ -1,5 +1,7 @@
 /* What attention asks of memory and its arithmetic, for whole, unpacked sequences: packed data, and
- * prefixes, make both less. Follows the loops of the two templates. */
+ * prefixes, make both less, by what only data knows: of two parts of a and b places behind what both
+ * see, none sees the other, and a b of the row's pairs are left out. Follows the loops of the two
+ * templates. */
 #include "plan/attention.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -19,12 +21,13 @@ static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
     return places;
 }
 
-/* Tensor cores: where a tile is masked, four lanes look up the start of each row. */
+/* Tensor cores: where a tile is masked, four lanes look up the start of each row. With prefixes any
+ * tile may be, by the data. */
 static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_t last) {
     int64_t bytes = 0, warp_last = warp_first + warp_rows(s) - 1;
     for (int64_t base = 0; base <= last; base += s->keys) {
         bool border = base < (warp_last < s->seq ? 0 : s->seq) || base + s->keys - 1 > warp_first;
-        if (base <= warp_last && border)
+        if (base <= warp_last && (border || s->prefixed))
             bytes += inside(s, warp_first, warp_rows(s)) * 4 * 4;
     }
     return bytes;
@@ -45,10 +48,10 @@ static int64_t fma_positions(const AttentionGeometry *s, int64_t first) {
     return (inside(s, first, s->rows) * s->row_threads + s->threads) * 4;
 }
 
-/* Where there are prefixes, each is asked for beside the position. */
+/* Where there are prefixes, each, two numbers, is asked for beside the position. */
 static int64_t positions_of(const AttentionGeometry *s, int64_t first) {
     int64_t bytes = s->tensor_cores ? mma_positions(s, first) : fma_positions(s, first);
-    return s->prefixed ? 2 * bytes : bytes;
+    return s->prefixed ? 3 * bytes : bytes;
 }
 
 /* q, k, v -> o, lse */
@@ -99,8 +102,8 @@ static int64_t backward_kv(const AttentionGeometry *s) {
     for (int64_t first = 0; first < s->seq; first += s->rows) {
         int64_t tiles, places = queries_visited(s, first, &tiles), rows = inside(s, first, s->rows);
         int64_t starts = tiles * s->threads * 4 * (s->tensor_cores ? 1 : group);
-        starts *= s->prefixed ? 2 : 1;
-        int64_t known = (s->prefixed ? 8 : 4) + 2 * s->acc_bytes;
+        starts *= s->prefixed ? 3 : 1;
+        int64_t known = (s->prefixed ? 12 : 4) + 2 * s->acc_bytes;
         int64_t queries = group * places * (2 * layouts * s->row_bytes + known);
         bytes += s->split * (starts + 2 * rows * s->row_bytes + queries) + 2 * rows * s->row_bytes;
     }

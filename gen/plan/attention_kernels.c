@@ -65,7 +65,7 @@ static void fma_geometry(AttentionGeometry *g, int64_t size) {
     int64_t columns =
         rows_of[g->part] * g->rows + pitches[g->part] * pitch + keys_of[g->part] * g->keys;
     if (g->part == ATTENTION_BACKWARD_KV)
-        kept += (g->prefixed ? 4 : 3) * g->keys;
+        kept += (g->prefixed ? 5 : 3) * g->keys;
     g->shared_bytes = size * (width * columns + kept + swaps[g->part] * swap);
 }
 
@@ -87,7 +87,7 @@ static void mma_geometry(AttentionGeometry *g, int64_t size) {
     g->threads = 32 * g->warps;
     g->shared_bytes = pitch * ((g->part == ATTENTION_FORWARD ? 1 : 2) * g->rows + 4 * g->keys);
     if (g->part == ATTENTION_BACKWARD_KV)
-        g->shared_bytes += (g->prefixed ? 32 : 24) * g->keys;
+        g->shared_bytes += (g->prefixed ? 40 : 24) * g->keys;
 }
 
 static AttentionGeometry geometry_of(const Program *p, const Op *op, AttentionPart part) {

@@ -18,7 +18,6 @@
     F(SHARED_PROMPT, dpo_shared_prompt, s->dpo.shared_prompt)                                      \
     F(TEXT, data_format, s->data.format == DATA_TEXT)                                              \
     F(SYNTHETIC, data_format, s->data.format == DATA_SYNTHETIC)                                    \
-    F(PACKING, data_packing, s->data.packing)                                                      \
     F(ADAPTER, adapter_type, s->adapter.type != ADAPTER_NONE)                                      \
     F(NO_ADAPTER, adapter_type, s->adapter.type == ADAPTER_NONE)                                   \
     F(DORA, adapter_use_dora, s->adapter.use_dora)                                                 \
@@ -93,9 +92,6 @@ static const struct {
     {SHARED_PROMPT, {SYNTHETIC},
      "dpo.shared_prompt needs pairs that have a prompt, and data.format = \"synthetic\" has none",
      "use data.format = \"jsonl\" or \"tokens\", or leave out dpo.shared_prompt"},
-    {SHARED_PROMPT, {PACKING},
-     "dpo.shared_prompt does not go with data.packing yet",
-     "leave out data.packing, or dpo.shared_prompt"},
     {WHOLE_MODULES, {PAIRS},
      "what adapter.modules_to_save names would train, and the reference of a pair is the model as it "
      "was",

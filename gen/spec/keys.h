@@ -365,7 +365,7 @@
       "A pair is one row of seq_len places, its prompt once, ahead of both completions, which "    \
       "together have to find room there.")                                                         \
     K(dpo, max_packed_pairs, INT, "8", "[2, 1024]", PACKED_PAIRS,                                  \
-      "Pairs at most that share two rows.")
+      "Pairs at most that share two rows, or one with shared_prompt.")
 
 #define QUANTIZATION_KEYS(K)                                                                       \
     K(quantization, quant_type, CHOICE(QuantType), "none", "", LANGUAGE,                           \

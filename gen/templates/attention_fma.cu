@@ -10,9 +10,10 @@
  * restarts at 0 where a sample starts, so start(i) never falls as i grows; tiles that lie outside of
  * every row's range are never read.
  *
- * With the operand `prefix`, int32 [tokens], query i sees the first prefix[i] <= start(i) places too. Along
- * a row it is 0 for the first places, which see all ahead of them, then one number, and 0 again for
- * padding: so ahead of a block no query sees a tile that the block's first one does not see.
+ * With the operand `prefix`, int32 [tokens, 2], query i sees places prefix[i][0] to prefix[i][1] - 1 too,
+ * which lie ahead of start(i). A row is groups, one behind the other: first the places that all behind
+ * them in the group see so, and that have no prefix themselves, which is 0 and 0, as padding has it. So
+ * ahead of a block no query sees a tile that the block's first one does not see.
  *
  * Launch geometry, with B = head_dim * sizeof(A):
  *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
@@ -26,7 +27,7 @@
  *                  shared sizeof(A) * (width * (2 rows + 2 pitch + keys) + kept + 2 swap)
  *     backward_kv  grid (ceil(seq / rows), kv_heads, batch), after backward_q, which writes delta
  *                  shared sizeof(A) * (width * (2 rows + 2 pitch + 2 keys) + kept + 3 keys + 2 swap),
- *                  with `prefix` 4 keys
+ *                  with `prefix` 5 keys
  *
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs, backward_kv 8 * head_dim * pairs
@@ -153,11 +154,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 
     A peak = LOWEST, sum = 0, out[CHUNK] = {};
     const int earliest = first - positions[token + first];/*@prefix?
-    const int own_tile = earliest / KEYS * KEYS, ahead = prefix[token + first];
-    const int common = query < SEQ ? prefix[token + query] : 0;
+    const int own_tile = earliest / KEYS * KEYS;
+    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };
+    const auto ahead = prefix_of(first), common = prefix_of(query);
     // behind the tiles of the prefix: those from where the block's first sample begins
-    const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };*//*@*/
-    for (int base = /*@prefix?seen_from(0)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
+    const auto seen_from = [&](int base) { return base < ahead[1] || base > own_tile ? base : own_tile; };*//*@*/
+    for (int base = /*@prefix?seen_from(ahead[0] / KEYS * KEYS)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
         __syncthreads();
         attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
                                               K_STRIDE, SEQ - base, HEAD_DIM);
@@ -172,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         A top = peak;
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            const bool seen = /*@prefix?(base + j >= start || base + j < common)*/base + j >= start/*@*/ && base + j <= query;
+            const bool seen = /*@prefix?(base + j >= start || (base + j >= common[0] && base + j < common[1]))*/base + j >= start/*@*/ && base + j <= query;
             p[j] = seen ? p[j] * SCALE : MASKED;
             top = MaxOf::of(top, p[j]);
         }
@@ -253,11 +255,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 
     A sums[CHUNK] = {};
     const int earliest = first - positions[token + first];/*@prefix?
-    const int own_tile = earliest / KEYS * KEYS, ahead = prefix[token + first];
-    const int common = query < SEQ ? prefix[token + query] : 0;
+    const int own_tile = earliest / KEYS * KEYS;
+    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };
+    const auto ahead = prefix_of(first), common = prefix_of(query);
     // behind the tiles of the prefix: those from where the block's first sample begins
-    const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };*//*@*/
-    for (int base = /*@prefix?seen_from(0)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
+    const auto seen_from = [&](int base) { return base < ahead[1] || base > own_tile ? base : own_tile; };*//*@*/
+    for (int base = /*@prefix?seen_from(ahead[0] / KEYS * KEYS)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
         const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
         const auto *v_base = v + (token + base) * V_STRIDE + kv_head * HEAD_DIM;
         __syncthreads();
@@ -274,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         attention_combine<PARTS, ROWS>(ds, swap + PARTS * KEYS * ROWS, part, row);
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            const bool seen = /*@prefix?(base + j >= start || base + j < common)*/base + j >= start/*@*/ && base + j <= query;
+            const bool seen = /*@prefix?(base + j >= start || (base + j >= common[0] && base + j < common[1]))*/base + j >= start/*@*/ && base + j <= query;
             ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
         }
         attention_keep<THREADS>(kept, ds);
@@ -321,12 +324,18 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A *lses = kept + QUERIES * THREADS;       /* [QUERIES] */
     A *deltas = lses + QUERIES;               /* [QUERIES] */
     int *starts = reinterpret_cast<int *>(deltas + QUERIES); /* [QUERIES], room for A */
-/*@prefix?    int *prefixes = reinterpret_cast<int *>(deltas + 2 * QUERIES); // [QUERIES], room for A
-    A *swap = deltas + 3 * QUERIES;*/    A *swap = deltas + 2 * QUERIES;/*@*/           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
+/*@prefix?    auto *prefixes = reinterpret_cast<Vec<int, 2> *>(deltas + 2 * QUERIES); // [QUERIES], room for 2 A
+    A *swap = deltas + 4 * QUERIES;*/    A *swap = deltas + 2 * QUERIES;/*@*/           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
     const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
-    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;/*@prefix?
+    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };
+    const auto sees_block = [&](int query) {
+        const auto range = prefix_of(query);
+        const bool by_prefix = range[0] < first + ROWS && range[1] > first;
+        return query - positions[token + query] < first + ROWS || by_prefix;
+    };*//*@*/
     attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
                                          K_STRIDE, SEQ - first, HEAD_DIM);
     attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
@@ -335,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
     for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
         for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
-            if (/*@prefix?(base - positions[token + base] >= first + ROWS) & (prefix[token + base] <= first)*/base - positions[token + base] >= first + ROWS/*@*/)
+            if (/*@prefix?!sees_block(base)*/base - positions[token + base] >= first + ROWS/*@*/)
                 break; /*@prefix?// from here on nobody sees a key of this block*//* here begins a sample after all keys of this block *//*@*/
             const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
             const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
@@ -351,7 +360,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
                 lses[i] = inside ? lse[at] : A(0);
                 deltas[i] = inside ? delta[at] : A(0);
                 starts[i] = inside ? query - positions[token + query] : SEQ;/*@prefix?
-                prefixes[i] = inside ? prefix[token + query] : 0;*//*@*/
+                prefixes[i] = prefix_of(query);*//*@*/
             }
             __syncthreads();
             A p[QUERIES] = {}, ds[QUERIES] = {};
@@ -363,7 +372,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
             attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
 #pragma unroll
             for (int i = 0; i < QUERIES; i++) {
-                const bool seen = /*@prefix?(key >= starts[i] || key < prefixes[i])*/key >= starts[i]/*@*/ && key <= base + i;
+                const bool seen = /*@prefix?(key >= starts[i] || (key >= prefixes[i][0] && key < prefixes[i][1]))*/key >= starts[i]/*@*/ && key <= base + i;
                 p[i] = seen ? exp(p[i] * SCALE - lses[i]) : A(0);
                 ds[i] = p[i] * (ds[i] - deltas[i]);
             }

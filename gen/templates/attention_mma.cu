@@ -12,9 +12,11 @@
  * tiles outside of every row's range are neither read nor computed, and only tiles at its borders
  * are masked.
  *
- * With the operand `prefix`, int32 [tokens], query i sees the first prefix[i] <= start(i) places too.
- * Along a row it is 0 for the first places, which see all ahead of them, then one number, and 0
- * again for padding: so ahead of a block no query sees a tile that the block's first one does not see.
+ * With the operand `prefix`, int32 [tokens, 2], query i sees places prefix[i][0] to prefix[i][1] - 1
+ * too, which lie ahead of start(i). A row is groups, one behind the other: first the places that all
+ * behind them in the group see so, and that have no prefix themselves, which is 0 and 0, as padding
+ * has it. So ahead of a block no query sees a tile that the block's first one does not see, and queries
+ * with the same prefix have nothing but such between them.
  *
  * Launch geometry, with split = head_dim > 128 ? 2 : 1 in backward_kv and 1 elsewhere,
  * width = head_dim rounded up to 16 * split, B = width * sizeof(T), pitch = B + 16 bytes:
@@ -30,7 +32,7 @@
  *     forward      grid (ceil(seq / rows), heads, batch)            shared pitch * (rows + 4 keys)
  *     backward_q   grid (ceil(seq / rows), heads, batch)            shared pitch * (2 rows + 4 keys)
  *     backward_kv  grid (ceil(seq / rows), kv_heads * split, batch) shared pitch * (2 rows + 4 keys)
- *                  after backward_q, which writes delta             + 24 keys, with `prefix` 32
+ *                  after backward_q, which writes delta             + 24 keys, with `prefix` 40
  *
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs,
@@ -82,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
     const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };/*@prefix?
-    const auto prefix_of = [&](int i) { return i < SEQ ? prefix[token + i] : 0; };*//*@*/
+    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };*//*@*/
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
@@ -93,13 +95,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         cp_async_commit();
     };
 
-/*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS, ahead = prefix_of(first);
+/*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS;
+    const auto ahead = prefix_of(first);
     // behind the tiles of the prefix: those from where the block's first sample begins
-    const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };
-*//*@*/    const int begin = /*@prefix?seen_from(0)*/start_of(first) / KEYS * KEYS/*@*/;
+    const auto seen_from = [&](int base) { return base < ahead[1] || base > own_tile ? base : own_tile; };
+*//*@*/    const int begin = /*@prefix?seen_from(ahead[0] / KEYS * KEYS)*/start_of(first) / KEYS * KEYS/*@*/;
     const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp *//*@prefix?
-    const int some = prefix_of(warp_first), later = prefix_of(warp_last);
-    const int all = some < later ? some : later; // the prefix that each of this warp's rows sees*//*@*/
+    const auto some = prefix_of(warp_first), later = prefix_of(warp_last);
+    const int all = some[1] == later[1] ? some[1] : 0; // where the prefix of each of this warp's rows ends*//*@*/
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
@@ -118,11 +121,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 /*@prefix?        const int next = seen_from(base + KEYS);
 *//*@*/        if (/*@prefix?next*/base + KEYS/*@*/ <= last)
             fetch(/*@prefix?next*/base + KEYS/*@*/, stage ^ 1);
-        if (base > warp_last || /*@prefix?(base + KEYS <= earliest && base >= some)*/base + KEYS <= earliest/*@*/)
+        if (base > warp_last || /*@prefix?(base + KEYS <= earliest && (base >= some[1] || base + KEYS <= some[0]))*/base + KEYS <= earliest/*@*/)
             continue;
         float scores[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (/*@prefix?(base < latest && base + KEYS > all)*/base < latest/*@*/ || base + KEYS - 1 > warp_first)
+        if (/*@prefix?(base < latest && (base < some[0] || base + KEYS > all))*/base < latest/*@*/ || base + KEYS - 1 > warp_first)
             /*@prefix?attention_mask_prefixed(scores, start_of, prefix_of,*/attention_mask(scores, start_of,/*@*/ query, base + lane % 4 * 2);
         attention_softmax(scores, peak, total, sums, SCALE2);
         attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
@@ -180,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4;
     const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };/*@prefix?
-    const auto prefix_of = [&](int i) { return i < SEQ ? prefix[token + i] : 0; };*//*@*/
+    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };*//*@*/
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
@@ -191,13 +194,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         cp_async_commit();
     };
 
-/*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS, ahead = prefix_of(first);
+/*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS;
+    const auto ahead = prefix_of(first);
     // behind the tiles of the prefix: those from where the block's first sample begins
-    const auto seen_from = [&](int base) { return base < ahead || base > own_tile ? base : own_tile; };
-*//*@*/    const int begin = /*@prefix?seen_from(0)*/start_of(first) / KEYS * KEYS/*@*/;
+    const auto seen_from = [&](int base) { return base < ahead[1] || base > own_tile ? base : own_tile; };
+*//*@*/    const int begin = /*@prefix?seen_from(ahead[0] / KEYS * KEYS)*/start_of(first) / KEYS * KEYS/*@*/;
     const int earliest = start_of(warp_first), latest = start_of(warp_last);/*@prefix?
-    const int some = prefix_of(warp_first), later = prefix_of(warp_last);
-    const int all = some < later ? some : later; // the prefix that each of this warp's rows sees*//*@*/
+    const auto some = prefix_of(warp_first), later = prefix_of(warp_last);
+    const int all = some[1] == later[1] ? some[1] : 0; // where the prefix of each of this warp's rows ends*//*@*/
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
@@ -237,11 +241,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 /*@prefix?        const int next = seen_from(base + KEYS);
 *//*@*/        if (/*@prefix?next*/base + KEYS/*@*/ <= last)
             fetch(/*@prefix?next*/base + KEYS/*@*/, stage ^ 1);
-        if (base > warp_last || /*@prefix?(base + KEYS <= earliest && base >= some)*/base + KEYS <= earliest/*@*/)
+        if (base > warp_last || /*@prefix?(base + KEYS <= earliest && (base >= some[1] || base + KEYS <= some[0]))*/base + KEYS <= earliest/*@*/)
             continue;
         float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (/*@prefix?(base < latest && base + KEYS > all)*/base < latest/*@*/ || base + KEYS - 1 > warp_first)
+        if (/*@prefix?(base < latest && (base < some[0] || base + KEYS > all))*/base < latest/*@*/ || base + KEYS - 1 > warp_first)
             /*@prefix?attention_mask_prefixed(scores, start_of, prefix_of,*/attention_mask(scores, start_of,/*@*/ query, base + lane % 4 * 2);
         attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
 #pragma unroll
@@ -299,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
     float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
     int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] *//*@prefix?
-    int *prefixes = starts + 2 * QUERIES; // [2][QUERIES]*//*@*/
+    auto *prefixes = reinterpret_cast<Vec<int, 2> *>(starts + 2 * QUERIES); // [2][QUERIES]*//*@*/
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
@@ -310,10 +314,16 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 
     /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
      * still sees one of them. */
-    const int begin = first / QUERIES * QUERIES;
+    const int begin = first / QUERIES * QUERIES;/*@prefix?
+    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };
+    const auto sees_block = [&](int query) {
+        const auto range = prefix_of(query);
+        const bool by_prefix = range[0] <= last && range[1] > first;
+        return query - positions[token + query] <= last || by_prefix;
+    };*//*@*/
     int tiles = 0;
     for (int base = begin; base < SEQ; base += QUERIES)
-        tiles += /*@prefix?(base - positions[token + base] <= last) | (prefix[token + base] > first)*/base - positions[token + base] <= last/*@*/;
+        tiles += /*@prefix?sees_block(base)*/base - positions[token + base] <= last/*@*/;
     const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
     const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
     const auto fetch = [&](int t) {
@@ -331,7 +341,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     static_assert(QUERIES <= THREADS, "a thread carries one query");
     float next_lse2 = 0, next_delta = 0;
     int next_start = SEQ;/*@prefix?
-    int next_prefix = 0;*//*@*/
+    Vec<int, 2> next_prefix = {0, 0};*//*@*/
     const auto load_queries = [&](int t) {
         const int query = base_of(t) + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < SEQ;
@@ -339,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
         next_start = inside ? query - positions[token + query] : SEQ;/*@prefix?
-        next_prefix = inside ? prefix[token + query] : 0;*//*@*/
+        next_prefix = inside ? prefix_of(query) : Vec<int, 2>{0, 0};*//*@*/
     };
     const auto store_queries = [&](int t) {
         const int at = t % 2 * QUERIES + threadIdx.x;
@@ -373,10 +383,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         }
         const int base = base_of(t), at = t % 2 * QUERIES;
         if (base + QUERIES > warp_first &&/*@prefix?
-            (starts[at] <= warp_last || prefixes[at] > warp_first)*/ starts[at] <= warp_last/*@*/) {
+            (starts[at] <= warp_last || (prefixes[at][0] <= warp_last && prefixes[at][1] > warp_first))*/ starts[at] <= warp_last/*@*/) {
             const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
             const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first/*@prefix? ||
-                               (prefixes[at] > warp_last && prefixes[at + QUERIES - 1] > warp_last)*//*@*/;
+                               (prefixes[at][0] <= warp_first && prefixes[at][1] > warp_last &&
+                                prefixes[at][1] == prefixes[at + QUERIES - 1][1])*//*@*/;
             float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
             attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
             attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);

@@ -259,20 +259,21 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
 //@end
 
 //@prelude?prefix
-/* attention_mask where query i sees the first prefix_of(i) keys too. */
+/* attention_mask where query i sees the keys from prefix_of(i)[0] to prefix_of(i)[1] - 1 too. */
 template <int ROW_TILES, int KEY_TILES, class StartOf, class PrefixOf>
 static __device__ __forceinline__ void
 attention_mask_prefixed(float (&scores)[ROW_TILES][KEY_TILES][4], StartOf start_of,
                         PrefixOf prefix_of, int query, int key) {
 #pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++) {
-        const int i = query + r * 8, start = start_of(i), prefix = prefix_of(i);
+        const int i = query + r * 8, start = start_of(i);
+        const auto prefix = prefix_of(i);
 #pragma unroll
         for (int n = 0; n < KEY_TILES; n++)
 #pragma unroll
             for (int c = 0; c < 2; c++) {
                 const int j = key + n * 8 + c;
-                if ((j < start && j >= prefix) || j > i)
+                if ((j < start && (j < prefix[0] || j >= prefix[1])) || j > i)
                     scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
             }
     }
@@ -281,17 +282,19 @@ attention_mask_prefixed(float (&scores)[ROW_TILES][KEY_TILES][4], StartOf start_
 /* The same for scores[keys][queries]; starts and prefixes are those of the lane's columns. */
 template <int ROW_TILES, int QUERY_TILES>
 static __device__ __forceinline__ void
-attention_mask_prefixed_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int *prefixes,
-                                   const int *starts, int query, int key) {
+attention_mask_prefixed_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4],
+                                   const Vec<int, 2> *prefixes, const int *starts, int query,
+                                   int key) {
 #pragma unroll
     for (int n = 0; n < QUERY_TILES; n++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            const int i = query + n * 8 + c, start = starts[n * 8 + c], prefix = prefixes[n * 8 + c];
+            const int i = query + n * 8 + c, start = starts[n * 8 + c];
+            const auto prefix = prefixes[n * 8 + c];
 #pragma unroll
             for (int r = 0; r < 2 * ROW_TILES; r++) {
                 const int j = key + r * 8;
-                if ((j < start && j >= prefix) || j > i)
+                if ((j < start && (j < prefix[0] || j >= prefix[1])) || j > i)
                     scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
             }
         }

@@ -23,41 +23,51 @@ typedef struct {
     int64_t length, targets;
 } Filling;
 
-static Filling filled(Filling row, const Sample *sample) {
-    return (Filling){row.length + sample->length, row.targets + sample->targets};
+/* What a row gets of the sample or pair from `s` on. */
+static Filling part_of(const Rows *rows, int64_t s, int64_t side) {
+    const Sample *sample = &rows->samples->items[s + side];
+    if (rows->shared)
+        return (Filling){pair_length(rows->samples, sample), sample[0].targets + sample[1].targets};
+    return (Filling){sample->length, sample->targets};
 }
 
-static bool too_many_targets(const Samples *samples, const Sample *sample, int64_t most,
+static bool too_many_targets(const Rows *rows, int64_t s, int64_t targets, int64_t most,
                              DataError *error) {
+    const Sample *sample = &rows->samples->items[s];
     return data_fail(error,
-                     "%s%s%lld: the sample has %d target tokens, but data.max_target_tokens leaves "
+                     "%s%s%lld: the %s has %lld target tokens, but data.max_target_tokens leaves "
                      "%lld a row; raise it",
-                     sample->path, samples->mark, (long long)sample->number, sample->targets,
-                     (long long)most);
+                     sample->path, rows->samples->mark, (long long)sample->number,
+                     rows->shared ? "pair" : "sample", (long long)targets, (long long)most);
 }
 
 bool rows_of_samples(Rows *rows, const Samples *samples, int64_t first, int64_t end,
                      int64_t seq_len, bool packing, int64_t max_targets, DataError *error) {
+    const RtPairs *pairs = samples->pairs;
     size_t bounds = (size_t)(end - first) + 1;
     *rows = (Rows){.seq_len = seq_len,
                    .samples = samples,
                    .first_sample = rt_alloc(bounds * sizeof(int64_t)),
-                   .sides = samples->pairs ? 2 : 1};
+                   .sides = pairs && !pairs->shared ? 2 : 1,
+                   .shared = pairs && pairs->shared};
     Filling f[2] = {0};
-    int64_t most = samples->pairs ? samples->pairs->packed * 2 : end - first, entries = 0;
-    for (int64_t s = first; s < end; s += rows->sides) {
+    int64_t most = pairs ? pairs->packed * 2 : end - first, entries = 0;
+    for (int64_t s = first; s < end; s += pairs ? 2 : 1) {
         bool fits = packing && entries > 0 && s - rows->first_sample[entries - 1] < most;
         for (int64_t side = 0; side < rows->sides; side++) {
-            const Sample *sample = &samples->items[s + side];
-            if (max_targets && sample->targets > max_targets)
-                return too_many_targets(samples, sample, max_targets, error);
-            fits = fits && f[side].length + sample->length <= seq_len &&
-                   (!max_targets || f[side].targets + sample->targets <= max_targets);
+            Filling part = part_of(rows, s, side);
+            if (max_targets && part.targets > max_targets)
+                return too_many_targets(rows, s + side, part.targets, max_targets, error);
+            fits = fits && f[side].length + part.length <= seq_len &&
+                   (!max_targets || f[side].targets + part.targets <= max_targets);
         }
         if (!fits)
             rows->first_sample[entries++] = s;
-        for (int64_t side = 0; side < rows->sides; side++)
-            f[side] = filled(fits ? f[side] : (Filling){0}, &samples->items[s + side]);
+        for (int64_t side = 0; side < rows->sides; side++) {
+            Filling part = part_of(rows, s, side);
+            f[side].length = part.length + (fits ? f[side].length : 0);
+            f[side].targets = part.targets + (fits ? f[side].targets : 0);
+        }
     }
     rows->first_sample[entries] = end;
     rows->count = entries * rows->sides;
@@ -99,7 +109,7 @@ int64_t row_targets(const Rows *rows, int64_t row) {
 /* Where the second of a pair's sequences begins to lie in their row. */
 static int64_t part_begin(const Rows *rows, int64_t row, int64_t sample) {
     const Sample *at = &rows->samples->items[sample];
-    bool second = rows->shared && sample > begin_of(rows, row);
+    bool second = rows->shared && (sample - begin_of(rows, row)) % 2;
     return second ? pair_shared(rows->samples, at - 1, at) : 0;
 }
 

@@ -2,7 +2,7 @@
  *
  *     files (data_files.c) -> tokens (data_stream.c) ----------------> rows (data_rows.c)
  *                          -> samples (data_jsonl.c, data_shards.c, data_samples.c) --> rows
- *                                                         (pairs in one: data_shared.c)
+ *                                                         (prompts once: data_shared.c)
  *
  * A row is seq_len places of one batch entry. Everything here is constant once it is built, so that
  * any thread may read it without a lock. */
@@ -87,6 +87,8 @@ bool sample_add(const SamplePlace *at, int64_t start);
 bool pair_add(const SamplePlace *at, int64_t first, int64_t second, const char *const *names);
 /* How many places both sequences of a pair begin with, none of them with a target. */
 int64_t pair_shared(const Samples *samples, const Sample *chosen, const Sample *rejected);
+/* How many places of a row a pair takes, what it shares once. */
+int64_t pair_length(const Samples *samples, const Sample *pair);
 /* To what length the sequences [first, second) and [second, end) are cut so that one row of seq_len has
  * both, what they share once: the longer one first, then both alike. */
 int64_t pair_room(const Samples *samples, int64_t first, int64_t second, int64_t end);
@@ -112,7 +114,7 @@ typedef struct {
     int64_t *first_sample, sides;
     int64_t vocab_size;
     uint64_t seed;
-    bool shared; /* a row is a pair, what its sequences begin with once; sides are 1 */
+    bool shared; /* both samples of a pair lie in a row, what they begin with once; sides are 1 */
 } Rows;
 
 /* Windows over tokens [first, end): each reads one token past its end, which is its last label. */
@@ -120,26 +122,23 @@ void rows_of_stream(Rows *rows, const Stream *stream, int64_t first, int64_t end
 void rows_of_random(Rows *rows, int64_t count, int64_t vocab_size, uint64_t seed, int64_t seq_len);
 /* One sample a row; packed: the next sample goes to the current row if its tokens fit in seq_len
  * and its targets in max_targets (0: no limit), else a new row starts; a pair's two samples to two
- * rows, which have pairs->packed pairs at most. Fails where one sample alone has more than
- * max_targets. */
+ * rows, or what they begin with once to one, of pairs->packed pairs at most. Fails where a sample or
+ * such a pair alone has more than max_targets. */
 bool rows_of_samples(Rows *rows, const Samples *samples, int64_t first, int64_t end,
                      int64_t seq_len, bool packing, int64_t max_targets, DataError *error);
-/* A pair a row (data_shared.c). Fails where one has more than max_targets (0: no limit). */
-bool rows_of_shared(Rows *rows, const Samples *samples, int64_t first, int64_t end, int64_t seq_len,
-                    int64_t max_targets, DataError *error);
 void rows_free(Rows *rows);
 
 int64_t rows_samples(const Rows *rows); /* in all of them */
-/* Pairs that an entry of two rows holds; and of each place of the rows' row `row` the number of its
- * sequence, where that of the first one is `first`; -1: it has none. */
+/* Pairs that an entry of two rows, or of one, holds; and of each place of the rows' row `row` the
+ * number of its sequence, where that of the first one is `first`; -1: it has none. */
 int64_t entry_pairs(const Rows *rows, int64_t entry);
 void row_sequences(const Rows *rows, int64_t row, int32_t first, int32_t *sequence);
 int64_t row_targets(const Rows *rows, int64_t row);
 int64_t row_length(const Rows *rows, int64_t row); /* places that are no padding, of samples */
 /* Writes seq_len places of each array that is not NULL. */
 void row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int32_t *positions);
-/* Of a row that is a pair: of each place its position in its part, and how many places at the row's
- * start it sees beside that part. */
+/* Where pairs lie in one row (data_shared.c): of each place its position in its part, and the two ends
+ * of the range of places that it sees beside that part. */
 void row_prefix(const Rows *rows, int64_t row, int32_t *position, int32_t *prefix);
 void prefix_pad(int64_t places, int32_t *position, int32_t *prefix);
 /* A row of padding: id 0, label -100 and position 0 (a sample of its own, so it attends to itself

@@ -93,8 +93,6 @@ static bool split_rows(const TokenSet *set, const Source *source, int64_t from, 
     int64_t row_limit = data->max_target_tokens / (set->batch * set->rows_of_entry);
     if (!check_target_limit(set, source->of_samples ? 1 : set->seq_len, error))
         return false;
-    if (source->of_samples && data->pairs && data->pairs->shared)
-        return rows_of_shared(rows, &source->samples, from, to, set->seq_len, row_limit, error);
     if (source->of_samples)
         return rows_of_samples(rows, &source->samples, from, to, set->seq_len, data->packing,
                                row_limit, error);
@@ -211,15 +209,15 @@ static int32_t *places(const TokenSet *set, const RtInput *input, int64_t sequen
 
 /* Of an entry's first pair, the sequence in this row of it. */
 static int32_t first_number(const TokenSet *set, int64_t row) {
-    const RtPairs *pairs = set->data->pairs;
-    return (int32_t)(pairs->shared ? 2 * row : 2 * (row / 2) * pairs->packed + row % 2);
+    int64_t packed = set->data->pairs->packed, rows = set->rows_of_entry;
+    return (int32_t)(2 * (row / rows) * (packed ? packed : 1) + row % rows);
 }
 
 /* Row -1, here and below: padding. */
 static void write_prefix(const TokenSet *set, const Rows *rows, int64_t row, int64_t entry,
                          void *slot) {
     int32_t *positions = places(set, set->sample_positions, entry, slot);
-    int32_t *prefix = places(set, set->prefix, entry, slot);
+    int32_t *prefix = places(set, set->prefix, 2 * entry, slot);
     if (row < 0)
         prefix_pad(set->seq_len, positions, prefix);
     else

@@ -67,6 +67,7 @@ full_list() {
 coded_moments    fp32  default
 dpo              bf16  shared
 dpo              fp32  shared
+dpo              bf16  shared_packed
 gpt2_lora        fp32  default
 qat              bf16  default
 cnn_crops        fp32  default
@@ -84,6 +85,7 @@ variant_sets() {
         compile.skip_ignored_rows=false compile.overlap=false ;;
     sent) echo data.device_resident=false ;;
     shared) echo dpo.shared_prompt=true training.seq_len=80 ;;
+    shared_packed) echo dpo.shared_prompt=true data.packing=true dpo.max_packed_pairs=3 training.seq_len=128 ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
     long) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 ;;

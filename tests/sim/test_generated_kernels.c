@@ -88,7 +88,8 @@ static void test_f64(void **state) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Attention of several shapes over whole sequences; nothing but the bytes is looked at here. */
+/* Attention of several shapes over whole sequences; nothing but the bytes is looked at here. With a prefix a
+ * warp's last row stands alone, so that all that the warp visits is masked. */
 static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_heads, int64_t head_dim, bool prefixed) {
     static int count;
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
@@ -97,9 +98,9 @@ static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_hea
     Value *q = value_2d(p, "q", ROLE_FROZEN, p->activation, tokens, heads * head_dim, (Pos){0});
     Value *k = value_2d(p, "k", ROLE_FROZEN, p->activation, tokens, kv_heads * head_dim, (Pos){0});
     Value *v = value_2d(p, "v", ROLE_FROZEN, p->activation, tokens, kv_heads * head_dim, (Pos){0});
-    Value *positions = value_2d(p, "positions", ROLE_INPUT, DT_I32, tokens, 1, (Pos){0});
+    Value *positions = value_2d(p, prefixed ? "broken" : "positions", ROLE_INPUT, DT_I32, tokens, 1, (Pos){0});
     Attr attr = {.alpha = 1, .heads = heads, .kv_heads = kv_heads, .head_dim = head_dim, .seq_len = seq};
-    Value *prefix = prefixed ? value_2d(p, "prefix", ROLE_FROZEN, DT_I32, tokens, 1, (Pos){0}) : NULL;
+    Value *prefix = prefixed ? value_2d(p, "prefix", ROLE_FROZEN, DT_I32, tokens, 2, (Pos){0}) : NULL;
     int operands = prefixed ? 5 : 4;
     Op *forward = op_add(p, graph, OP_attention, name, (Value *[]){q, k, v, positions, prefix}, operands, attr, (Pos){0});
     Value *in[] = {q, k, v, positions, forward->out[0], forward->out[1], q, prefix};
@@ -127,7 +128,10 @@ static void run_attention(const char *name, DType activation, DType real) {
     for (int i = 0; i < program->value_count; i++) {
         const Value *v = program->values[i];
         int64_t seq = value_rows(v) / 2;
-        for (int64_t k = 0; v->role == ROLE_INPUT && k < value_rows(v); k++) memory_set(&c.memory, v, k, (double)(k % seq));
+        for (int64_t k = 0; v->role == ROLE_INPUT && k < value_rows(v); k++) {
+            bool alone = strcmp(v->name, "broken") == 0 && k % seq % 16 == 15;
+            memory_set(&c.memory, v, k, alone ? 0 : (double)(k % seq));
+        }
     }
     for (int i = 0; i < c.memory.count; i++) case_upload(&c, i);
     const PlanEntry *entry = &c.plan->entry[ENTRY_MICRO_STEP];

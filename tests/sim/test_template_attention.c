@@ -9,7 +9,8 @@ typedef struct {
     Dtype dtype;
     int batch, seq, heads, kv_heads, head_dim;
     int sample; /* length of the packed samples; 0: one sample a row */
-    int prefix, padding; /* places at a row's start that the samples see, and behind them */
+    int prefix, padding; /* places at a group's start that its samples see, and at a row's end */
+    int group; /* length of the groups, each with a prefix; 0: a row is one */
 } Case;
 
 /* ---- Reference ------------------------------------------------------------------------------------ */
@@ -24,11 +25,15 @@ typedef struct {
 
 enum { O_PADDING = 8 };
 
-/* Of a place, where it stands in its own sample, and how much of the row's start it sees beside. */
+/* Of a place, where it stands in its own sample, and which places of its row it sees beside. */
 static void place_in(const Case *c, int place, int *position, int *prefix) {
-    const int behind = place - c->prefix, length = c->sample ? c->sample : c->seq;
-    *position = behind < 0 ? place : place < c->seq - c->padding ? behind % length : 0;
-    *prefix = behind < 0 || place >= c->seq - c->padding ? 0 : c->prefix;
+    const int number = c->group ? place / c->group : 0, group = number * c->group;
+    const int shared = number % 3 == 1 ? 0 : c->prefix; /* of the second group nothing */
+    const int behind = place - group - shared, length = c->sample ? c->sample : c->seq;
+    const bool padding = place >= c->seq - c->padding, sees = shared && behind >= 0 && !padding;
+    *position = padding ? 0 : behind < 0 ? place - group : behind % length;
+    prefix[0] = sees ? group : 0;
+    prefix[1] = sees ? group + shared : 0;
 }
 
 static Tensors tensors_new(const Case *c, uint64_t seed) {
@@ -36,14 +41,14 @@ static Tensors tensors_new(const Case *c, uint64_t seed) {
                  .qkv_stride = (c->heads + 2 * c->kv_heads) * c->head_dim,
                  .o_stride = c->heads * c->head_dim + O_PADDING};
     t.positions = calloc((size_t)t.tokens, sizeof *t.positions);
-    t.prefix = calloc((size_t)t.tokens, sizeof *t.prefix);
+    t.prefix = calloc((size_t)t.tokens, 2 * sizeof *t.prefix);
     t.qkv = new_values((size_t)t.tokens * t.qkv_stride);
     t.dqkv = new_values((size_t)t.tokens * t.qkv_stride);
     t.o = new_values((size_t)t.tokens * t.o_stride);
     t.d_o = new_values((size_t)t.tokens * t.o_stride);
     t.lse = new_values((size_t)t.tokens * c->heads);
     for (int i = 0; i < t.tokens; i++)
-        place_in(c, i % c->seq, &t.positions[i], &t.prefix[i]);
+        place_in(c, i % c->seq, &t.positions[i], &t.prefix[2 * i]);
     for (size_t i = 0; i < (size_t)t.tokens * t.qkv_stride; i++)
         t.qkv[i] = 2 * random_value(&seed);
     for (size_t i = 0; i < (size_t)t.tokens * t.o_stride; i++)
@@ -76,8 +81,8 @@ static void add_scaled(double *to, double x, const double *from, int n) {
 /* One query of one head: values, then its share of all gradients. */
 static void reference_row(const Case *c, Tensors *t, int token, int head, double *p) {
     const int hd = c->head_dim, place = token % c->seq, row = token - place;
-    const int start = place - t->positions[token], prefix = t->prefix[token];
-    const int first = prefix ? 0 : start, kv_head = head / (c->heads / c->kv_heads);
+    const int start = place - t->positions[token], prefix = t->prefix[2 * token + 1];
+    const int first = prefix ? t->prefix[2 * token] : start, kv_head = head / (c->heads / c->kv_heads);
     const size_t q_at = (size_t)head * hd, k_at = (size_t)(c->heads + kv_head) * hd;
     const size_t v_at = k_at + (size_t)c->kv_heads * hd, stride = (size_t)t->qkv_stride;
     const double scale = 1 / sqrt(hd), *q = t->qkv + token * stride + q_at;
@@ -136,7 +141,7 @@ static Geometry geometry_fma(const Case *c) {
     const int kept = keys * threads, swap = parts > 1 ? keys * threads : 0;
     const size_t forward = (size_t)a * (width * (rows + pitch + keys) + kept + swap);
     const size_t backward_q = forward + (size_t)a * (width * (rows + pitch) + swap);
-    const size_t backward_kv = backward_q + (size_t)a * (width * keys + (c->prefix ? 4 : 3) * keys);
+    const size_t backward_kv = backward_q + (size_t)a * (width * keys + (c->prefix ? 5 : 3) * keys);
     return (Geometry){"attention_fma.cu",
                       {{rows, keys, threads, 0, 0, forward},
                        {rows, keys, threads, 0, 0, backward_q},
@@ -171,7 +176,7 @@ static Geometry geometry_mma(const Case *c) {
         g.kernels[i].threads = 32 * warps;
         g.kernels[i].warps = warps;
         g.kernels[i].row_tiles = row_tiles;
-        g.kernels[i].shared = shared + (i == 2 ? (c->prefix ? 32 : 24) * (size_t)keys : 0);
+        g.kernels[i].shared = shared + (i == 2 ? (c->prefix ? 40 : 24) * (size_t)keys : 0);
     }
     return g;
 }
@@ -249,7 +254,7 @@ static void run_kernels(const Case *c, const Geometry *g, int index, CUmodule mo
     CUdeviceptr v = k + e * (size_t)(c->kv_heads * c->head_dim);
     CUdeviceptr dk = dqkv + (k - qkv), dv = dqkv + (v - qkv);
 
-    CUdeviceptr prefix = device_ints(want->prefix, (size_t)want->tokens);
+    CUdeviceptr prefix = device_ints(want->prefix, 2 * (size_t)want->tokens);
     const bool prefixed = c->prefix > 0;
 
     launch_with(c, g, 0, index, module, prefixed, (void *[]){&qkv, &k, &v, &positions, &prefix, &o, &lse});
@@ -275,8 +280,8 @@ static double *columns_of(const double *from, int tokens, int stride, int column
 static void check_columns(const Case *c, const char *what, const double *got, const double *want,
                           int tokens, int stride, int column, int width, double tolerance) {
     char name[128];
-    snprintf(name, sizeof name, "%s of %s seq %d heads %d/%d head_dim %d samples of %d prefix %d", what,
-             dtype_name(c->dtype), c->seq, c->heads, c->kv_heads, c->head_dim, c->sample, c->prefix);
+    snprintf(name, sizeof name, "%s of %s seq %d heads %d/%d head_dim %d samples of %d prefix %d of %d", what,
+             dtype_name(c->dtype), c->seq, c->heads, c->kv_heads, c->head_dim, c->sample, c->prefix, c->group);
     double *a = columns_of(got, tokens, stride, column, width);
     double *b = columns_of(want, tokens, stride, column, width);
     check_close(name, a, b, (size_t)tokens * width, tolerance);
@@ -329,8 +334,8 @@ static void check_cases(const char *name, GeometryRule rule, const Case *cases, 
 static void fma_fp64(void **state) {
     (void)state;
     static const Case cases[] = {
-        {F64, 2, 37, 4, 1, 24, 0, 0, 0},   {F64, 1, 70, 2, 2, 8, 11, 0, 0},  {F64, 1, 64, 2, 1, 32, 0, 0, 0},
-        {F64, 1, 33, 1, 1, 72, 20, 0, 0},  {F64, 1, 50, 2, 1, 136, 0, 0, 0}, {F64, 1, 40, 1, 1, 256, 17, 0, 0},
+        {F64, 2, 37, 4, 1, 24, 0, 0, 0, 0},   {F64, 1, 70, 2, 2, 8, 11, 0, 0, 0},  {F64, 1, 64, 2, 1, 32, 0, 0, 0, 0},
+        {F64, 1, 33, 1, 1, 72, 20, 0, 0, 0},  {F64, 1, 50, 2, 1, 136, 0, 0, 0, 0}, {F64, 1, 40, 1, 1, 256, 17, 0, 0, 0},
     };
     CHECK_CASES("attention_fma_fp64", geometry_fma, cases);
 }
@@ -338,63 +343,68 @@ static void fma_fp64(void **state) {
 static void fma_fp32(void **state) {
     (void)state;
     static const Case cases[] = {
-        {F32, 2, 37, 4, 1, 24, 0, 0, 0},  {F32, 2, 130, 4, 4, 8, 0, 0, 0},    {F32, 1, 200, 4, 2, 64, 70, 0, 0},
-        {F32, 1, 65, 2, 1, 128, 0, 0, 0}, {F32, 3, 2, 1, 1, 16, 0, 0, 0},     {F32, 1, 90, 2, 1, 136, 7, 0, 0},
-        {F32, 1, 96, 1, 1, 256, 31, 0, 0},
+        {F32, 2, 37, 4, 1, 24, 0, 0, 0, 0},  {F32, 2, 130, 4, 4, 8, 0, 0, 0, 0},    {F32, 1, 200, 4, 2, 64, 70, 0, 0, 0},
+        {F32, 1, 65, 2, 1, 128, 0, 0, 0, 0}, {F32, 3, 2, 1, 1, 16, 0, 0, 0, 0},     {F32, 1, 90, 2, 1, 136, 7, 0, 0, 0},
+        {F32, 1, 96, 1, 1, 256, 31, 0, 0, 0},
     };
     CHECK_CASES("attention_fma_fp32", geometry_fma, cases);
 }
 
 static void fma_bf16(void **state) {
     (void)state;
-    static const Case cases[] = {{BF16, 1, 45, 4, 2, 40, 0, 0, 0}, {F16, 1, 66, 2, 1, 96, 13, 0, 0}};
+    static const Case cases[] = {{BF16, 1, 45, 4, 2, 40, 0, 0, 0, 0}, {F16, 1, 66, 2, 1, 96, 13, 0, 0, 0}};
     CHECK_CASES("attention_fma_bf16", geometry_fma, cases);
 }
 
 /* A prefix that ends inside of a tile or at its end, tiles that nobody sees behind it, blocks with
- * prefix, samples and padding. */
+ * prefix, samples and padding; groups that begin inside of a tile or at its start, shorter and longer than
+ * it, without a prefix too. */
 static void fma_prefix(void **state) {
     (void)state;
     static const Case cases[] = {
-        {F64, 2, 37, 4, 1, 24, 10, 12, 5},  {F64, 1, 200, 2, 2, 8, 60, 64, 16},
-        {F32, 1, 230, 2, 1, 64, 90, 33, 17}, {F32, 1, 60, 1, 1, 136, 20, 20, 0},
+        {F64, 2, 37, 4, 1, 24, 10, 12, 5, 0},  {F64, 1, 200, 2, 2, 8, 60, 64, 16, 0},
+        {F64, 2, 137, 2, 1, 24, 6, 5, 9, 16},
+        {F32, 1, 230, 2, 1, 64, 90, 33, 17, 0}, {F32, 1, 60, 1, 1, 136, 20, 20, 0, 0},
+        {F32, 1, 300, 2, 1, 64, 40, 33, 30, 110},
     };
-    check_cases("attention_fma_prefix64", geometry_fma, cases, 2);
-    check_cases("attention_fma_prefix32", geometry_fma, cases + 2, 2);
+    check_cases("attention_fma_prefix64", geometry_fma, cases, 3);
+    check_cases("attention_fma_prefix32", geometry_fma, cases + 3, 3);
 }
 
 static void mma_prefix(void **state) {
     (void)state;
     static const Case cases[] = {
-        {BF16, 2, 37, 4, 1, 24, 10, 12, 5},     {BF16, 1, 500, 2, 1, 64, 180, 128, 12},
-        {BF16, 1, 470, 2, 1, 128, 150, 70, 100}, {BF16, 1, 150, 1, 1, 136, 45, 40, 20},
+        {BF16, 2, 37, 4, 1, 24, 10, 12, 5, 0},     {BF16, 1, 500, 2, 1, 64, 180, 128, 12, 0},
+        {BF16, 1, 470, 2, 1, 128, 150, 70, 100, 0}, {BF16, 1, 150, 1, 1, 136, 45, 40, 20, 0},
+        {BF16, 1, 700, 2, 1, 64, 90, 64, 40, 208},  {BF16, 1, 300, 2, 1, 128, 9, 7, 11, 32},
+        {BF16, 1, 210, 1, 1, 136, 33, 40, 7, 96},
     };
     CHECK_CASES("attention_mma_prefix", geometry_mma, cases);
-    static const Case tf32[] = {{TF32, 1, 330, 2, 1, 32, 100, 129, 1}};
+    static const Case tf32[] = {{TF32, 1, 330, 2, 1, 32, 100, 129, 1, 0}, {TF32, 1, 400, 1, 1, 32, 70, 31, 1, 130}};
     CHECK_CASES("attention_mma_prefix_tf32", geometry_mma, tf32);
 }
 
 static void mma_bf16(void **state) {
     (void)state;
     static const Case cases[] = {
-        {BF16, 2, 37, 4, 1, 24, 0, 0, 0},    {BF16, 1, 130, 4, 4, 8, 0, 0, 0},  {BF16, 1, 300, 2, 1, 64, 0, 0, 0},
-        {BF16, 1, 210, 4, 2, 64, 70, 0, 0},  {BF16, 1, 150, 2, 1, 128, 0, 0, 0}, {BF16, 1, 200, 1, 1, 128, 33, 0, 0},
-        {BF16, 1, 100, 1, 1, 136, 23, 0, 0}, {BF16, 1, 70, 2, 1, 256, 0, 0, 0},
+        {BF16, 2, 37, 4, 1, 24, 0, 0, 0, 0},    {BF16, 1, 130, 4, 4, 8, 0, 0, 0, 0},  {BF16, 1, 300, 2, 1, 64, 0, 0, 0, 0},
+        {BF16, 1, 210, 4, 2, 64, 70, 0, 0, 0},  {BF16, 1, 150, 2, 1, 128, 0, 0, 0, 0}, {BF16, 1, 200, 1, 1, 128, 33, 0, 0, 0},
+        {BF16, 1, 100, 1, 1, 136, 23, 0, 0, 0}, {BF16, 1, 70, 2, 1, 256, 0, 0, 0, 0},
     };
     CHECK_CASES("attention_mma_bf16", geometry_mma, cases);
 }
 
 static void mma_fp16(void **state) {
     (void)state;
-    static const Case cases[] = {{F16, 1, 70, 2, 1, 40, 19, 0, 0}, {F16, 2, 64, 1, 1, 80, 0, 0, 0}};
+    static const Case cases[] = {{F16, 1, 70, 2, 1, 40, 19, 0, 0, 0}, {F16, 2, 64, 1, 1, 80, 0, 0, 0, 0}};
     CHECK_CASES("attention_mma_fp16", geometry_mma, cases);
 }
 
 static void mma_tf32(void **state) {
     (void)state;
     static const Case cases[] = {
-        {TF32, 2, 37, 4, 1, 24, 0, 0, 0},  {TF32, 1, 140, 2, 1, 32, 50, 0, 0}, {TF32, 1, 130, 2, 2, 64, 0, 0, 0},
-        {TF32, 1, 66, 2, 1, 128, 40, 0, 0}, {TF32, 1, 50, 1, 1, 256, 0, 0, 0},
+        {TF32, 2, 37, 4, 1, 24, 0, 0, 0, 0},  {TF32, 1, 140, 2, 1, 32, 50, 0, 0, 0}, {TF32, 1, 130, 2, 2, 64, 0, 0, 0, 0},
+        {TF32, 1, 66, 2, 1, 128, 40, 0, 0, 0}, {TF32, 1, 50, 1, 1, 256, 0, 0, 0, 0},
     };
     CHECK_CASES("attention_mma_tf32", geometry_mma, cases);
 }

@@ -93,8 +93,11 @@ static void for_each_query(Memory *m, const Op *op, void (*visit)(const Query *)
         for (int64_t head = 0; head < a->heads; head++) {
             int64_t kv = head / (a->heads / a->kv_heads);
             int64_t first = row - (int64_t)get(m, op->in[3], row, 0);
-            int64_t begin = row / a->seq_len * a->seq_len;
-            int64_t end = begin + (prefix ? (int64_t)get(m, prefix, row, 0) : 0);
+            int64_t begin = row / a->seq_len * a->seq_len, end = begin;
+            if (prefix) {
+                end += (int64_t)get(m, prefix, row, 1);
+                begin += (int64_t)get(m, prefix, row, 0);
+            }
             visit(&(Query){m, op, row, first, begin, end, head * a->head_dim, kv * a->head_dim, head});
         }
 }

@@ -285,9 +285,9 @@ static Value *build_rms_norm(Setup *s) {
     return op(s, OP_rms_norm, in, 2, (Attr){.eps = 1e-2});
 }
 
-/* Two samples of 4 and 2 tokens; two of 2 that see the two places ahead of them. */
-static const int positions[ROWS] = {0, 1, 2, 3, 0, 1};
-static const int behind[ROWS] = {0, 1, 0, 1, 0, 1}, prefix[ROWS] = {0, 0, 2, 2, 2, 2};
+/* Two samples of 4 and 2 tokens; two groups, whose first place two parts see, or one of two places. */
+static const int positions[ROWS] = {0, 1, 2, 3, 0, 1}, behind[ROWS] = {0, 0, 0, 0, 0, 1};
+static const int prefix[2 * ROWS] = {0, 0, 0, 1, 0, 1, 0, 0, 3, 4, 3, 4};
 
 static Value *build_rope(Setup *s) {
     Value *in[] = {activation(s, 2 * COLS), integers(s, ROWS, positions), frozen(s, ROWS, COLS / 2),
@@ -298,14 +298,14 @@ static Value *build_rope(Setup *s) {
 /* Two heads share one of keys and values. */
 static Value *attention(Setup *s, const int *own, const int *seen) {
     Value *in[] = {activation(s, 2 * COLS), activation(s, COLS), activation(s, COLS),
-                   integers(s, ROWS, own), seen ? integers(s, ROWS, seen) : NULL};
+                   integers(s, ROWS, own),
+                   seen ? value_reshaped(s->program, integers(s, 2 * ROWS, seen), ROWS, 2) : NULL};
     Attr attr = {.alpha = 0.8, .head_dim = COLS, .heads = 2, .kv_heads = 1, .seq_len = ROWS};
     return op(s, OP_attention, in, seen ? 5 : 4, attr);
 }
 static Value *build_attention(Setup *s) { return attention(s, positions, NULL); }
 static Value *build_prefixed_attention(Setup *s) { return attention(s, behind, prefix); }
 static const int tokens[ROWS] = {3, 0, 3, 1, 3, 0};
-
 static Value *build_embedding(Setup *s) {
     return op2(s, OP_embedding, integers(s, ROWS, tokens), trained(s, 4, COLS));
 }

@@ -69,22 +69,35 @@ static int remove_spec(void **state) {
 /* Two samples in the first row, one in the second; every other token has no target. */
 static int position(int row) { return row < 7 ? row : row < SEQ ? row - 7 : row - SEQ; }
 
-/* Shared: a row is a prompt of 4 places, completions of 5 and 2, and padding. */
-static bool shares;
+/* Where prompts are shared, a row's parts: of a pair the prompt, the chosen and the rejected completion, in
+ * small letters those of a second pair; and padding. NULL: they are not. */
+static const char *parts;
+static const char *const one_pair = "PPPPCCCCCRR.", *const two_pairs = "PPCCRRpccrr.";
+
 static int label(int row) {
     int place = row % SEQ;
-    bool no_target = place < 4 || place == 8 || place > 9;
-    return (shares ? no_target : row % 2 == 0 && row != 4) ? -100 : (5 * row + 3) % 24;
+    bool no_target = parts && (strchr("Pp.", parts[place]) || parts[place] != parts[place + 1]);
+    return (parts ? no_target : row % 2 == 0 && row != 4) ? -100 : (5 * row + 3) % 24;
 }
 
-static int shared_input(const char *name, int row) {
-    static const int begins[SEQ] = {0, 0, 0, 0, 4, 4, 4, 4, 4, 9, 9, 11};
-    int place = row % SEQ, prefix = place < 4 || place > 10 ? 0 : 4;
-    if (!strcmp(name, "prefix"))
-        return prefix;
+/* `element`: of a place, or of the two numbers of its prefix. */
+static int shared_input(const char *name, int element) {
+    bool prefix = !strcmp(name, "prefix");
+    int row = prefix ? element / 2 : element, place = row % SEQ;
+    bool second = strchr("pcr", parts[place]), prompt = strchr("Pp.", parts[place]);
+    int from = (int)(strchr(parts, second ? 'p' : 'P') - parts), begin = from, shared = 0;
+    while (parts[from + shared] == parts[from])
+        shared++;
+    if (prefix)
+        return prompt ? 0 : from + element % 2 * shared;
     if (!strcmp(name, "sequence"))
-        return place > 10 ? -1 : 2 * (row / SEQ) + (place > 8);
-    return place - begins[place] + (strcmp(name, "positions") ? 0 : prefix);
+        return parts[place] == '.'
+                   ? -1
+                   : 2 * ((parts == two_pairs ? 2 : 1) * (row / SEQ) + second) +
+                         (strchr("Rr", parts[place]) != NULL);
+    while (parts[begin] != parts[place])
+        begin++;
+    return place - begin + (prompt || strcmp(name, "positions") ? 0 : shared);
 }
 
 static double input(const char *name, int row) {
@@ -97,7 +110,7 @@ static double input(const char *name, int row) {
     }
     if (!strcmp(name, "input_ids"))
         return (7 * row + row / 3) % 24;
-    if (shares && (strstr(name, "positions") || strstr("prefix sequence", name)))
+    if (parts && (strstr(name, "positions") || strstr("prefix sequence", name)))
         return shared_input(name, row);
     if (!strcmp(name, "positions"))
         return position(row);
@@ -273,6 +286,9 @@ static const char *const packed[] = {"training.task=\"dpo\"",
                                      NULL};
 static const char *const shared[] = {"training.task=\"dpo\"", "adapter.type=\"lora\"", "adapter.r=3",
                                      "dpo.shared_prompt=true", NULL};
+static const char *const packed_prompts[] = {
+    "training.task=\"dpo\"", "adapter.type=\"lora\"", "adapter.r=3", "dpo.shared_prompt=true",
+    "data.packing=true",     "dpo.max_packed_pairs=2", NULL};
 static const char *const pretrain[] = {"training.task=\"pretrain\"", NULL};
 static const char *const tied[] = {"training.task=\"pretrain\"", "model.tie_word_embeddings=true",
                                    NULL};
@@ -302,15 +318,21 @@ static void test_packed_pairs_differences(void **state) {
 
 static void test_shared_prompt_rewrites(void **state) {
     (void)state;
-    shares = true;
+    parts = one_pair;
     compare_rewrites(shared);
-    shares = false;
+    parts = NULL;
 }
 static void test_shared_prompt_differences(void **state) {
     (void)state;
-    shares = true;
+    parts = one_pair;
     compare_differences(shared, rewrites[REWRITES - 1].sets);
-    shares = false;
+    parts = NULL;
+}
+static void test_packed_prompts_differences(void **state) {
+    (void)state;
+    parts = two_pairs;
+    compare_differences(packed_prompts, rewrites[REWRITES - 1].sets);
+    parts = NULL;
 }
 
 /* The reference is the model with a low-rank path of zeros, whatever the path became. */
@@ -356,6 +378,7 @@ int main(void) {
         cmocka_unit_test(test_pairs_differences),
         cmocka_unit_test(test_shared_prompt_rewrites),
         cmocka_unit_test(test_shared_prompt_differences),
+        cmocka_unit_test(test_packed_prompts_differences),
         cmocka_unit_test(test_reference_has_no_adapter),
     };
     return cmocka_run_group_tests(tests, write_spec, remove_spec);

@@ -21,7 +21,7 @@ typedef struct {
     double loss_weight;
     int32_t sequence[PLACES];
     double reference[PLACES / SEQ_LEN];
-    int32_t sample_positions[PLACES], prefix[PLACES];
+    int32_t sample_positions[PLACES], prefix[2 * PLACES];
     int64_t targets; /* what the loader says */
 } Batch;
 
@@ -40,13 +40,14 @@ static const char *path;
 static RtPairs pairs;
 static int64_t packs; /* pairs in two rows; 0: one */
 static int64_t most_targets; /* of a batch; 0: any */
-static bool shares;   /* a pair is one row of twice as many places */
+static bool shares; /* a pair is one row of twice as many places, or `packs` pairs are */
+static int64_t entry_places = 2 * SEQ_LEN;
 static RtProgram program;
 
 /* NULL and a message where they are refused. */
 static Loader *open_pairs(const char *lines, int64_t batch, bool drop) {
     path = temp_file("pairs.jsonl", lines, strlen(lines));
-    pairs = (RtPairs){.seq_len = shares ? 2 * SEQ_LEN : SEQ_LEN,
+    pairs = (RtPairs){.seq_len = shares ? entry_places : SEQ_LEN,
                       .packed = packs,
                       .shared = shares,
                       .drop_overlong = drop};
@@ -60,12 +61,12 @@ static Loader *open_pairs(const char *lines, int64_t batch, bool drop) {
                             .packing = packs > 0,
                             .max_target_tokens = most_targets,
                             .pairs = &pairs};
-    program.training = (RtTraining){.batch = batch, .seq_len = 2 * SEQ_LEN, .micro_steps = 1};
+    program.training = (RtTraining){.batch = batch, .seq_len = entry_places, .micro_steps = 1};
     for (int i = 0; i < 3; i++)
-        inputs[i].count = batch * 2 * SEQ_LEN;
+        inputs[i].count = batch * entry_places;
     inputs[4].count = batch * 2;
     for (int i = 5; i < 8; i++)
-        inputs[i].count = batch * 2 * SEQ_LEN;
+        inputs[i].count = batch * entry_places * (i == 7 ? 2 : 1);
     return loader_open(&program, 0, message, sizeof message);
 }
 
@@ -183,10 +184,50 @@ static void a_shared_prompt_stands_once(void **state) {
                 -100);
     ASSERT_INTS(b.positions, 0, 1, 2, 3, 4, 2, 3, 0, 0, 1, 0, 1, 2, 0, 0, 0);
     ASSERT_INTS(b.sample_positions, 0, 1, 0, 1, 2, 0, 1, 0, 0, 1, 0, 1, 2, 0, 0, 0);
-    ASSERT_INTS(b.prefix, 0, 0, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    ASSERT_INTS(b.prefix, 0, 0, 0, 0, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0);
     ASSERT_INTS(b.sequence, 0, 0, 0, 0, 0, 1, 1, -1, 2, 2, 3, 3, 3, -1, -1, -1);
     assert_int_equal(b.targets, 2);
     loader_close(loader);
+}
+
+static const char prompted_lines[] =
+    "{\"prompt_ids\":[1,2],\"chosen_ids\":[3],\"rejected_ids\":[4]}\n"
+    "{\"prompt_ids\":[5,6],\"chosen_ids\":[7,8],\"rejected_ids\":[9]}\n"
+    "{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[3]}\n"
+    "{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[3]}\n"  /* held out, */
+    "{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[3]}\n"; /* too */
+
+/* As many as fit, each with its own prompt, which may be none. */
+static void pairs_share_a_row_with_their_prompts(void **state) {
+    (void)state;
+    entry_places = PLACES;
+    packs = 3;
+    Loader *loader = open_shared(prompted_lines, 1, false);
+    const LoaderFacts *facts = loader_facts(loader);
+    assert_int_equal(facts->train_rows, 1);
+    assert_int_equal(facts->train_samples, 3);
+    assert_true(facts->mean_tokens == 5 && facts->padding_share == 1.0 / 16);
+    Batch b;
+    fill(loader, LOADER_TRAIN, &b);
+    ASSERT_INTS(b.ids, 1, 2, 3, 2, 4, 5, 6, 7, 8, 6, 9, 1, 2, 1, 3, 0);
+    ASSERT_INTS(b.labels, -100, 3, -100, 4, -100, -100, 7, 8, -100, 9, -100, 2, -100, 3, -100,
+                -100);
+    ASSERT_INTS(b.positions, 0, 1, 2, 1, 2, 0, 1, 2, 3, 1, 2, 0, 1, 0, 1, 0);
+    ASSERT_INTS(b.sample_positions, 0, 0, 1, 0, 1, 0, 0, 1, 2, 0, 1, 0, 1, 0, 1, 0);
+    ASSERT_INTS(b.prefix, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0);
+    ASSERT_INTS(b.sequence, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 5, -1);
+    assert_int_equal(b.targets, 3);
+    loader_close(loader);
+    packs = 2;
+    loader = open_shared(prompted_lines, 1, false);
+    assert_int_equal(loader_facts(loader)->train_rows, 2);
+    assert_true(loader_fill_rows(loader, LOADER_TRAIN, 1, &b, message, sizeof message));
+    ASSERT_INTS(b.sequence, 0, 0, 1, 1, -1, -1, -1);
+    loader_close(loader);
+    packs = 0;
+    entry_places = 2 * SEQ_LEN;
 }
 
 static const char long_lines[] =
@@ -205,7 +246,8 @@ static void what_is_too_long_for_one_row_is_cut(void **state) {
     Batch b;
     fill(loader, LOADER_TRAIN, &b);
     ASSERT_INTS(b.ids, 1, 2, 3, 4, 5, 6, 3, 9, 1, 2, 3, 4, 5, 3, 9, 8);
-    ASSERT_INTS(b.prefix, 0, 0, 2, 2, 2, 2, 2, 2, 0, 0, 2, 2, 2, 2, 2, 2);
+    ASSERT_INTS(b.prefix, 0, 0, 0, 0, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 0, 0, 0, 0, 2, 0, 2, 0,
+                2, 0, 2, 0, 2, 0, 2);
     ASSERT_INTS(b.labels, -100, -100, 4, 5, 6, -100, 9, -100, -100, -100, 4, 5, -100, 9, 8, -100);
     loader_close(loader);
     assert_null(open_shared(long_lines, 2, true));
@@ -224,7 +266,8 @@ static void shared_rows_are_padded_and_limited(void **state) {
     memset(&b, 7, sizeof b);
     fill(loader, LOADER_EVAL, &b);
     ASSERT_INTS(b.sequence, 0, 0, 0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-    ASSERT_INTS(b.prefix, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    ASSERT_INTS(b.prefix, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0);
     ASSERT_INTS(b.sample_positions, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     assert_int_equal(b.targets, 1);
     loader_close(loader);
@@ -299,6 +342,7 @@ int main(void) {
         cmocka_unit_test(held_out_pairs_are_whole),
         cmocka_unit_test(pairs_share_two_rows),
         cmocka_unit_test(a_shared_prompt_stands_once),
+        cmocka_unit_test(pairs_share_a_row_with_their_prompts),
         cmocka_unit_test(what_is_too_long_for_one_row_is_cut),
         cmocka_unit_test(shared_rows_are_padded_and_limited),
         cmocka_unit_test(attached_values_go_with_their_rows),
