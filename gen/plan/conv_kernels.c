@@ -144,6 +144,12 @@ static void fill_result(Filling *f, const char *name, const Value *v, bool accum
     (accumulate ? fill_updates : fill_writes)(f, name, v);
 }
 
+/* The grid's tiles, by what they are of the results. */
+static void cover(Filling *f, const Conv *c, int64_t elements) {
+    const int64_t *grid = f->launch.grid;
+    fill_tiles(f, (double)elements, (double)(grid[0] * grid[1] * grid[2] * c->rows * c->cols));
+}
+
 /* Rows of the largest phase: with a stride, the gradient of the input falls into phases. */
 static int64_t phase_rows(const Conv *c, int64_t phases) {
     const Window *w = &c->op->attr.window;
@@ -202,6 +208,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     fill_reads(&f, "weight", c->w);
     fill_grid(&f, ceil_div(rows, c->rows), ceil_div(cols, c->cols), phases * phases);
     fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->rows), op_flops(c->op));
+    cover(&f, c, value_elements(out));
     f.kernel.body = c->group->body;
     lay_epilogue(&f.kernel, c, backward);
     fill_finish_epilogue(plan, entry, &f, c->group);
@@ -235,6 +242,7 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     fill_grid(&f, blocks * ceil_div(places, c->cols), ceil_div(value_cols(out), c->rows), 1);
     double results = (double)value_bytes(out) * (c->op->attr.accumulate ? 2 : 1);
     fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols) + results, op_flops(c->op));
+    cover(&f, c, value_elements(out));
     fill_finish(plan, entry, &f, c->op);
 }
 
@@ -327,6 +335,7 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     fill_result(&f, "dw", to, parts == 1 && op->attr.accumulate);
     fill_grid(&f, across, down, parts);
     fill_cost(&f, conv_weight_grad_bytes(op, &f.launch), op_flops(op));
+    cover(&f, &c, value_elements(to));
     fill_finish(plan, entry, &f, op);
     if (parts > 1)
         plan_sum_parts(plan, entry, &c, to);

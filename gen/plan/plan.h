@@ -154,6 +154,7 @@ typedef struct {
         [MAX_WAITS]; /* launches on other streams that end before this one begins: an event each */
     int wait_count;
     Cost cost;
+    double tile_share; /* of what a template's tiles multiply, what lies in the matrices; 0: all */
 } Launch;
 
 typedef struct {

@@ -117,6 +117,10 @@ static double copied_bytes(const Plan *plan, const Launch *launch) {
     return to_all ? bytes * (double)(plan->program->cards - 1) : bytes;
 }
 
+static double tiled_flops(const Launch *launch) {
+    return launch->cost.flops / (launch->tile_share > 0 ? launch->tile_share : 1);
+}
+
 static double launch_ms(const Plan *plan, const Launch *launch) {
     const Device *device = plan->device;
     double flops = launch->cost.flops, bytes = launch->cost.dram_bytes;
@@ -126,7 +130,7 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
                                 (double)g->n, (double)g->k, bytes);
     }
     if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
-        return device_fused_ms(device, plan_rate(plan), flops, bytes);
+        return device_fused_ms(device, plan_rate(plan), tiled_flops(launch), bytes);
     if (launch->kind == LAUNCH_COLLECTIVE)
         return collective_ms(plan, launch);
     if (launch->kind == LAUNCH_PEER_COPY)

@@ -73,6 +73,10 @@ void fill_cost(Filling *f, double issued_bytes, double flops) {
     f->launch.cost.flops = flops;
 }
 
+void fill_tiles(Filling *f, double elements, double covered) {
+    f->launch.tile_share = elements / covered;
+}
+
 static void sign_filling(Filling *f) {
     StrBuf out = {0};
     sb_printf(&out, "%s %s %lld:", f->kernel.template_name, f->kernel.template_kernel,

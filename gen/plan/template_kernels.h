@@ -27,6 +27,8 @@ void fill_updates(Filling *, const char *name, const Value *); /* reads and writ
 void fill_grid(Filling *, int64_t x, int64_t y, int64_t z);
 /* What its threads ask of global memory, and their arithmetic: as exact as issued.c is of bodies. */
 void fill_cost(Filling *, double issued_bytes, double flops);
+/* Its tiles cover so many elements of results of which so many exist: the rest costs as much. */
+void fill_tiles(Filling *, double elements, double covered);
 /* Appends the launch. */
 void fill_finish(Plan *, Entry, Filling *, const Op *);
 

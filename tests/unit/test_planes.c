@@ -357,6 +357,24 @@ static void test_long_index(void **state) {
     arena_free(&s.arena);
 }
 
+/* Row after row images fill tiles together; in planes each has its own, of 64 places at least. */
+static void test_tiles_of_small_images(void **state) {
+    (void)state;
+    Setup s;
+    start(&s, 64, 7, 7, 8);
+    Attr attr = {.window = window_of(&s, 3, 1, 1)};
+    int64_t dim[] = {64, 3, 3, 8};
+    Value *w = value_new(s.program, "w", ROLE_FROZEN, DT_F64, 4, dim, (Pos){0});
+    add(&s, OP_conv2d, (Pair[]){images(&s, 7, 7), both(w)}, 2, attr);
+    s.plan = plan_new(s.program, &s.spec, NULL);
+    plan_launches(s.plan);
+    const Launch *launches = s.plan->entry[ENTRY_MICRO_STEP].launches;
+    assert_true(launches[0].tile_share == 64 * 49 / (25 * 128.0));
+    assert_true(launches[1].tile_share == 49 / 64.0);
+    assert_true(launches[0].cost.flops == launches[1].cost.flops);
+    arena_free(&s.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_index),
@@ -372,6 +390,7 @@ int main(void) {
         cmocka_unit_test(test_pointwise_is_flat),
         cmocka_unit_test(test_sums_take_two_kernels),
         cmocka_unit_test(test_long_index),
+        cmocka_unit_test(test_tiles_of_small_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
