@@ -1,6 +1,7 @@
 /* config.json: of a language model with Hugging Face's keys, so that exports load there; of an image
  * model with the spec's. */
 #include "model/model.h"
+#include "base/json_text.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static const char *joined(Arena *arena, json_t *const *parts, int count) {
     for (int i = 0; i < count; i++)
         ENSURE(parts[i] && json_object_update(config, parts[i]) == 0,
                "config.json could not be made");
-    char *text = json_dumps(config, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
+    char *text = json_text(config);
     const char *copy = arena_strdup(arena, text);
     free(text);
     for (int i = 0; i < count; i++)

@@ -1,8 +1,8 @@
 /* adapter_config.json of a LoRA adapter, with PEFT's keys, so that the exported folder loads there.
  */
 #include "pass/peft_config.h"
+#include "base/json_text.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ const char *peft_config(const Program *p, const Spec *spec) {
         json_object_set_new(config, "modules_to_save", texts(&spec->adapter.modules_to_save));
     if (spec->model.family == FAMILY_GPT2) /* whose weights lie in files as [in, out] */
         json_object_set_new(config, "fan_in_fan_out", json_true());
-    char *text = json_dumps(config, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
+    char *text = json_text(config);
     const char *copy = arena_strdup(p->arena, text);
     free(text);
     json_decref(config);

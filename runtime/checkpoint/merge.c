@@ -43,13 +43,27 @@ void merge_check(const Rt *rt) {
         rt_fail("--merge %s: cannot write there: %s; name another folder", dir, strerror(errno));
 }
 
+/* With no more digits than read back as the same numbers: 1e-5, not 1.0000000000000001e-5. */
+static char *short_text(const json_t *config) {
+    bool same = false;
+    char *text = NULL;
+    for (size_t digits = 15; !same && digits <= 17; digits++) {
+        free(text);
+        text = json_dumps(config, JSON_INDENT(2) | JSON_REAL_PRECISION(digits));
+        json_t *read = text ? json_loads(text, 0, NULL) : NULL;
+        same = json_equal(read, config);
+        json_decref(read);
+    }
+    return text;
+}
+
 /* A base in few bits is not in these any more. */
 static char *plain_config(const char *text) {
     json_t *config = json_loads(text, 0, NULL);
     if (!config)
         rt_internal("config.json of the program is no JSON");
     json_object_del(config, "quantization_config");
-    char *plain = json_dumps(config, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    char *plain = short_text(config);
     json_decref(config);
     return plain;
 }

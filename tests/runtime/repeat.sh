@@ -243,7 +243,8 @@ loads_as() {
 test_merge() {
     local case=$cases/lora_q_v_rslora
     local with=(--init $case/model --adapter $case/adapter) spec=$case/spec.toml
-    program merged $spec training.steps=3 && program merged_bf16 $spec precision.dtype=bf16 &&
+    program merged $spec training.steps=3 && program merged_bf16 $spec precision.dtype=bf16 \
+        adapter.lora_dropout=0.30000000000000004 &&
         program merged_nf4 $spec training.steps=3 quantization.quant_type=nf4 || return 1
     run merged merged_fp32 "${with[@]}" --steps 0 --merge "$work/fp32_model" &&
         tensors --tolerance 1e-7 $case/merged.fp32.safetensors "$work/fp32_model/model.safetensors" &&
@@ -252,6 +253,8 @@ test_merge() {
     run merged merged_trained "${with[@]}" --merge "$work/trained_model" && loads_as merged_trained "$work/trained_model" &&
         run merged_nf4 merged_nf4_out "${with[@]}" --merge "$work/nf4_model" && loads_as merged_nf4_out "$work/nf4_model" &&
         ! grep -q quantization_config "$work/nf4_model/config.json" &&
+        grep -q '"rms_norm_eps": 1e-5,' "$work/nf4_model/config.json" &&
+        grep -qF '\"lora_dropout\": 0.30000000000000004,' "$work/merged_bf16/program.c" &&
         [ "$(heldout merged_trained after)" != "$(heldout merged_nf4_out after)" ] || return 1
     run merged merged_trained --resume --merge "$work/again_model" && says merged_trained 'nothing to do' &&
         cmp "$work/trained_model/model.safetensors" "$work/again_model/model.safetensors"
