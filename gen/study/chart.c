@@ -158,7 +158,8 @@ static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
 }
 
 static bool is_drawn(const Comparison *c, int figure) {
-    return c->figures[figure].chart && figure_measured(c, figure);
+    bool comparable = !c->uneven || !c->figures[figure].total;
+    return c->figures[figure].chart && comparable && figure_measured(c, figure);
 }
 
 void comparison_svg(const Comparison *c, StrBuf *out) {

@@ -14,71 +14,71 @@
 #define EFFICIENCY "efficiency"
 
 static const Figure figures[] = {
-    {"iteration_ms.median", 0, "iteration, median ms"},
-    {"iteration_ms.p10", 0, NULL},
-    {"iteration_ms.p90", 0, NULL},
-    {"tokens_per_s", 0, "tokens a second"},
-    {"samples_per_s", 0, "samples a second"},
-    {"predicted.iteration_ms.median", 0, NULL},
-    {"steps", 1, NULL},
-    {"kernels.launches", 1, "kernel launches"},
-    {"graphs.launches", 1, NULL},
-    {"kernels.launch_ms", 1, NULL},
-    {"kernels.ms", 1, NULL},
-    {"syncs.count", 2, NULL},
-    {"syncs.ms", 2, NULL},
-    {"waits.count", 2, NULL},
-    {"waits.ms", 2, NULL},
-    {"feeding.data_wait_ms", 2, NULL},
-    {"feeding.copy_ms", 2, NULL},
-    {"feeding.compute_ms", 2, NULL},
-    {"copies.h2d.count", 3, NULL},
-    {"copies.h2d.bytes", 3, "host to device, bytes"},
-    {"copies.h2d.ms", 3, NULL},
-    {"copies.d2h.count", 3, NULL},
-    {"copies.d2h.bytes", 3, NULL},
-    {"copies.d2h.ms", 3, NULL},
-    {"copies.d2d.count", 3, NULL},
-    {"copies.d2d.bytes", 3, NULL},
-    {"copies.d2d.ms", 3, NULL},
-    {SPEEDUP, 8, "speed-up, times what one card does"},
-    {EFFICIENCY, 8, "efficiency, speed-up a card"},
-    {"communication.ms", 8, NULL},
-    {"communication.exposed_ms", 8, "exposed communication, ms a step"},
-    {"bubble", 8, NULL},
-    {"imbalance.iteration", 8, NULL},
-    {"imbalance.work", 8, NULL},
-    {"collectives.all_reduce.count", 9, NULL},
-    {"collectives.all_reduce.bytes", 9, "all-reduced, bytes"},
-    {"collectives.all_reduce.ms", 9, NULL},
-    {"collectives.all_reduce.bus_gbs", 9, NULL},
-    {"collectives.all_gather.bytes", 9, NULL},
-    {"collectives.all_gather.bus_gbs", 9, NULL},
-    {"collectives.reduce_scatter.bytes", 9, NULL},
-    {"collectives.reduce_scatter.bus_gbs", 9, NULL},
-    {"collectives.send_recv.bytes", 9, NULL},
-    {"collectives.broadcast.bytes", 9, NULL},
-    {"collectives.gather.bytes", 9, NULL},
-    {"collectives.reduce.bytes", 9, NULL},
-    {"memory.measured_peak_bytes", 4, "arenas, bytes"},
-    {"memory.process_peak_bytes", 4, "process, peak bytes"},
-    {"predicted.memory.process_planned_bytes", 4, NULL},
-    {"flops.per_step", 5, NULL},
-    {"flops.share_of_peak", 5, NULL},
-    {"loss.first", 6, NULL},
-    {"loss.last", 6, "loss, last step"},
-    {"loss_scale.skipped_steps", 6, NULL},
-    {"loss.heldout_before", 6, NULL},
-    {"loss.heldout_after", 6, "held-out loss"},
-    {"accuracy.before.top1", 7, NULL},
-    {"accuracy.after.top1", 7, "held-out accuracy, top 1"},
-    {"accuracy.after.top5", 7, NULL},
-    {"metrics.after.rewards/accuracies", 7, "held-out pairs told apart"},
-    {"metrics.after.rewards/margins", 7, NULL},
-    {"data.train_samples", 10, NULL},
-    {"data.mean_tokens", 10, NULL},
-    {"data.padding_share", 10, NULL},
-    {"data.target_share", 10, NULL},
+    {"iteration_ms.median", 0, "iteration, median ms", false},
+    {"iteration_ms.p10", 0, NULL, false},
+    {"iteration_ms.p90", 0, NULL, false},
+    {"tokens_per_s", 0, "tokens a second", false},
+    {"samples_per_s", 0, "samples a second", false},
+    {"predicted.iteration_ms.median", 0, NULL, false},
+    {"steps", 1, NULL, false},
+    {"kernels.launches", 1, "kernel launches", true},
+    {"graphs.launches", 1, NULL, true},
+    {"kernels.launch_ms", 1, NULL, true},
+    {"kernels.ms", 1, NULL, false},
+    {"syncs.count", 2, NULL, true},
+    {"syncs.ms", 2, NULL, true},
+    {"waits.count", 2, NULL, true},
+    {"waits.ms", 2, NULL, true},
+    {"feeding.data_wait_ms", 2, NULL, false},
+    {"feeding.copy_ms", 2, NULL, false},
+    {"feeding.compute_ms", 2, NULL, false},
+    {"copies.h2d.count", 3, NULL, true},
+    {"copies.h2d.bytes", 3, "host to device, bytes", true},
+    {"copies.h2d.ms", 3, NULL, false},
+    {"copies.d2h.count", 3, NULL, true},
+    {"copies.d2h.bytes", 3, NULL, true},
+    {"copies.d2h.ms", 3, NULL, false},
+    {"copies.d2d.count", 3, NULL, true},
+    {"copies.d2d.bytes", 3, NULL, true},
+    {"copies.d2d.ms", 3, NULL, false},
+    {SPEEDUP, 8, "speed-up, times what one card does", false},
+    {EFFICIENCY, 8, "efficiency, speed-up a card", false},
+    {"communication.ms", 8, NULL, false},
+    {"communication.exposed_ms", 8, "exposed communication, ms a step", false},
+    {"bubble", 8, NULL, false},
+    {"imbalance.iteration", 8, NULL, false},
+    {"imbalance.work", 8, NULL, false},
+    {"collectives.all_reduce.count", 9, NULL, true},
+    {"collectives.all_reduce.bytes", 9, "all-reduced, bytes", true},
+    {"collectives.all_reduce.ms", 9, NULL, false},
+    {"collectives.all_reduce.bus_gbs", 9, NULL, false},
+    {"collectives.all_gather.bytes", 9, NULL, true},
+    {"collectives.all_gather.bus_gbs", 9, NULL, false},
+    {"collectives.reduce_scatter.bytes", 9, NULL, true},
+    {"collectives.reduce_scatter.bus_gbs", 9, NULL, false},
+    {"collectives.send_recv.bytes", 9, NULL, true},
+    {"collectives.broadcast.bytes", 9, NULL, true},
+    {"collectives.gather.bytes", 9, NULL, true},
+    {"collectives.reduce.bytes", 9, NULL, true},
+    {"memory.measured_peak_bytes", 4, "arenas, bytes", false},
+    {"memory.process_peak_bytes", 4, "process, peak bytes", false},
+    {"predicted.memory.process_planned_bytes", 4, NULL, false},
+    {"flops.per_step", 5, NULL, false},
+    {"flops.share_of_peak", 5, NULL, false},
+    {"loss.first", 6, NULL, false},
+    {"loss.last", 6, "loss, last step", false},
+    {"loss_scale.skipped_steps", 6, NULL, true},
+    {"loss.heldout_before", 6, NULL, false},
+    {"loss.heldout_after", 6, "held-out loss", false},
+    {"accuracy.before.top1", 7, NULL, false},
+    {"accuracy.after.top1", 7, "held-out accuracy, top 1", false},
+    {"accuracy.after.top5", 7, NULL, false},
+    {"metrics.after.rewards/accuracies", 7, "held-out pairs told apart", false},
+    {"metrics.after.rewards/margins", 7, NULL, false},
+    {"data.train_samples", 10, NULL, false},
+    {"data.mean_tokens", 10, NULL, false},
+    {"data.padding_share", 10, NULL, false},
+    {"data.target_share", 10, NULL, false},
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
@@ -240,6 +240,8 @@ static Spread *figures_of(Arena *arena, const Run *run) {
 }
 
 double figure_ratio(const Comparison *c, const Row *row, int figure) {
+    if (c->uneven && c->figures[figure].total)
+        return NAN;
     double reference = c->reference < 0 ? NAN : c->rows[c->reference].figures[figure].median;
     return reference != 0 ? row->figures[figure].median / reference : NAN;
 }
@@ -309,6 +311,19 @@ static void set_speedups(Comparison *c) {
     }
 }
 
+/* Whether runs took different numbers of steps. */
+static bool are_uneven(const Comparison *c) {
+    int steps = figure_named("steps");
+    double first = NAN;
+    bool uneven = false;
+    for (int i = 0; i < c->count; i++) {
+        double taken = c->rows[i].figures[steps].median;
+        first = isnan(first) ? taken : first;
+        uneven |= taken < first || taken > first;
+    }
+    return uneven;
+}
+
 /* ---- together ------------------------------------------------------------------------------- */
 
 static void note_device(Arena *arena, Comparison *c, const Run *run) {
@@ -342,6 +357,7 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
         c.reference = c.reference < 0 ? i : c.reference;
     }
     set_speedups(&c);
+    c.uneven = are_uneven(&c);
     return c;
 }
 

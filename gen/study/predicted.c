@@ -9,13 +9,13 @@ enum { CARDS, WEIGHTS, TRAINING, ACTIVATIONS, PROCESS, STEP_MS, RATE, FIGURES };
 enum { COLUMNS = FIGURES + 2, CELL_SIZE = 128 };
 
 static const Figure figures[FIGURES] = {
-    [CARDS] = {"cards", 0, NULL},
-    [WEIGHTS] = {"weights_bytes", 0, "weights of a card, bytes"},
-    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer of a card, bytes"},
-    [ACTIVATIONS] = {"activation_bytes", 0, "activations of a card at their peak, bytes"},
-    [PROCESS] = {"process_bytes", 0, "memory of a card, bytes"},
-    [STEP_MS] = {"step_ms", 0, "step, predicted ms"},
-    [RATE] = {"per_second", 0, "tokens, or samples, a second of all cards"},
+    [CARDS] = {"cards", 0, NULL, false},
+    [WEIGHTS] = {"weights_bytes", 0, "weights of a card, bytes", false},
+    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer of a card, bytes", false},
+    [ACTIVATIONS] = {"activation_bytes", 0, "activations of a card at their peak, bytes", false},
+    [PROCESS] = {"process_bytes", 0, "memory of a card, bytes", false},
+    [STEP_MS] = {"step_ms", 0, "step, predicted ms", false},
+    [RATE] = {"per_second", 0, "tokens, or samples, a second of all cards", false},
 };
 
 /* ---- as rows of a comparison ------------------------------------------------------------------ */

@@ -141,6 +141,9 @@ void comparison_text(const Comparison *c, StrBuf *out) {
                   c->simulated ? " Times on the simulated device say nothing about a GPU; counts, "
                                  "bytes and losses do."
                                : "");
+    if (c->uneven)
+        sb_puts(out, "\nThe runs took different numbers of steps: launches, syncs, waits, copies and "
+                     "collectives are\nof all of a run's steps, and have no ratio.\n");
     put_mixed(c, out);
 }
 

@@ -363,14 +363,19 @@ a=$work/budgets/${point[0]-} b=$work/budgets/${point[3]-}
 ratios() {
     "$gen" --compare "$a" "$b" >$work/compared && says 'memory_budget_gib' $work/compared &&
         says 'kernels.launches' $work/compared && says ' 1 .* x1\.000' $work/compared &&
-        says 'loss.last' $work/compared
+        says 'loss.last' $work/compared && ! grep -q 'different numbers of steps' $work/compared
 }
 
-# --steps ended one of two runs of the same program early.
+# --steps ended one of two runs of the same program early; what is of all its steps has no ratio then.
 steps_that_were_done() {
     cp -r "$b" $work/early && runtime/scripts/run.sh --program $work/early -- --steps 2 || return
     "$gen" --compare "$b" $work/early >$work/compared && says 'training.steps' $work/compared &&
-        says ' 2 .* finished .* 2$' $work/compared && says ' 1 .* finished .* 4$' $work/compared
+        says ' 2 .* finished .* 2$' $work/compared && says ' 1 .* finished .* 4$' $work/compared &&
+        says '^The runs took different numbers of steps: launches' $work/compared || return
+    "$gen" --compare --format json "$b" $work/early | sed '1,/"ratios"/d' >$work/ratios &&
+        says '"kernels.launches": null' $work/ratios && says '"steps": 0.5' $work/ratios &&
+        says '"loss.first": 1.0' $work/ratios && "$gen" --compare --format svg "$b" $work/early >$work/svg &&
+        says '>held-out loss<' $work/svg && ! grep -q '>kernel launches<' $work/svg
 }
 
 # Results are a run too, beside their program or elsewhere.
