@@ -197,10 +197,17 @@ build/gpu/ready: $(GEN) tests/gpu/bundle.sh $(wildcard tests/gpu/* tests/gpu/spe
 	@tests/gpu/bundle.sh
 	@touch $@
 
-check-gpu: build/gpu/ready
+# A machine without a GPU says so before the bundle is built.
+need_gpu := PYTHONPATH=tests/gpu python3 -B -c 'import machine; machine.need_gpu()'
+
+check-gpu:
+	@$(need_gpu)
+	@$(MAKE) --no-print-directory build/gpu/ready
 	@build/gpu/check-gpu $(ARGS)
 
-bench: build/gpu/ready
+bench:
+	@$(need_gpu)
+	@$(MAKE) --no-print-directory build/gpu/ready
 	@build/gpu/bench --results tests/bench/results $(ARGS)
 	@build/gpu/bench-images --results tests/bench/results $(ARGS)
 

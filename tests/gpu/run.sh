@@ -1,7 +1,7 @@
 #!/bin/sh
-# What check-gpu relies on, without a GPU: kernel_check with the simulated device on both sides, one of
-# them with kernels from NVRTC's stand-in. It agrees, and it sees a kernel that differs a little. And
-# launch_times, which has the launches of a step that the plan has.
+# What check-gpu relies on, without a GPU: it says so at once; kernel_check with the simulated device on both
+# sides, one of them with kernels from NVRTC's stand-in, agrees, and sees a kernel that differs a little; and
+# launch_times has the launches of a step that the plan has.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/gpu-tests
@@ -40,6 +40,21 @@ launch_times() {
         awk '$1 == "name:" { name = $2 } $1 == "launches:" { print name, $2 + 0 }' | sort >$work/times.planned
     grep -q gemm_ $work/times.planned && cmp $work/times.planned $work/times.seen >>$work/times.log 2>&1
 }
+
+# make check-gpu and make bench build nothing where there is no GPU.
+no_gpu_no_bundle() {
+    mkdir -p $work/bin
+    printf '#!/bin/sh\nexit 1\n' >$work/bin/nvidia-smi
+    chmod +x $work/bin/nvidia-smi
+    for target in check-gpu bench; do
+        PATH="$PWD/$work/bin:$PATH" timeout 60 make -s $target >$work/no_gpu.log 2>&1 && return 1
+        grep -q '^error: no GPU' $work/no_gpu.log && ! grep -qv '^error: no GPU\|^make: \*\*\*' $work/no_gpu.log ||
+            return 1
+    done
+}
+
+no_gpu_no_bundle
+verdict $? "without a GPU no bundle is built" no_gpu.log
 
 launch_times
 verdict $? "the launches of a step have times" times.log
