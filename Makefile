@@ -71,7 +71,7 @@ install: $(GEN)
 # ---- experiments ----------------------------------------------------------------------------
 
 # Each in a make of its own, which finds the toolkit that was just installed.
-.PHONY: demo demo-installed run slurm
+.PHONY: demo demo-installed run small slurm
 demo:
 	@runtime/scripts/deps.sh install compiler sim text cuda
 	@echo "building the compiler"
@@ -94,6 +94,17 @@ build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/
 run: $(GEN) $(shell grep -so 'build/data/[a-z_.]*' '$(SPEC)')
 	@$(if $(SET),$(if $(SPEC),,echo "error: SET is of SPEC=FILE" >&2; exit 1;)) \
 	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)' $(settings)) -- $(ARGS)
+
+# A few steps of each point, in a folder of their own: most of the time goes into compiling kernels.
+sweep  = $(shell grep -s '^\[sweep\]' '$(SPEC)')
+few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.start_step=2 profiling.steps=2 \
+    $(if $(sweep),benchmark.repeats=1)
+small: to = build/$(basename $(notdir $(SPEC)))-small
+small: $(GEN) $(shell grep -so 'build/data/[a-z_.]*' '$(SPEC)')
+	@$(if $(SPEC),,echo "error: make small SPEC=FILE" >&2; exit 1;) \
+	./$(GEN) '$(SPEC)' $(few:%=--set %) $(settings) -o '$(to)' && \
+	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) SIM_OPTIMIZE=$${SIM_OPTIMIZE:--O1} \
+	    runtime/scripts/run.sh --program '$(to)$(if $(sweep),/points)' -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------
 
