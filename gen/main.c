@@ -80,7 +80,7 @@ static Plan *plan_without(const Plan *plan, Recomputation *recompute, int droppe
 }
 
 /* Plans again with fewer activations kept, as few as must be, until it fits; with as few as can be
- * kept where it never does. */
+ * kept where it never does. What the graph alone says is nearly right, so the search starts there. */
 static Plan *plan_with_recompute(const Plan *plan) {
     ungather_weights(plan->program);
     join_entries(plan->program);
@@ -88,15 +88,19 @@ static Plan *plan_with_recompute(const Plan *plan) {
     if (!recompute)
         recompute = recompute_new(plan->program, plan->spec);
     recompute_rank(recompute, plan->device);
-    int too_few = 0, enough = recompute_choices(recompute);
-    Plan *fitting = plan_without(plan, recompute, enough);
-    if (!plan_fits(fitting))
-        return fitting;
-    while (enough - too_few > 1) {
-        int middle = (too_few + enough) / 2;
-        *(plan_fits(plan_without(plan, recompute, middle)) ? &enough : &too_few) = middle;
+    int dropped = 0, too_few = 0, enough = recompute_choices(recompute);
+    int next = recompute_guess(recompute, plan->process_bytes - plan_budget_bytes(plan));
+    Plan *tried = NULL;
+    for (int step = 1; enough - too_few > 1; step *= 2) {
+        dropped = next;
+        tried = plan_without(plan, recompute, dropped);
+        bool fits = plan_fits(tried);
+        *(fits ? &enough : &too_few) = dropped;
+        next = fits ? enough - step : too_few + step;
+        if (next <= too_few || next >= enough)
+            next = (too_few + enough) / 2;
     }
-    return plan_without(plan, recompute, enough);
+    return tried && dropped == enough ? tried : plan_without(plan, recompute, enough);
 }
 
 /* A program, or a stage of it where there are several. */

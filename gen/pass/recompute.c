@@ -94,13 +94,18 @@ static void keep_narrow(const Recomputation *r, const Shape *shape, int n, int l
         r->keep[shape->narrow[i]] = true;
 }
 
-static int64_t peak_with(const Recomputation *r, const Shape *shape, int n, int last) {
+/* Of what is to be kept. */
+static int64_t peak_of(const Recomputation *r) {
     Arena arena = {0};
-    keep_narrow(r, shape, n, last);
     Turns turns = recompute_turns(r, &arena);
     int64_t peak = turns_peak(r, &turns);
     arena_free(&arena);
     return peak;
+}
+
+static int64_t peak_with(const Recomputation *r, const Shape *shape, int n, int last) {
+    keep_narrow(r, shape, n, last);
+    return peak_of(r);
 }
 
 /* Backward begins where forward ends, so what comes last is hardly kept at all: as much of it stays
@@ -221,9 +226,30 @@ void recompute_rank(Recomputation *r, const Device *device) {
     arena_free(&arena);
 }
 
+/* The graph as it was: ids are places again. */
+static void restore(Recomputation *r) {
+    graph_set_ops(r->program, r->graph, r->ops, r->op_count);
+}
+
+static int64_t peak_without(const Recomputation *r, int count) {
+    choose(r, count);
+    return peak_of(r);
+}
+
+int recompute_guess(Recomputation *r, int64_t bytes) {
+    int too_few = 0, enough = r->candidate_count;
+    restore(r);
+    int64_t peak = peak_without(r, 0) - bytes;
+    while (enough - too_few > 1) {
+        int middle = (too_few + enough) / 2;
+        *(peak_without(r, middle) <= peak ? &enough : &too_few) = middle;
+    }
+    return enough;
+}
+
 void recompute_drop(Recomputation *r, int count) {
     Arena arena = {0};
-    graph_set_ops(r->program, r->graph, r->ops, r->op_count); /* as it was: ids are places again */
+    restore(r);
     choose(r, count);
     Turns turns = recompute_turns(r, &arena);
     recompute_rewrite(r, &turns);

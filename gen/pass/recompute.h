@@ -63,6 +63,9 @@ Recomputation *recompute_new(Program *, const Spec *);
 void recompute_rank(Recomputation *, const Device *);
 /* How many activations may be dropped. */
 int recompute_choices(const Recomputation *);
+/* How many must be dropped to free so many bytes of the most that are live at once, as the graph
+ * alone says it; at most all. Leaves the graph without recomputation. */
+int recompute_guess(Recomputation *, int64_t bytes);
 /* Makes the graph anew, without the first `count` of them and what is always made again. */
 void recompute_drop(Recomputation *, int count);
 

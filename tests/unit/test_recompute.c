@@ -183,6 +183,30 @@ static void test_every_choice_is_sound(void **state) {
     free(after);
 }
 
+static int64_t scratch_without(const Made *m, Recomputation *r, int dropped) {
+    recompute_drop(r, dropped);
+    return plan_of(m)->arena_bytes[ARENA_SCRATCH];
+}
+
+/* What the graph says is what a plan then finds, to a twentieth. */
+static void test_guess_is_near(void **state) {
+    (void)state;
+    const char *const sets[] = {LORA, AUTO};
+    Made m = make(sets, COUNT(sets));
+    Recomputation *r = recompute_new(m.program, m.spec);
+    recompute_rank(r, m.device);
+    int all = recompute_choices(r);
+    int64_t none = scratch_without(&m, r, 0), most = none - scratch_without(&m, r, all);
+    for (int quarter = 1; quarter < 4; quarter++) {
+        int64_t bytes = most * quarter / 4;
+        int guess = recompute_guess(r, bytes);
+        assert_in_range(guess, 2, all - 1);
+        assert_true(none - scratch_without(&m, r, guess) >= bytes - most / 20);
+        assert_true(none - scratch_without(&m, r, guess - 1) <= bytes + most / 20);
+    }
+    assert_int_equal(recompute_guess(r, 2 * most), all);
+}
+
 static void test_cheapest_first(void **state) {
     (void)state;
     const char *const sets[] = {LORA, AUTO};
@@ -270,6 +294,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_no_clone_of_a_clone, teardown),
         cmocka_unit_test_teardown(test_the_end_of_forward_stays, teardown),
         cmocka_unit_test_teardown(test_every_choice_is_sound, teardown),
+        cmocka_unit_test_teardown(test_guess_is_near, teardown),
         cmocka_unit_test_teardown(test_cheapest_first, teardown),
         cmocka_unit_test_teardown(test_overwritten_operands_are_respected, teardown),
         cmocka_unit_test_teardown(test_refusal_names_the_key, teardown),
