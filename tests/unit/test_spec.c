@@ -176,6 +176,44 @@ static void test_file_write_keeps_same(void **state) {
     assert_non_null(make_folder("a/b/c/f/d"));
 }
 
+static void test_file_holds(void **state) {
+    (void)state;
+    enum { SIZE = 40000 }; /* more than is read at once */
+    char *bytes = arena_alloc(&arena, SIZE + 1);
+    for (int i = 0; i < SIZE; i++)
+        bytes[i] = (char)(i * 7);
+    assert_null(file_write("large", bytes, SIZE, NULL));
+    assert_true(file_holds("large", bytes, SIZE));
+    assert_false(file_holds("large", bytes, SIZE - 1));
+    assert_false(file_holds("large", bytes, SIZE + 1));
+    bytes[SIZE - 1]++;
+    assert_false(file_holds("large", bytes, SIZE));
+    assert_false(file_holds(".", bytes, 0));
+    assert_false(file_holds("missing", bytes, 0));
+}
+
+/* Alone it stays where it is; with a neighbour behind it, it moves and leaves that as it was. */
+static void test_arena_grow(void **state) {
+    (void)state;
+    int *numbers = NULL, *first = NULL, capacity = 0;
+    char *neighbour = NULL;
+    for (int i = 0; i < 1000; i++) {
+        numbers = arena_grow(&arena, numbers, i, &capacity, sizeof *numbers);
+        for (int k = i; k < capacity; k++)
+            assert_int_equal(numbers[k], 0);
+        numbers[i] = i;
+        first = i == 0 ? numbers : first;
+        if (i < 500)
+            assert_ptr_equal(numbers, first);
+        if (i == 500)
+            neighbour = arena_strdup(&arena, "neighbour");
+    }
+    assert_ptr_not_equal(numbers, first);
+    assert_string_equal(neighbour, "neighbour");
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(numbers[i], i);
+}
+
 static void test_file_read_limits(void **state) {
     (void)state;
     char *text;
@@ -619,6 +657,8 @@ int main(void) {
         TEST(test_real_text),
         TEST(test_real_reads_back),
         TEST(test_file_write_keeps_same),
+        TEST(test_file_holds),
+        TEST(test_arena_grow),
         TEST(test_file_read_limits),
         TEST(test_nearest),
         TEST(test_reals),
