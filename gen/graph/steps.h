@@ -60,7 +60,7 @@ typedef enum {
 } StepKind;
 
 typedef enum { TYPE_REAL, TYPE_INT, TYPE_BOOL, TYPE_LONG } StepType;
-typedef enum { LEVEL_SCALAR, LEVEL_ROW, LEVEL_COL, LEVEL_ELEMENT } Level;
+typedef enum { LEVEL_SCALAR, LEVEL_ROW, LEVEL_COL, LEVEL_ELEMENT, LEVELS } Level;
 
 /* Which column a LOAD reads: its own; col % period (a table that repeats); the partner in a rotation
  * of halves: within each block of `period` columns, col +- period/2; or col / period (what a run of

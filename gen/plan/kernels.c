@@ -334,15 +334,20 @@ static void sign_value(const Kernel *k, int i, StrBuf *out) {
     sb_put_int(out, v->row_stride, step_is_vector(k, i) ? 'v' : ' ');
 }
 
+static int64_t real_bits(double value) {
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static void sign_step(const Kernel *k, int i, StrBuf *out) {
     const Step *s = &k->body->steps[i];
     sb_put_int(out, s->kind, ':');
-    sb_put_int(out, s->type, ':');
-    sb_put_int(out, s->level, '(');
-    for (int a = 0; a < 3; a++)
+    sb_put_int(out, s->type * LEVELS + s->level, '(');
+    for (int a = 0; a < step_arg_count(s->kind); a++)
         sb_put_int(out, s->arg[a], ',');
     if (s->kind == STEP_CONST || s->kind == STEP_COL_SUM)
-        sb_printf(out, "%.17g", s->constant);
+        sb_put_int(out, real_bits(s->constant), 'b');
     if (s->kind == STEP_COL_SUM && s->period)
         sb_printf(out, "of%lld", (long long)s->period);
     if (s->kind == STEP_ROUND)
