@@ -111,14 +111,14 @@ static const struct {
     {CODES_IN_FILES, {GPT2_MODEL}, /* they lie in memory as [out, in], in files as [in, out] */
      "weights of gpt2 that are of few bits in their files are not read yet",
      WIDER_WEIGHTS},
-    {CODES_IN_FILES, {TENSOR_CARDS, SHARDED_WEIGHTS}, /* which take whole tensors apart */
-     "weights that are of few bits in their files are not shared out over cards yet",
+    {CODES_IN_FILES, {SHARDED_WEIGHTS}, /* whose pieces load makes */
+     "weights that are of few bits in their files do not go with shard_stage = 3 yet",
      WIDER_WEIGHTS},
     {EXPORT_BASE, {GPT2_MODEL},
      "weights of gpt2 in few bits are not written to files yet",
      NO_EXPORT_BASE},
-    {EXPORT_BASE, {TENSOR_CARDS, SHARDED_WEIGHTS},
-     "weights of few bits that cards share out are not written to files yet",
+    {EXPORT_BASE, {SHARDED_WEIGHTS},
+     "weights of few bits are not written to files with shard_stage = 3 yet",
      NO_EXPORT_BASE},
     {EXPORT_BASE, {WHOLE_MODULES},
      "the base as it was is not all there any more: what adapter.modules_to_save names trains",

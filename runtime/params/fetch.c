@@ -21,7 +21,7 @@ static void *first_values(const Rt *rt, const RtParam *param, size_t size) {
     void *values = param_first_values(rt, param), *from = values;
     if (param->shard) {
         values = rt_alloc(bytes);
-        shard_take(rt, param, size, from, values);
+        shard_take(rt, param, (size_t)param_elements(param) * size, from, values);
         free(from);
     }
     if (param->split[0]) {

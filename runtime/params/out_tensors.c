@@ -34,6 +34,8 @@ void *tensor_values(Rt *rt, const OutTensor *tensor) {
         param_read(rt, tensor->param, values);
     else if (tensor->param)
         param_read_part(rt, tensor->param, tensor->offset, values);
+    else if (tensor->part_of)
+        shard_read_state(rt, tensor->part_of, tensor->offset, bytes, values);
     else
         rt_read_state(rt, tensor->offset, bytes, values);
     return values;
@@ -71,7 +73,9 @@ bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count
 
 void tensors_share(Rt *rt, const OutTensor *tensors, int count) {
     size_t width = 8;
-    for (int i = -1; (i = tensors_next(tensors, count, &width, i)) >= 0;)
-        if (tensors[i].param && (tensors[i].param->shard || tensors[i].param->pieces))
+    for (int i = -1; (i = tensors_next(tensors, count, &width, i)) >= 0;) {
+        const RtParam *param = tensors[i].param ? tensors[i].param : tensors[i].part_of;
+        if (param && (param->shard || param->pieces))
             free(tensor_values(rt, &tensors[i]));
+    }
 }

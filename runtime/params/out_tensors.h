@@ -7,10 +7,11 @@
 
 /* A tensor to be saved. Its values come from rank `owner` where that is not 0 (gather.h); else from
  * `host` where that is given; else from `param`, as param_read() gives them or, unless `offset` is
- * RT_NOWHERE, param_read_part(); else from STATE at `offset`, dense. */
+ * RT_NOWHERE, param_read_part(); else from STATE at `offset`, dense, which with `part_of` has what this
+ * rank has of that parameter. */
 typedef struct {
     char *name;
-    const RtParam *param;
+    const RtParam *param, *part_of;
     void *host;
     size_t offset;
     int owner;

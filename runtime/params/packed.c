@@ -197,8 +197,8 @@ size_t packed_read_first_row(const StFile *file, const char *dir, const RtParam 
 
 void packed_fill(Rt *rt, const StFile *file, const char *dir, const RtParam *param) {
     PackedTensors found = require(file, dir, param);
-    rt_write_state(rt, param->weight, found.codes->bytes, found.codes->data);
-    rt_write_state(rt, param->packed->absmax, found.absmax->bytes, found.absmax->data);
+    shard_write_state(rt, param, param->weight, found.codes->bytes, found.codes->data);
+    shard_write_state(rt, param, param->packed->absmax, found.absmax->bytes, found.absmax->data);
     if (found.nested_absmax) {
         rt_write_state(rt, param->packed->nested_absmax, found.nested_absmax->bytes,
                        found.nested_absmax->data);
@@ -257,8 +257,10 @@ int packed_tensors(Rt *rt, const RtParam *param, OutTensor tensors[PACKED_TENSOR
     codes->offset = param->weight;
     codes->rank = 2;
     codes->shape[1] = 1;
-    add(param, ".absmax", &tensors[count++], is_twice(packed) ? RT_U8 : RT_F32, blocks)->offset =
-        packed->absmax;
+    OutTensor *absmax =
+        add(param, ".absmax", &tensors[count++], is_twice(packed) ? RT_U8 : RT_F32, blocks);
+    absmax->offset = packed->absmax;
+    codes->part_of = absmax->part_of = param;
     add_map(param, ".quant_map", &tensors[count++], packed->map);
     snprintf(suffix, sizeof suffix, STATE_SUFFIX "%s", packed->type);
     add(param, suffix, &tensors[count++], RT_U8, (int64_t)strlen(text))->host = text;

@@ -2,6 +2,7 @@
  * tensor, so that files are the same however it was shared out. */
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
+#include "runtime/device/device.h"
 #include "runtime/params/params.h"
 
 #include <stdlib.h>
@@ -13,18 +14,17 @@ typedef struct {
     size_t bytes, stride;
 } Runs;
 
-static Runs runs_of(const Rt *rt, const RtParam *param, size_t size) {
-    Runs runs = {1, 0, size};
+static Runs runs_of(const Rt *rt, const RtParam *param, size_t bytes) {
+    Runs runs = {.count = 1};
     for (int i = 0; i < param->shard_axis; i++)
         runs.count *= param->shape[i];
-    for (int i = param->shard_axis; i < param->rank; i++)
-        runs.stride *= (size_t)param->shape[i];
+    runs.stride = bytes / (size_t)runs.count;
     runs.bytes = runs.stride / (size_t)shard_ranks(rt, param);
     return runs;
 }
 
-void shard_take(const Rt *rt, const RtParam *param, size_t size, const void *whole, void *part) {
-    Runs runs = runs_of(rt, param, size);
+void shard_take(const Rt *rt, const RtParam *param, size_t bytes, const void *whole, void *part) {
+    Runs runs = runs_of(rt, param, bytes);
     size_t first = runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank);
     for (int64_t i = 0; i < runs.count; i++)
         memcpy((char *)part + (size_t)i * runs.bytes,
@@ -46,24 +46,48 @@ static bool is_with_writer(const Rt *rt, const RtParam *param, int rank) {
 }
 
 /* Over the host: it is for files, and needs no memory on the device. */
-void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, void *whole) {
-    Runs runs = runs_of(rt, param, size);
-    int64_t bytes = runs.count * (int64_t)runs.bytes;
+void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, void *whole) {
+    Runs runs = runs_of(rt, param, bytes);
+    int64_t each = runs.count * (int64_t)runs.bytes;
     int writer = mesh_writer(rt->program, rt->rank);
     if (rt->rank != writer) {
         if (is_with_writer(rt, param, rt->rank))
-            comm_send(rt, writer, part, bytes, what);
+            comm_send(rt, writer, part, each, what);
         return;
     }
     put(&runs, 0, part, whole);
-    char *other = rt_alloc((size_t)bytes);
+    char *other = rt_alloc((size_t)each);
     for (int r = writer + 1; r < rt->ranks; r++) {
         if (!is_with_writer(rt, param, r))
             continue;
-        comm_receive(rt, r, other, bytes, what);
+        comm_receive(rt, r, other, each, what);
         put(&runs, mesh_place(rt->program, param->shard, r), other, whole);
     }
     free(other);
+}
+
+void shard_read_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *whole) {
+    size_t each = bytes / (size_t)shard_ranks(rt, param);
+    if (!param->shard) {
+        rt_read_state(rt, offset, bytes, whole);
+        return;
+    }
+    void *part = rt_alloc(each);
+    rt_read_state(rt, offset, each, part);
+    shard_gather(rt, param, bytes, part, whole);
+    free(part);
+}
+
+void shard_write_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, const void *whole) {
+    size_t each = bytes / (size_t)shard_ranks(rt, param);
+    if (!param->shard) {
+        rt_write_state(rt, offset, bytes, whole);
+        return;
+    }
+    void *part = rt_alloc(each);
+    shard_take(rt, param, bytes, whole, part);
+    rt_write_state(rt, offset, each, part);
+    free(part);
 }
 
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row) {

@@ -165,6 +165,10 @@ static void write_saved(Rt *rt, const RtParam *param, const void *host) {
 
 /* ---- the whole of it -------------------------------------------------------------------------- */
 
+static size_t whole_bytes(const RtParam *param, RtDtype dtype) {
+    return (size_t)param_elements(param) * rt_dtype_bytes(dtype);
+}
+
 static void *part_new(Rt *rt, const RtParam *param, RtDtype dtype) {
     return rt_alloc((size_t)shard_elements(rt, param) * rt_dtype_bytes(dtype));
 }
@@ -176,7 +180,7 @@ static void read_whole(Rt *rt, const RtParam *param, Copy copy, void *host) {
     }
     void *part = part_new(rt, param, param->master_dtype);
     read_held(rt, param, copy, part);
-    shard_gather(rt, param, rt_dtype_bytes(param->master_dtype), part, host);
+    shard_gather(rt, param, whole_bytes(param, param->master_dtype), part, host);
     free(part);
 }
 
@@ -194,7 +198,7 @@ void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *h
         return;
     }
     void *part = part_new(rt, param, param->master_dtype);
-    shard_take(rt, param, rt_dtype_bytes(param->master_dtype), host, part);
+    shard_take(rt, param, whole_bytes(param, param->master_dtype), host, part);
     write_held(rt, param, offset, part);
     free(part);
 }
@@ -206,7 +210,7 @@ void param_read(Rt *rt, const RtParam *param, void *host) {
     }
     void *part = part_new(rt, param, param_saved_dtype(param));
     read_saved(rt, param, part);
-    shard_gather(rt, param, rt_dtype_bytes(param_saved_dtype(param)), part, host);
+    shard_gather(rt, param, whole_bytes(param, param_saved_dtype(param)), part, host);
     free(part);
 }
 
@@ -216,7 +220,7 @@ void param_write(Rt *rt, const RtParam *param, const void *host) {
         return;
     }
     void *part = part_new(rt, param, param_saved_dtype(param));
-    shard_take(rt, param, rt_dtype_bytes(param_saved_dtype(param)), host, part);
+    shard_take(rt, param, whole_bytes(param, param_saved_dtype(param)), host, part);
     write_saved(rt, param, part);
     free(part);
 }

@@ -40,10 +40,13 @@ void param_to_memory_order(const RtParam *param, size_t size, const void *file, 
 /* Of a parameter with `shard`: how many ranks share it out, and how many elements each holds. */
 int shard_ranks(const Rt *rt, const RtParam *param);
 int64_t shard_elements(const Rt *rt, const RtParam *param);
-/* This rank's part of the whole; on rank 0 the whole of all parts, all ranks together. Elements are of
- * `size` bytes. */
-void shard_take(const Rt *rt, const RtParam *param, size_t size, const void *whole, void *part);
-void shard_gather(Rt *rt, const RtParam *param, size_t size, const void *part, void *whole);
+/* This rank's part of the whole; on rank 0 the whole of all parts, all ranks together. The whole takes
+ * `bytes`: its elements, or as many for each as for any other, such as scales of blocks. */
+void shard_take(const Rt *rt, const RtParam *param, size_t bytes, const void *whole, void *part);
+void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, void *whole);
+/* The same of what STATE has of it at `offset`, also where the tensor has no `shard`. */
+void shard_read_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *whole);
+void shard_write_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, const void *whole);
 /* On rank 0 the whole tensor's first row, of the first rows that ranks hold; all ranks together. */
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row);
 

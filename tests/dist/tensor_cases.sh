@@ -4,12 +4,13 @@
 tensor() { echo parallelism.tensor_parallel_degree="$1"; }
 
 # alike NAME CASE BOUND RANKS [KEY=VALUE]...: NAME_one and NAME_many, which differ in the degree and what
-# `of_many` sets.
+# `of_many` sets. They start from `weights`, or the case's.
 of_many=()
+weights=
 alike() {
     local name=$1 case=$2 bound=$3 ranks=$4 start=() which
     shift 4
-    [ ! -d $cases/$case/model ] || start=(--init $cases/$case/model)
+    [ ! -d $cases/$case/model ] || start=(--init "${weights:-$cases/$case/model}")
     [ ! -d $cases/$case/adapter ] || start+=(--adapter $cases/$case/adapter)
     program "${name}_one" $cases/$case/spec.toml "$@" &&
         program "${name}_many" $cases/$case/spec.toml "$@" "$(tensor "$ranks")" \
@@ -46,6 +47,21 @@ few_bits=(quantization.block_size=32 quantization.double_quant=true precision.dt
 test_tensor_quantized() {
     alike tensor_quantized qlora_single 1e-11 2 "${few_bits[@]}" adapter.lora_dropout=0.1 &&
         same_export 1e-11 tensor_quantized_one_out tensor_quantized_many_out
+}
+
+# In files the codes are those of one card too, and each card takes its part of such files.
+test_tensor_codes_in_files() {
+    local which one=$work/tensor_quantized_one_out/base many=$work/tensor_codes_out/base file
+    program tensor_quantized_one $cases/qlora_single/spec.toml "${few_bits[@]}" checkpoint.export_base=true &&
+        program tensor_codes $cases/qlora_single/spec.toml "${few_bits[@]}" checkpoint.export_base=true "$(tensor 2)" &&
+        for which in tensor_quantized_one tensor_codes; do
+            run $which ${which}_out "--init $cases/qlora_single/model --steps 1" || return 1
+        done
+    for file in "$one"/*; do
+        cmp "$file" "$many/${file##*/}" || return 1
+    done
+    local weights=$many
+    alike tensor_codes_read qlora_single 1e-11 2 "${few_bits[@]}" "model.weights=\"$many\""
 }
 
 # So are rows of 8-bit integers, whose scale is of all columns, also where a card has some of them.
