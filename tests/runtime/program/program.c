@@ -58,13 +58,15 @@ static const RtKernel kernels[] = {
 
 enum { LOGITS, DX, DW };
 
+#define FLOATS .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32, .alpha = 1.0
+
 static const RtGemm gemms[] = {
-    {"logits", TOKENS, VOCAB, HIDDEN, false, true, HIDDEN, HIDDEN, VOCAB, RT_F32, RT_F32, RT_F32,
-     RT_COMPUTE_F32, 1.0, 0.0},
-    {"dx", TOKENS, HIDDEN, VOCAB, false, false, VOCAB, HIDDEN, HIDDEN, RT_F32, RT_F32, RT_F32,
-     RT_COMPUTE_F32, 1.0, 0.0},
-    {"dw", VOCAB, HIDDEN, TOKENS, true, false, VOCAB, HIDDEN, HIDDEN, RT_F32, RT_F32, RT_F32,
-     RT_COMPUTE_F32, 1.0, MICRO_STEPS > 1 ? 1.0 : 0.0},
+    {.name = "logits", .m = TOKENS, .n = VOCAB, .k = HIDDEN, .transpose_b = true,
+     .lda = HIDDEN, .ldb = HIDDEN, .ldc = VOCAB, FLOATS},
+    {.name = "dx", .m = TOKENS, .n = HIDDEN, .k = VOCAB,
+     .lda = VOCAB, .ldb = HIDDEN, .ldc = HIDDEN, FLOATS},
+    {.name = "dw", .m = VOCAB, .n = HIDDEN, .k = TOKENS, .transpose_a = true,
+     .lda = VOCAB, .ldb = HIDDEN, .ldc = HIDDEN, FLOATS, .beta = MICRO_STEPS > 1 ? 1.0 : 0.0},
 };
 
 static void load(Rt *rt) {
