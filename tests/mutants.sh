@@ -204,7 +204,7 @@ mutant norm_of_one_piece gen/pass/shard.c \
     'op->in[0] = summed(s, op->in[0], GROUP_SHARD, "grad_norm.squared.sum");' '(void)op;' \
     tests/dist/run.sh sharded
 mutant pieces_of_one_replica gen/pass/shard.c \
-    's->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");' '' \
+    'summed(s, part, GROUP_REPLICATE, "gradient.piece.sum");' '(void)part;' \
     tests/dist/run.sh sharded_replicas
 mutant pieces_of_one_part runtime/params/param_pieces.c \
     'mesh_first(rt->program, param->pieces | param->shard, rank)' \

@@ -1,17 +1,20 @@
 /* Sums of the gradients over ranks beside backward, not after it.
  *
  * Requires a lowered program whose update begins with one all_reduce over the run of gradients and
- * what lies behind it. That op becomes pieces at the end of micro_step, one a module of the model, so
- * that the plan may begin with each as soon as backward has made it, and may join neighbours; the
- * sums are the same. With several micro-steps the pieces run in the step's last one alone. A pipeline's
- * stage has no last one that ends in backward alone, and keeps the op in update. */
+ * what lies behind it, or with several, of what ranks share out. These become pieces at the end of
+ * micro_step, one a module of the model, so that the plan may begin with each as soon as backward has
+ * made it, and may join neighbours; the sums are the same. With several micro-steps the pieces run in
+ * the step's last one alone. A pipeline's stage has no last one that ends in backward alone, and keeps
+ * the ops in update. */
 #include "pass/module.h"
 #include "pass/pass.h"
 
-/* The parameter with the first gradient of the run at or behind an element; NULL: there is none, as
- * where gradients are shared out and figures of the step alone are left to sum. */
+/* The parameter with the first gradient of the run at or behind an element; NULL: there is none, as in
+ * figures of the step, or parts of what ranks share out. */
 static const Param *param_from(const Program *p, const Value *run, int64_t element) {
     const Param *found = NULL;
+    if (p->train.section_count)
+        return NULL;
     for (int i = 0; i < p->param_count; i++) {
         const Param *param = &p->params[i];
         const Value *gradient = param->gradient;
@@ -47,18 +50,29 @@ static void add_piece(Program *p, const Op *whole, int64_t from, int64_t to) {
     op->ends_step = p->micro_steps > 1;
 }
 
+/* Of other ranks all are exchanged through micro_step: their order is that stream's. */
+static bool sums_first(const Graph *update) {
+    const Op *first = update->op_count ? update->ops[0] : NULL;
+    return first && first->kind == OP_all_reduce && (first->attr.group & GROUP_DATA);
+}
+
+static const Op *take_first(Program *p, Graph *update) {
+    const Op *first = update->ops[0];
+    graph_set_ops(p, update, update->ops + 1, update->op_count - 1);
+    return first;
+}
+
 bool pass_overlap_reduce(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
-    const Op *whole = update->op_count ? update->ops[0] : NULL;
-    if (!spec->parallelism.overlap_grad_reduce || !whole || whole->kind != OP_all_reduce ||
-        p->stage.count > 1)
+    bool any = false;
+    if (!spec->parallelism.overlap_grad_reduce || p->stage.count > 1)
         return false;
-    if (!(whole->attr.group & GROUP_DATA))
-        return false; /* of ranks that exchange all through micro_step: their order is that stream's */
-    for (int64_t from = 0, to; from < value_elements(whole->in[0]); from = to) {
-        to = module_end(p, whole->in[0], from);
-        add_piece(p, whole, from, to);
+    for (; sums_first(update); any = true) {
+        const Op *whole = take_first(p, update);
+        for (int64_t from = 0, to; from < value_elements(whole->in[0]); from = to) {
+            to = module_end(p, whole->in[0], from);
+            add_piece(p, whole, from, to);
+        }
     }
-    graph_set_ops(p, update, update->ops + 1, update->op_count - 1);
-    return true;
+    return any;
 }

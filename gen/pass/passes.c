@@ -38,8 +38,8 @@ const Pass pass_list[] = {
     {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},
     {"lower", pass_lower, STAGE_KERNEL},
     /* Once all gradients are where they will be. */
-    {"overlap_reduce", pass_overlap_reduce, STAGE_KERNEL},
     {"scatter_gradients", pass_scatter_gradients, STAGE_KERNEL},
+    {"overlap_reduce", pass_overlap_reduce, STAGE_KERNEL},
     /* Weights have their places: those of few bits are decoded where a product reads them. */
     {"quantize", pass_quantize, STAGE_KERNEL},
     {"shard_codes", pass_shard_codes, STAGE_KERNEL},

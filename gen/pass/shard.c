@@ -68,6 +68,22 @@ static void scatter_gradient(const Shard *s) {
     }
 }
 
+/* Of each section by itself, so that it is summed up while backward makes others; a pipeline's stage
+ * sums behind that. */
+static void sum_over_replicas(Shard *s) {
+    const TrainState *t = &s->p->train;
+    if (s->p->stage.count > 1) {
+        s->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.pieces.sum");
+        return;
+    }
+    for (int i = 0; i < t->section_count; i++) {
+        const char *name = arena_printf(s->p->arena, "%s.gradients", t->sections[i].name);
+        Value *part = part_of(s, s->gradient, &t->sections[i], name);
+        part = value_at(s->p, part, 0, 1, (int64_t[]){value_elements(part)}, name);
+        summed(s, part, GROUP_REPLICATE, "gradient.piece.sum");
+    }
+}
+
 static void sum_gradient(Shard *s) {
     s->gradient = s->p->train.gradient_piece;
     if (s->gradient)
@@ -75,7 +91,7 @@ static void sum_gradient(Shard *s) {
     else
         s->gradient = value_2d(s->p, "gradient.piece", ROLE_GRADIENT, s->p->real, s->rows,
                                TRAIN_COLS, s->pos);
-    s->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.piece.sum");
+    sum_over_replicas(s);
 }
 
 /* What the rank has of it where that is a run of all that trains, or whole sections of one. */

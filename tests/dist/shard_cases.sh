@@ -66,10 +66,13 @@ test_sharded_gradients() { shards_of_unequal 2; }
 test_sharded_weights() { shards_of_unequal 3; }
 
 shards_of_replicas() {
-    local stage=$1
-    layout_of=grid_by_stage pair "grid$stage" pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 &&
-        same_training 1e-11 "grid${stage}_one_out" "grid${stage}_many_out"
+    local stage=$1 name=grid$1
+    layout_of=grid_by_stage pair "$name" pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 \
+        compile.cuda_graph=false && same_training 1e-11 "${name}_one_out" "${name}_many_out" &&
+        SIM_QUEUE=lazy:2 run "${name}_many" "${name}_lazy" "--init $cases/pretrain_untied/model" &&
+        same_results "${name}_many_out" "${name}_lazy"
 }
+test_sharded_states_replicas() { shards_of_replicas 1; }
 test_sharded_gradients_replicas() { shards_of_replicas 2; }
 test_sharded_weights_replicas() { shards_of_replicas 3; }
 
@@ -163,6 +166,6 @@ test_sharded_mixes() {
         stage=1 && mixed shards_of_stages cnn 2 2 1e-11 $fp64
 }
 
-shard_tests='sharded_cube sharded_mixes sharded_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume
+shard_tests='sharded_cube sharded_mixes sharded_replicas sharded_states_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume
 sharded_quantized sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
 sharded_weights_late sharded_gpt2'

@@ -292,6 +292,32 @@ static void test_sections_of_several_micro_steps(void **state) {
     assert_true(pieces->exposed_ms < plan_exchanged(pieces).ms / 2);
 }
 
+/* Sums over replicas too run beside backward, each behind its section's. */
+static void test_replicas_sum_section_by_section(void **state) {
+    (void)state;
+    const char *const stages[] = {STAGE("1"), STAGE("2"), STAGE("3")};
+    for (int k = 0; k < 3; k++) {
+        Plan *plan = PLAN("parallelism.data_parallel_shard_degree=2", "model.hidden_size=4096",
+                          "training.gradient_accumulation_steps=2", stages[k]);
+        const PlanEntry *entry = micro_step(plan);
+        int64_t elements = 0;
+        int sums = 0;
+        for (int i = 0; i < entry->launch_count; i++) {
+            const Launch *launch = &entry->launches[i];
+            if (launch->kind != LAUNCH_COLLECTIVE ||
+                plan->collectives[launch->index].kind != COLLECTIVE_ALL_REDUCE)
+                continue;
+            assert_true(launch->ends_step && launch->stream == STREAM_COMMUNICATION);
+            elements += value_elements(launch->arg[0]);
+            sums++;
+        }
+        assert_true(sums > 1);
+        assert_int_equal(elements, plan->program->train.piece + 1); /* the loss is summed too */
+        assert_true(plan->exposed_ms < plan_exchanged(plan).ms / 2);
+        arena_free(&arena);
+    }
+}
+
 /* A rank's sums lie over gradients that have gone out, and beside them where none has. */
 static void test_sums_take_the_place_of_gradients(void **state) {
     (void)state;
@@ -435,6 +461,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_sections_go_out_one_by_one, teardown),
         cmocka_unit_test_teardown(test_sections_of_several_micro_steps, teardown),
         cmocka_unit_test_teardown(test_sums_take_the_place_of_gradients, teardown),
+        cmocka_unit_test_teardown(test_replicas_sum_section_by_section, teardown),
         cmocka_unit_test_teardown(test_weights_are_gathered_beside_the_layer_before, teardown),
         cmocka_unit_test_teardown(test_a_wait_for_weights_is_not_one_for_gradients, teardown),
         cmocka_unit_test_teardown(test_a_stream_begins_behind_the_entry_before, teardown),

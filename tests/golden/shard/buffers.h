@@ -32,6 +32,7 @@
 #define LAYERS_0_BIAS (TRAINED + 14336ul) /* bf16 [64], layers.0.bias */
 #define LAYERS_0_WEIGHT (TRAINED + 16384ul) /* bf16 [64, 64], layers.0.weight */
 #define GRADIENT 28672ul /* f32 [18, 1024], gradient */
+#define GRADIENT_BUCKET_1 GRADIENT /* f32 [6144], gradient.bucket.1 */
 #define GRADIENT_PIECE GRADIENT /* f32 [6, 1024], gradient.piece */
 #define MICRO_STEP_GRADIENT (GRADIENT + 24576ul) /* f32 [12, 1024], gradient */
 #define LAYERS_2_BIAS_GRAD (GRADIENT + 24576ul) /* f32 [10], layers.2.bias.grad */
@@ -96,8 +97,8 @@
 enum {
     PARAMS = 6,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 22,
-    UPDATE_OUTPUTS = 17,
+    MICRO_STEP_OUTPUTS = 24,
+    UPDATE_OUTPUTS = 15,
     EVALUATE_OUTPUTS = 15,
 };
 
