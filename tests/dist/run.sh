@@ -188,8 +188,8 @@ test_packed_pairs() {
 
 # A prompt that stands once in a row, for both completions, against two rows that both have it: one card, and as
 # many as the layout has.
-shared_prompts() { # shared_prompts RANKS [KEY=VALUE]...
-    local keys=(precision.dtype=fp64 training.steps=4 data.train="${prompts-$cases/dpo/data.jsonl}") start="--init $cases/dpo/model --adapter $cases/dpo/adapter"
+shared_prompts() { # [prompts=FILE] [of_both=KEYS] shared_prompts RANKS [KEY=VALUE]...
+    local keys=(precision.dtype=fp64 training.steps=4 data.train="${prompts-$cases/dpo/data.jsonl}" ${of_both-}) start="--init $cases/dpo/model --adapter $cases/dpo/adapter"
     local ranks=$1 name
     rm -rf "$work"/prompts_{twice,once}*
     program prompts_twice $cases/dpo/spec.toml "${keys[@]}" &&
@@ -201,6 +201,10 @@ shared_prompts() { # shared_prompts RANKS [KEY=VALUE]...
     same_training 1e-11 prompts_twice_out prompts_once_out
 }
 test_shared_prompts() { shared_prompts 2 "$(ranks 2)" dpo.precompute_ref_log_probs=true; }
+# Tokens are rounded each by itself, so that places that stand once are rounded as those that stand twice.
+test_shared_prompts_rounded() {
+    of_both='qat.activation_dtype=int8 qat.weight_dtype=int4 qat.group_size=8' shared_prompts 1
+}
 # Both at once: two pairs in a row of 128 places, for which the first two are too long, each with its prompt once.
 test_packed_prompts() {
     tail -n +3 $cases/dpo/data.jsonl >"$work/prompts.jsonl"
@@ -423,7 +427,7 @@ test_modules() { in_stages modules modules 1e-11 2 3 precision.dtype=fp64 traini
 tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized tensor_codes_in_files
 sharded sharded_weights sharded_stages sharded_parts'
-tests="$tests packed_pairs shared_prompts packed_prompts $pipeline_tests as_planned"
+tests="$tests packed_pairs shared_prompts packed_prompts shared_prompts_rounded $pipeline_tests as_planned"
 [ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_cards sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
     $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
