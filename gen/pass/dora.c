@@ -13,7 +13,8 @@
  *
  * whose first part load computes once: W is read once a step, and nothing as large as W is made (but
  * by decoding, where W is of few bits). In fp32 that is as good as the sum itself unless s B A takes
- * most of W away. */
+ * most of W away. Where W is rounded in training its norms are those of what it was rounded to, as PEFT
+ * takes a quantised base's of what it decodes to (dequantize_module_weight). */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
@@ -186,9 +187,20 @@ static Value *of_all_columns(const Dora *d, const LowRank *path, Value *sum) {
     return shared ? tensor_sum(d->program, d->graph, sum, d->pos) : sum;
 }
 
+/* W as this entry has it by now: load may have rounded it in its place. */
+static Value *latest_weight(const Dora *d, const LowRank *path) {
+    Value *w = path->base->in[1];
+    for (int i = 0; i < d->graph->op_count; i++) {
+        Value *out = d->graph->ops[i]->out[0];
+        if (out->storage == w->storage && out->offset == w->offset)
+            w = out;
+    }
+    return w;
+}
+
 static void add_norms(const Dora *d, const LowRank *path, Value *squares, Value *norm) {
     Program *p = d->program;
-    Value *w = path->base->in[1], *a = path->down->in[1], *b = real_b(d, path);
+    Value *w = latest_weight(d, path), *a = path->down->in[1], *b = real_b(d, path);
     double s = path->up->attr.alpha;
     int64_t rows = value_rows(w), rank = value_rows(a);
     Value *gram = scratch(d, path, "gram", rank, rank);
@@ -212,7 +224,8 @@ static void set_magnitude(const Dora *d, Value *m, Value *norm) {
 static void add_first(const Dora *d, const LowRank *path, Value *squares) {
     const Param *m = program_param(d->program, path->scaling->in[1]);
     Value *norm = path->scaling->in[2];
-    into(d, OP_row_squares, &path->base->in[1], 1, squares, (Attr){0});
+    Value *w = latest_weight(d, path);
+    into(d, OP_row_squares, &w, 1, squares, (Attr){0});
     add_norms(d, path, of_all_columns(d, path, squares), norm);
     if (!m->pieces)
         set_magnitude(d, m->master, norm);

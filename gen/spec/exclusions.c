@@ -20,7 +20,6 @@
     F(SYNTHETIC, data_format, s->data.format == DATA_SYNTHETIC)                                    \
     F(ADAPTER, adapter_type, s->adapter.type != ADAPTER_NONE)                                      \
     F(NO_ADAPTER, adapter_type, s->adapter.type == ADAPTER_NONE)                                   \
-    F(DORA, adapter_use_dora, s->adapter.use_dora)                                                 \
     F(DORA_DROPOUT, adapter_lora_dropout, s->adapter.use_dora && s->adapter.lora_dropout > 0)      \
     F(WHOLE_MODULES, adapter_modules_to_save, s->adapter.modules_to_save.count > 0)                \
     F(FEW_BITS, quantization_quant_type, s->quantization.quant_type != QUANT_NONE)                 \
@@ -131,9 +130,9 @@ static const struct {
      "say true or false, or set activation_checkpoint.mode = \"auto\""},
 
     /* rounding in training */
-    {DORA, {ROUNDED_WEIGHTS, ROUNDED_INPUTS},
-     "adapter.use_dora does not go with values that are rounded in training yet",
-     "set adapter.use_dora = false, or remove [qat]"},
+    {DORA_DROPOUT, {ROUNDED_WEIGHTS, ROUNDED_INPUTS}, /* which of its two inputs would be rounded? */
+     "with adapter.use_dora, dropout parts what the base reads, which is not rounded in training yet",
+     "set lora_dropout = 0, or remove [qat]"},
     {LATER_ROUNDING, {ROUNDED_BASE},
      "what an adapter is added to is rounded at load, before the first step",
      "remove it, or let every weight train (adapter.type = \"none\")"},

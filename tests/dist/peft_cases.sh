@@ -58,6 +58,11 @@ test_magnitudes_rows() {
     rows magnitudes_rows dora 1e-11 2 $fp64 training.steps=4 &&
         same_export 1e-11 magnitudes_rows_one_out magnitudes_rows_many_out
 }
+# Of what the base is rounded to, whose rows cards have some columns each of.
+test_magnitudes_rounded() {
+    rows magnitudes_rounded dora 1e-11 2 $fp64 training.steps=4 qat.weight_dtype=int4 qat.activation_dtype=int8 \
+        qat.group_size=8
+}
 
 peft_tests='modules_sharded modules_parts modules_bf16 magnitudes_sharded magnitudes_sharded_codes
-magnitudes_bf16 magnitudes_parts magnitudes_rows'
+magnitudes_bf16 magnitudes_parts magnitudes_rows magnitudes_rounded'

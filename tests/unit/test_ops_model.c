@@ -351,6 +351,34 @@ static void test_reference_has_no_adapter(void **state) {
     run_free(&r);
 }
 
+static const char *const magnitudes[] = {"training.task=\"sft\"", "adapter.type=\"lora\"",
+                                         "adapter.r=3", "adapter.use_dora=true", NULL};
+static const char *const rounded_magnitudes[] = {
+    "training.task=\"sft\"",     "adapter.type=\"lora\"",       "adapter.r=3",
+    "adapter.use_dora=true",     "qat.weight_dtype=\"int4\"",   "qat.group_size=8",
+    NULL};
+
+static void test_rounded_magnitudes_rewrites(void **state) {
+    (void)state, compare_rewrites(rounded_magnitudes);
+}
+
+/* Magnitudes and norms of a rounded base are those of a base that is what it was rounded to. */
+static void test_magnitudes_of_rounded_weights(void **state) {
+    (void)state;
+    Run a = run(rounded_magnitudes, plain), b = run(magnitudes, plain);
+    assert_true(fabs(a.loss - b.loss) > 1e-4);
+    for (int i = 0; i < a.program->param_count; i++) {
+        const Value *from = a.program->params[i].weight;
+        const Value *to = same_param(b.program, a.program->params[i].file_name)->weight;
+        for (int64_t k = 0; from->role == ROLE_FROZEN && k < value_elements(from); k++)
+            memory_set(&b.memory, to, k, memory_get(&a.memory, from, k));
+    }
+    b.loss = interpret_step(&b.memory, b.plan);
+    compare_runs(&a, &b, "a base that is what it was rounded to");
+    run_free(&a);
+    run_free(&b);
+}
+
 /* Dropout does something: the loss moves, and not far. */
 static void test_dropout_drops(void **state) {
     (void)state;
@@ -365,6 +393,8 @@ static void test_dropout_drops(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dropout_drops),
+        cmocka_unit_test(test_rounded_magnitudes_rewrites),
+        cmocka_unit_test(test_magnitudes_of_rounded_weights),
         cmocka_unit_test(test_lora_rewrites),
         cmocka_unit_test(test_dropout_rewrites),
         cmocka_unit_test(test_pretrain_rewrites),
