@@ -10,10 +10,11 @@ typedef struct {
     /* By value id, for the graph at hand: index of the op that wrote it, of the op that overwrote
      * its bytes; -1: none. */
     int *written, *overwritten;
-    /* By storage id: the values written so far that lie in it, newest first, and their bytes. */
+    /* By storage id: the values written so far that lie in it, newest first, and their bytes; `all`
+     * from the first byte of any to the last. */
     struct Link {
         const Value *value;
-        ByteSpan span;
+        ByteSpan span, all;
         struct Link *next;
     } * *in_storage;
     Arena scratch;
@@ -26,7 +27,7 @@ static void check_operand(const Check *c, const Op *op, const Value *v) {
     if (c->written[v->id] >= 0 || role_persistent(v->role) || v->role == ROLE_INPUT)
         return;
     ByteSpan span = value_span(v);
-    for (struct Link *l = c->in_storage[v->storage->id]; l; l = l->next)
+    for (struct Link *l = c->in_storage[v->storage->id]; l && spans_meet(l->all, span); l = l->next)
         if (spans_meet(l->span, span) && value_overlaps(l->value, v))
             return; /* a view of something written */
     ENSURE(false, "after %s, in %s: %s reads %s, which nothing wrote", c->where, graph, op->name,
@@ -39,9 +40,14 @@ static void mark_overwritten(Check *c, int index, const Value *result) {
         if (op->in[i] != result && value_overlaps(op->in[i], result))
             c->overwritten[op->in[i]->id] = index;
     ByteSpan span = value_span(result);
-    for (struct Link *l = c->in_storage[result->storage->id]; l; l = l->next)
+    for (struct Link *l = c->in_storage[result->storage->id]; l && spans_meet(l->all, span);
+         l = l->next)
         if (spans_meet(l->span, span) && value_overlaps(l->value, result))
             c->overwritten[l->value->id] = index;
+}
+
+static ByteSpan span_of_both(ByteSpan a, ByteSpan b) {
+    return (ByteSpan){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
 
 static void check_result(Check *c, int index, const Value *v) {
@@ -54,8 +60,10 @@ static void check_result(Check *c, int index, const Value *v) {
     c->written[v->id] = index;
     if (!op_is(op, TRAIT_VIEW))
         mark_overwritten(c, index, v);
+    ByteSpan span = value_span(v);
+    struct Link *older = c->in_storage[v->storage->id];
     struct Link *link = arena_alloc(&c->scratch, sizeof *link);
-    *link = (struct Link){v, value_span(v), c->in_storage[v->storage->id]};
+    *link = (struct Link){v, span, older ? span_of_both(span, older->all) : span, older};
     c->in_storage[v->storage->id] = link;
 }
 
