@@ -298,6 +298,8 @@ static bool compile_all(Arena *arena, const Cli *cli, const Sweep *sweep) {
         Arena own = {0}; /* of a plan that is not asked again */
         Plans plans = make_plans(cli->slurm ? arena : &own, cli, point->spec);
         fits[i] = compile(cli, point, plans, to, sweep->swept);
+        if (fits[i] && !sweep->swept && !cli->plan && !cli->dump)
+            warn_of_other_results(arena, to, point->spec);
         if (cli->plan)
             predicted_add(arena, &predicted, point, fullest(plans));
         if (fits[i])

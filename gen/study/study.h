@@ -66,6 +66,8 @@ Run run_read(Arena *, const char *folder);
 Run *study_read(Arena *, const char *folder, int *count);
 bool is_study(Arena *, const char *folder);
 void run_free(Run *);
+/* Where the program's folder has results that another spec had, or the same with other --set. */
+void warn_of_other_results(Arena *, const char *folder, const Spec *);
 
 /* How a comparison is printed. */
 typedef void (*PrintComparison)(const Comparison *, StrBuf *);

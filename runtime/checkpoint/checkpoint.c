@@ -381,7 +381,9 @@ static void check_run(const Rt *rt, const char *dir, const CheckpointMeta *saved
 static void warn_differences(const char *dir, const CheckpointMeta *saved,
                              const CheckpointMeta *now) {
     if (strcmp(saved->spec_sha256, now->spec_sha256) != 0)
-        rt_warn("%s: the spec has changed since it was written", dir);
+        rt_warn("%s: the spec has changed since it was written, or was another variant (--set); "
+                "training goes on by this one; leave --resume out to start anew",
+                dir);
     if (strcmp(saved->data_fingerprint, now->data_fingerprint) != 0 ||
         saved->data_position != now->data_position)
         rt_warn("%s: the training data or its batches have changed since it was written", dir);

@@ -524,6 +524,7 @@ static void other_circumstances_are_warned_of(void **state) {
     assert_string_equal(answer, "");
     assert_int_equal(run_apart(load_on_another_device), 0);
     assert_non_null(strstr(answer, "the spec has changed"));
+    assert_non_null(strstr(answer, "leave --resume out to start anew"));
     assert_non_null(strstr(answer, "the training data or its batches have changed"));
     assert_non_null(strstr(answer, "was written on an array, this is a slice"));
 }
