@@ -34,6 +34,7 @@ unit       tests/unit/run.sh
 sim        tests/sim/run.sh
 gpu        tests/gpu/run.sh
 lint       tests/lint/run.sh
+lintself   tests/lint/self.sh
 golden     tests/golden/run.sh
 error      tests/error/run.sh
 +hosts     tests/hosts/run.sh

@@ -179,6 +179,15 @@ mutant enlarged_without_a_neighbour runtime/data/data_fit.c \
 mutant broken_pictures_not_counted runtime/data/data_folder.c \
     'if (skipped++ < TOLD)' 'if (skipped < TOLD)' tests/images/run.sh broken_picture_left_out
 
+mutant tables_called_unknown gen/spec/keys.c \
+    'if (is_table(name, strlen(name))) {' 'if (false) {' tests/error/run.sh
+mutant cut_pairs_called_samples runtime/report/report.c \
+    'data->pairs ? "pairs cut" : "samples cut"' '"samples cut"' build/unit/test_report
+mutant speed_up_beside_no_card gen/study/scaling.c \
+    'if (!plans[0]->alone_fits)' 'if (false)' tests/study/run.sh
+mutant lint_always_passes tests/lint/run.sh \
+    '[ ! -s "$broken" ]' 'true' tests/lint/self.sh
+
 # ---- what several ranks alone use ----
 
 mutant targets_of_one_rank runtime/data/data.c \

@@ -402,6 +402,10 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "bound by                                      compute");
     assert_text("report.txt", "copies in come from memory that is           pageable");
     assert_text("report.txt", "Threads and host memory: on NUMA node 1.");
+    assert_text("report.txt", "samples cut                                         3");
+    program.data.pairs = &(const RtPairs){0};
+    write_report();
+    assert_text("report.txt", "pairs cut                                           3");
 }
 
 static void the_longest_binds(void **state) {

@@ -1,0 +1,30 @@
+#!/bin/sh
+# The linter notices: a tree with one file that breaks a rule fails by that rule, and without it does not.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=build/lint_test
+rm -rf $work
+mkdir -p $work/tests/lint $work/gen
+cp tests/lint/run.sh tests/lint/cppcheck.txt $work/tests/lint
+printf '#!/bin/sh\n' >$work/tests/mutants.sh
+chmod +x $work/tests/mutants.sh
+git init -q $work
+
+lint() { $work/tests/lint/run.sh >$work/log 2>$work/errors </dev/null; }
+
+verdict() { # NAME CODE
+    [ "$2" -eq 0 ] && echo "ok lintself $1" && return
+    echo "FAIL lintself $1"
+    sed 's/^/    /' $work/log
+    failed=1
+}
+
+failed=0
+printf 'int main(void) { return 0; }\n' >$work/gen/fine.c
+lint
+verdict "a clean tree passes" $?
+
+printf 'int other(void) {\n\treturn 0;\n}\n' >$work/gen/tab.c
+! lint && [ "$(grep '^FAIL' $work/log)" = "FAIL lint no tabs" ] && grep -q '^    gen/tab.c:2:' $work/log
+verdict "a broken rule fails, by name and place" $?
+exit $failed
