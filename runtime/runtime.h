@@ -190,6 +190,7 @@ typedef struct {
     RtInit init;       /* where no file gives a value */
     double init_scale; /* standard deviation, or bound of the uniform distribution */
     const char *base_name; /* of an adapter, what it is called in the model's files; or NULL */
+    const char *no_zero_row; /* where no adapter is given: why no row may be all zeros; or NULL */
     bool buffer;       /* not trained, but written by micro_step */
     bool fetched; /* frozen; at `weight` is another form of it, which load makes: see rt_fetch */
     const RtPacked *packed; /* what form that is, where it is codes of few bits */

@@ -112,6 +112,10 @@ static void put_param(const Emit *e, const Param *p) {
         sb_puts(e->out, ", .base_name = ");
         put_c_string(e->out, p->base_name);
     }
+    if (p->no_zero_row) {
+        sb_puts(e->out, ",\n     .no_zero_row = ");
+        put_c_string(e->out, p->no_zero_row);
+    }
     if (w->role == ROLE_BUFFER)
         sb_puts(e->out, ", .buffer = true");
     if (p->stored)

@@ -239,6 +239,7 @@ typedef struct {
     enum { INIT_ZEROS, INIT_ONES, INIT_NORMAL, INIT_UNIFORM, INIT_LOAD } init; /* LOAD: no number,
                               * in place of which load puts one */
     double init_scale;
+    const char *no_zero_row; /* where no adapter is given: why no row of it may be all zeros; or NULL */
     /* Where memory holds the file's elements in another order: the file's tensor seen as split,
      * row-major; in memory those axes come in this order. The file's shape is split with its last
      * axes merged until file_rank are left. split[0] 0: shape and order are the weight's own. */

@@ -187,6 +187,14 @@ static Value *of_all_columns(const Dora *d, const LowRank *path, Value *sum) {
     return shared ? tensor_sum(d->program, d->graph, sum, d->pos) : sum;
 }
 
+/* A path that makes nothing yet leaves W's own norms to divide by. */
+static void refuse_zero_rows(const Dora *d, const LowRank *path) {
+    Param *w = program_param(d->program, path->base->in[1]);
+    if (!w->split[0]) /* else a row of the file is none of W */
+        w->no_zero_row = "adapter.use_dora divides by its norm: leave the module out of "
+                         "adapter.target_modules, or set use_dora = false";
+}
+
 /* W as this entry has it by now: load may have rounded it in its place. */
 static Value *latest_weight(const Dora *d, const LowRank *path) {
     Value *w = path->base->in[1];
@@ -267,6 +275,7 @@ bool pass_dora_norms(Program *p, const Spec *spec) {
         Value *norm = path->scaling->in[2];
         Value *squares = value_2d(p, part_name_of(&load, path->base, "weight_squares"), ROLE_BUFFER,
                                   p->real, value_cols(norm), 1, pos);
+        refuse_zero_rows(&load, path);
         add_first(&load, path, squares);
         add_norms(&update, path, squares, norm);
     }

@@ -349,6 +349,18 @@ static void require_finite(const RtParam *param, const char *folder, const void 
             rt_fail("%s: %s holds a number that is not finite", folder, param->name);
 }
 
+static void require_rows(const RtParam *param, const char *folder, const void *host) {
+    int64_t rows = param->shape[0], cols = param_elements(param) / rows;
+    for (int64_t row = 0; row < rows; row++) {
+        bool zero = true;
+        for (int64_t i = row * cols; zero && i < (row + 1) * cols; i++)
+            zero = rt_get(param_saved_dtype(param), host, i) == 0;
+        if (zero)
+            rt_fail("%s: row %lld of %s is all zeros, and %s", folder, (long long)row, param->name,
+                    param->no_zero_row);
+    }
+}
+
 void *param_first_values(const Rt *rt, const RtParam *param) {
     const struct RtSources *sources = rt->sources;
     if (param->base_name && (!sources->adapter || rt->options.no_adapter)) {
@@ -362,6 +374,8 @@ void *param_first_values(const Rt *rt, const RtParam *param) {
     if (file && !without) {
         weights_read(file, folder, param, host);
         require_finite(param, folder, host);
+        if (param->no_zero_row && !sources->adapter)
+            require_rows(param, folder, host);
     } else if (!without || param->init == RT_INIT_LOAD) {
         initial_values(param, rt->options.seed, host);
     }

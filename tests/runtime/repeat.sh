@@ -288,6 +288,19 @@ test_magnitudes() {
         tensors --tolerance 1e-4 $case/merged.bf16.safetensors "$work/dora_bf16_model/model.safetensors"
 }
 
+# A row of zeros has no direction: where no adapter adds to it the model is refused, and the weight is named.
+test_row_of_zeros() {
+    local model=$work/zeros_model weight=model.layers.1.mlp.up_proj.weight header begin
+    rm -rf "$model" && cp -r $cases/dora/model "$model" && program zeros $cases/dora/spec.toml precision.dtype=fp64 training.steps=2 || return 1
+    header=$(od -An -tu8 -N8 "$model/model.safetensors")
+    begin=$(head -c $((8 + header)) "$model/model.safetensors" |
+        sed -n "s/.*\"$weight\": *{[^}]*\"data_offsets\": *\[\([0-9]*\).*/\1/p")
+    dd if=/dev/zero of="$model/model.safetensors" bs=1 seek=$((8 + header + begin)) count=$((48 * 4)) conv=notrunc 2>/dev/null
+    ! run zeros zeros_alone --init "$model" &&
+        says zeros_alone "row 0 of $weight is all zeros, and adapter.use_dora divides by its norm" &&
+        run zeros zeros_adapted --init "$model" --adapter $cases/dora/adapter
+}
+
 # Whole modules too; an adapter that has others does not fit.
 test_modules() {
     as_peft modules && cp -r $cases/modules/adapter "$work/other_modules" &&
@@ -423,7 +436,7 @@ test_not_finite() {
 tests='two_runs other_seed_differs stopped_and_resumed rounded_base_resumes rounding_begins_later signal_and_resume without_fusion
 without_cuda_graph without_overlap full_recomputation pageable_input pinned_and_pageable folder_on_the_device
 nvrtc loss_scale buffers accumulation without_adapter not_finite shards_of_samples shards_of_pairs tokenizer
-merge magnitudes modules no_merge file_order decoded_kept bad_lines_make_no_shard reference_file signal_before_training'
+merge magnitudes row_of_zeros modules no_merge file_order decoded_kept bad_lines_make_no_shard reference_file signal_before_training'
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }
