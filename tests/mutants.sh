@@ -222,6 +222,9 @@ mutant sums_over_gradients gen/pass/train_state.c 'return ahead / TRAIN_COLS;' '
     tests/dist/run.sh sharded_states_late
 mutant sums_over_gradients_to_come gen/pass/scatter_gradients.c 'last[k]->id < last[k - 1]->id' 'false' \
     tests/dist/run.sh sharded_parts
+mutant sums_over_gradients_that_are_read gen/pass/scatter_gradients.c \
+    'if (value_overlaps(op->in[i], v))' 'if (false && value_overlaps(op->in[i], v))' \
+    tests/dist/run.sh sharded_batch_norm
 mutant sections_before_their_gradients gen/emit/emit_entry.c \
     'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \
     tests/dist/run.sh sharded_states_late

@@ -42,9 +42,17 @@ static bool writes(const Op *op, const Value *v) {
     return false;
 }
 
-static Op *last_writer(const Graph *graph, const Value *v) {
+static bool reads(const Op *op, const Value *v) {
+    for (int i = 0; i < op->in_count; i++)
+        if (value_overlaps(op->in[i], v))
+            return true;
+    return false;
+}
+
+/* Batch norm's backward reads gradients, over which sums may lie where these are whole. */
+static Op *last_user(const Graph *graph, const Value *v, bool whole) {
     for (int i = graph->op_count - 1; i >= 0; i--)
-        if (writes(graph->ops[i], v))
+        if (writes(graph->ops[i], v) || (whole && reads(graph->ops[i], v)))
             return graph->ops[i];
     internal_fault(__FILE__, __LINE__, "%s is never made", v->name);
 }
@@ -114,7 +122,7 @@ static void scatter_all(Scatter *s, Graph *update) {
     Op **ops = s->graph->ops, **last = arena_array(s->p->arena, (size_t)t->section_count, sizeof *last);
     int count = s->graph->op_count;
     for (int k = 0; k < t->section_count; k++) {
-        last[k] = last_writer(s->graph, whole_of(s->p, &t->sections[k]));
+        last[k] = last_user(s->graph, whole_of(s->p, &t->sections[k]), update != NULL);
         if (update && k > 0 && last[k]->id < last[k - 1]->id)
             last[k] = last[k - 1]; /* its sums take the place of sections before it */
     }

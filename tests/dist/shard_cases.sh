@@ -25,6 +25,24 @@ test_sharded_images() {
         compile.cuda_graph=false && same_training 1e-11 shard_cnn_one_out shard_cnn_many_out
 }
 
+# Backward reads some gradients when it has made them, in 16 bits those of a section of their own.
+norms_in() { # norms_in DTYPE BOUND [KEY=VALUE]
+    local case=$cases/mobilenet name=shard_norm_$1 which settings
+    settings=(precision.dtype="$1" training.steps=3 data.eval_batches=100)
+    program "${name}_one" $case/spec.toml "${settings[@]}" training.per_device_train_batch_size=8 &&
+        program "${name}_many" $case/spec.toml "${settings[@]}" training.per_device_train_batch_size=4 \
+            "$(shards 2)" parallelism.sync_batch_norm=true "${@:3}" || return 1
+    for which in one many; do
+        run "${name}_$which" "${name}_${which}_out" "--init $case/model" || return 1
+    done
+    near "$2" "$work/${name}_one_out/loss.csv" "$work/${name}_many_out/loss.csv" &&
+        near "$2" "$work/${name}_one_out/eval.csv" "$work/${name}_many_out/eval.csv"
+}
+test_sharded_batch_norm() {
+    ./gpuopt-gen --plan specs/h100/resnet50_imagenet.toml --set "$(shards 4)" &&
+        norms_in fp64 1e-10 $buckets && norms_in bf16 3e-2
+}
+
 # Weights that are gathered for each use, and lie in files the other way round: trained, and frozen.
 test_sharded_gpt2() {
     local stage=3 case
@@ -166,6 +184,6 @@ test_sharded_mixes() {
         stage=1 && mixed shards_of_stages cnn 2 2 1e-11 $fp64
 }
 
-shard_tests='sharded_cube sharded_mixes sharded_replicas sharded_states_replicas sharded_images sharded_bf16 sharded_loss_scale sharded_resume
+shard_tests='sharded_cube sharded_mixes sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
 sharded_quantized sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
 sharded_weights_late sharded_gpt2'
