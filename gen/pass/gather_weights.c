@@ -17,11 +17,12 @@ typedef struct {
     bool *used; /* by index in Program.gathered */
 } Visit;
 
-typedef struct {
+typedef struct Gathering {
     Program *p;
     Graph *graph;
     Pos pos;
-    Op **ops; /* as they were */
+    const struct Gathering *before; /* of the entry whose ops this one's may wait for; NULL: none */
+    Op **ops;                       /* as they were */
     int count;
     Visit *visits;
     int visit_count, visit_capacity;
@@ -73,12 +74,20 @@ static void gather(Gathering *g, const Visit *visit, Op *after) {
     }
 }
 
+/* What stands where the op stood. */
+static Op *made_of(const Gathering *g, Op *op) {
+    while (g && !(op->id < g->count && g->ops[op->id] == op))
+        g = g->before;
+    ENSURE(g, "%s is in no entry that ran before", op->name);
+    return g->made[op->id];
+}
+
 /* The op with the copies in the weights' places. */
 static Op *reading_copies(const Gathering *g, const Op *op) {
     Op *made = arena_alloc(g->p->arena, sizeof *made);
     *made = *op;
-    if (op->after && op->after->id < g->count && g->ops[op->after->id] == op->after)
-        made->after = g->made[op->after->id]; /* else it is in an entry before this one */
+    if (op->after)
+        made->after = made_of(g, op->after);
     for (int k = 0; k < op->in_count; k++) {
         int index = gathered_index(g->p, op->in[k]);
         if (index >= 0)
@@ -90,6 +99,8 @@ static Op *reading_copies(const Gathering *g, const Op *op) {
 }
 
 static void rewrite(Gathering *g) {
+    g->copy = arena_array(g->p->arena, (size_t)g->p->gathered_count, sizeof *g->copy);
+    g->made = arena_array(g->p->arena, (size_t)g->count + 1, sizeof *g->made);
     graph_set_ops(g->p, g->graph, NULL, 0);
     for (int i = 0, visit = 0; i < g->count; i++) {
         bool begins = visit < g->visit_count && i == g->visits[visit].first;
@@ -102,13 +113,14 @@ static void rewrite(Gathering *g) {
     }
 }
 
-static void gather_in(Program *p, Graph *graph, Pos pos) {
-    Gathering g = {.p = p, .graph = graph, .pos = pos, .ops = graph->ops, .count = graph->op_count};
-    g.copy = arena_array(p->arena, (size_t)p->gathered_count, sizeof *g.copy);
-    g.made = arena_array(p->arena, (size_t)g.count + 1, sizeof *g.made);
+static Gathering gather_in(Program *p, Graph *graph, const Gathering *before, Pos pos) {
+    Gathering g = {.p = p, .graph = graph, .pos = pos, .before = before};
+    g.ops = g.made = graph->ops;
+    g.count = graph->op_count;
     find_visits(&g);
     if (g.visit_count)
         rewrite(&g);
+    return g;
 }
 
 bool pass_gather_weights(Program *p, const Spec *spec) {
@@ -116,8 +128,11 @@ bool pass_gather_weights(Program *p, const Spec *spec) {
         return false;
     p->ungathered = p->entry[ENTRY_MICRO_STEP];
     p->ungathered_backward = p->entry[ENTRY_BACKWARD];
+    Gathering gathering[ENTRY_COUNT];
     for (int e = 0; e < ENTRY_COUNT; e++)
-        gather_in(p, &p->entry[e], spec_pos(spec, KEY_parallelism_shard_stage));
+        gathering[e] = gather_in(p, &p->entry[e],
+                                 e == ENTRY_BACKWARD ? &gathering[ENTRY_MICRO_STEP] : NULL,
+                                 spec_pos(spec, KEY_parallelism_shard_stage));
     return true;
 }
 
