@@ -213,7 +213,7 @@ mutant norm_of_one_piece gen/pass/shard.c \
     'op->in[0] = summed(s, op->in[0], GROUP_SHARD, "grad_norm.squared.sum");' '(void)op;' \
     tests/dist/run.sh sharded
 mutant pieces_of_one_replica gen/pass/shard.c \
-    'summed(s, part, GROUP_REPLICATE, "gradient.piece.sum");' '(void)part;' \
+    'summed(s, part, GROUP_REPLICATE, name_in(s, section, "all_reduce"));' '(void)part;' \
     tests/dist/run.sh sharded_replicas
 mutant pieces_of_one_part runtime/params/param_pieces.c \
     'mesh_first(rt->program, param->pieces | param->shard, rank)' \

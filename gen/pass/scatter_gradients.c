@@ -74,7 +74,7 @@ static void scatter(Scatter *s, const Section *section, Op *writer) {
     const char *name = arena_printf(p->arena, "%s.reduce_scatter", section->name);
     const char *part_name = arena_printf(p->arena, "%s.part", section->gradient->name);
     Value *piece = value_row_range(p, p->train.gradient, section->first / ranks / TRAIN_COLS, rows,
-                                   section->gradient->name);
+                                   arena_printf(p->arena, "%s.gradient.piece", section->name));
     Value *whole = section->gradient, *part = piece;
     if (p->micro_steps > 1)
         part = value_2d(p, part_name, ROLE_ACTIVATION, p->real, rows, TRAIN_COLS, s->pos);

@@ -42,16 +42,22 @@ static void sum_figures(const Shard *s, Op *const *ops, int count) {
                 (Attr){.group = GROUP_DATA}, s->pos);
 }
 
-/* A rank's part of a section, in its piece. */
-static Value *part_of(const Shard *s, Value *piece, const Section *section, const char *name) {
-    int64_t elements = s->ranks * TRAIN_COLS;
-    return value_row_range(s->p, piece, section->first / elements, section->elements / elements,
-                           name);
+/* "lm_head.all_gather" */
+static const char *name_in(const Shard *s, const Section *section, const char *what) {
+    return arena_printf(s->p->arena, "%s.%s", section->name, what);
 }
 
-static Value *section_of(const Shard *s, Value *run, const Section *section, const char *name) {
+/* A rank's part of a section, in its piece. */
+static Value *part_of(const Shard *s, Value *piece, const Section *section, const char *what) {
+    int64_t elements = s->ranks * TRAIN_COLS;
+    return value_row_range(s->p, piece, section->first / elements, section->elements / elements,
+                           name_in(s, section, what));
+}
+
+/* All of it. */
+static Value *whole_of(const Shard *s, Value *run, const Section *section, const char *what) {
     return value_row_range(s->p, run, section->first / TRAIN_COLS, section->elements / TRAIN_COLS,
-                           name);
+                           name_in(s, section, what));
 }
 
 /* Sums of the step before may lie in the gaps; several micro-steps have the whole run zeroed. */
@@ -59,12 +65,12 @@ static void scatter_gradient(const Shard *s) {
     const TrainState *t = &s->p->train;
     for (int i = 0; i < t->section_count; i++) {
         const Section *section = &t->sections[i];
-        Value *whole = section_of(s, t->gradient, section, "gradient");
+        Value *whole = whole_of(s, t->gradient, section, "gradients");
         Value *part = part_of(s, s->gradient, section, "gradient.piece");
         if (s->p->micro_steps == 1)
             section_zero_gaps(s->p, s->update, section, whole, s->pos);
-        op_add_into(s->p, s->update, OP_reduce_scatter, "gradient.piece", &whole, 1, &part, 1,
-                    (Attr){.group = GROUP_SHARD}, s->pos);
+        op_add_into(s->p, s->update, OP_reduce_scatter, name_in(s, section, "reduce_scatter"),
+                    &whole, 1, &part, 1, (Attr){.group = GROUP_SHARD}, s->pos);
     }
 }
 
@@ -77,10 +83,10 @@ static void sum_over_replicas(Shard *s) {
         return;
     }
     for (int i = 0; i < t->section_count; i++) {
-        const char *name = arena_printf(s->p->arena, "%s.gradients", t->sections[i].name);
-        Value *part = part_of(s, s->gradient, &t->sections[i], name);
-        part = value_at(s->p, part, 0, 1, (int64_t[]){value_elements(part)}, name);
-        summed(s, part, GROUP_REPLICATE, "gradient.piece.sum");
+        const Section *section = &t->sections[i];
+        Value *part = part_of(s, s->gradient, section, "gradients");
+        part = value_at(s->p, part, 0, 1, (int64_t[]){value_elements(part)}, part->name);
+        summed(s, part, GROUP_REPLICATE, name_in(s, section, "all_reduce"));
     }
 }
 
@@ -122,8 +128,8 @@ static void gather(const Shard *s, const Section *section, Value *updated) {
     if (section->weight)
         return; /* for each of its readers */
     Value *from = part_of(s, real ? s->master : updated, section, "trained.piece");
-    Value *to = real ? section->real : section_of(s, t->weight, section, "trained");
-    op_add_into(s->p, s->update, OP_all_gather, to->name, &from, 1, &to, 1,
+    Value *to = real ? section->real : whole_of(s, t->weight, section, "trained");
+    op_add_into(s->p, s->update, OP_all_gather, name_in(s, section, "all_gather"), &from, 1, &to, 1,
                 (Attr){.group = GROUP_SHARD}, s->pos);
 }
 
@@ -150,9 +156,8 @@ static void update_section(const Shard *s, const Op *op, const Section *section)
         in[i] = of_section(s, section, op->in[i]);
     for (int i = 0; i < op->out_count; i++)
         out[i] = of_section(s, section, op->out[i]);
-    const char *name = arena_printf(s->p->arena, "%s.%s", section->name, op->name);
-    op_add_into(s->p, s->update, op->kind, name, in, op->in_count, out, op->out_count, op->attr,
-                op->pos)
+    op_add_into(s->p, s->update, op->kind, name_in(s, section, op->name), in, op->in_count, out,
+                op->out_count, op->attr, op->pos)
         ->apart = true;
 }
 
@@ -197,7 +202,7 @@ static void keep_weights(const Shard *s) {
         if (section->weight)
             program_add_gathered(s->p,
                                  (Gathered){section->name, section->weight,
-                                            part_of(s, s->weight, section, section->weight->name)});
+                                            part_of(s, s->weight, section, "weights.piece")});
     }
 }
 

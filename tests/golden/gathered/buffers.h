@@ -24,25 +24,25 @@
 #define ROPE_INV_FREQ 527104ul /* f32 [64], constant rope.inv_freq */
 #define LOSS_GRAD 527360ul /* f32 [1], constant loss.grad */
 #define TRAINED_PIECE 527616ul /* bf16 [36869, 1024], weight trained.piece */
-#define MICRO_STEP_LM_HEAD_WEIGHTS TRAINED_PIECE /* bf16 [2048, 1024], lm_head.weights */
-#define MICRO_STEP_MODEL_NORM_WEIGHTS (TRAINED_PIECE + 4194304ul) /* bf16 [1, 1024], model.norm.weights */
-#define MICRO_STEP_MODEL_LAYERS_3_WEIGHTS (TRAINED_PIECE + 4196352ul) /* bf16 [8193, 1024], model.layers.3.weights */
-#define MICRO_STEP_MODEL_LAYERS_1_WEIGHTS (TRAINED_PIECE + 37754880ul) /* bf16 [8193, 1024], model.layers.1.weights */
-#define MICRO_STEP_MODEL_LAYERS_0_WEIGHTS (TRAINED_PIECE + 54534144ul) /* bf16 [8193, 1024], model.layers.0.weights */
-#define MICRO_STEP_MODEL_EMBED_TOKENS_WEIGHTS (TRAINED_PIECE + 71313408ul) /* bf16 [2048, 1024], model.embed_tokens.weights */
+#define LM_HEAD_WEIGHTS_PIECE TRAINED_PIECE /* bf16 [2048, 1024], lm_head.weights.piece */
+#define MODEL_NORM_WEIGHTS_PIECE (TRAINED_PIECE + 4194304ul) /* bf16 [1, 1024], model.norm.weights.piece */
+#define MODEL_LAYERS_3_WEIGHTS_PIECE (TRAINED_PIECE + 4196352ul) /* bf16 [8193, 1024], model.layers.3.weights.piece */
+#define MODEL_LAYERS_1_WEIGHTS_PIECE (TRAINED_PIECE + 37754880ul) /* bf16 [8193, 1024], model.layers.1.weights.piece */
+#define MODEL_LAYERS_0_WEIGHTS_PIECE (TRAINED_PIECE + 54534144ul) /* bf16 [8193, 1024], model.layers.0.weights.piece */
+#define MODEL_EMBED_TOKENS_WEIGHTS_PIECE (TRAINED_PIECE + 71313408ul) /* bf16 [2048, 1024], model.embed_tokens.weights.piece */
 #define GRADIENT_PIECE 76035328ul /* f32 [36869, 1024], gradient gradient.piece */
-#define MICRO_STEP_LM_HEAD_GRADIENTS GRADIENT_PIECE /* f32 [2048, 1024], lm_head.gradients */
-#define MICRO_STEP_MODEL_NORM_GRADIENTS (GRADIENT_PIECE + 8388608ul) /* f32 [1, 1024], model.norm.gradients */
-#define MICRO_STEP_MODEL_LAYERS_1_GRADIENTS (GRADIENT_PIECE + 75509760ul) /* f32 [8193, 1024], model.layers.1.gradients */
-#define MICRO_STEP_MODEL_LAYERS_0_GRADIENTS (GRADIENT_PIECE + 109068288ul) /* f32 [8193, 1024], model.layers.0.gradients */
-#define MICRO_STEP_MODEL_EMBED_TOKENS_GRADIENTS (GRADIENT_PIECE + 142626816ul) /* f32 [2048, 1024], model.embed_tokens.gradients */
+#define LM_HEAD_GRADIENT_PIECE GRADIENT_PIECE /* f32 [2048, 1024], lm_head.gradient.piece */
+#define MODEL_NORM_GRADIENT_PIECE (GRADIENT_PIECE + 8388608ul) /* f32 [1, 1024], model.norm.gradient.piece */
+#define MODEL_LAYERS_1_GRADIENT_PIECE (GRADIENT_PIECE + 75509760ul) /* f32 [8193, 1024], model.layers.1.gradient.piece */
+#define MODEL_LAYERS_0_GRADIENT_PIECE (GRADIENT_PIECE + 109068288ul) /* f32 [8193, 1024], model.layers.0.gradient.piece */
+#define MODEL_EMBED_TOKENS_GRADIENT_PIECE (GRADIENT_PIECE + 142626816ul) /* f32 [2048, 1024], model.embed_tokens.gradient.piece */
 #define MASTER_PIECE 227050752ul /* f32 [36869, 1024], optimizer master.piece */
 #define EXP_AVG_PIECE 378066176ul /* f32 [36869, 1024], optimizer exp_avg.piece */
 #define EXP_AVG_SQ_PIECE 529081600ul /* f32 [36869, 1024], optimizer exp_avg_sq.piece */
 
 /* By number: what lies at even distances. */
-#define MODEL_LAYERS_WEIGHTS(i) (MICRO_STEP_MODEL_LAYERS_1_WEIGHTS - ((i) - 1) * 16779264ul) /* bf16 [8193, 1024], model.layers.*.weights */
-#define MODEL_LAYERS_GRADIENTS(i) (MICRO_STEP_MODEL_LAYERS_1_GRADIENTS - ((i) - 1) * 33558528ul) /* f32 [8193, 1024], model.layers.*.gradients */
+#define MODEL_LAYERS_WEIGHTS_PIECE(i) (MODEL_LAYERS_1_WEIGHTS_PIECE - ((i) - 1) * 16779264ul) /* bf16 [8193, 1024], model.layers.*.weights.piece */
+#define MODEL_LAYERS_GRADIENT_PIECE(i) (MODEL_LAYERS_1_GRADIENT_PIECE - ((i) - 1) * 33558528ul) /* f32 [8193, 1024], model.layers.*.gradient.piece */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 

@@ -215,11 +215,11 @@ static void load(Rt *rt) {
 static void embed_tokens_to_layers_0_forward(Rt *rt) {
     /* model.embed_tokens.weights.all_gather */
     RtPtr embed_tokens_weights = rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHTS); /* bf16 [4096, 1024] */
-    RtPtr embed_tokens_weights_2 = /* bf16 [2048, 1024] */
-        rt_state(rt, MICRO_STEP_MODEL_EMBED_TOKENS_WEIGHTS);
+    RtPtr embed_tokens_weights_piece = /* bf16 [2048, 1024] */
+        rt_state(rt, MODEL_EMBED_TOKENS_WEIGHTS_PIECE);
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, embed_tokens_weights, embed_tokens_weights_2, 2097152, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, embed_tokens_weights, embed_tokens_weights_piece, 2097152, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.embed_tokens */
@@ -231,11 +231,11 @@ static void embed_tokens_to_layers_0_forward(Rt *rt) {
 
     /* model.layers.0.weights.all_gather */
     RtPtr layers_0_weights = rt_scratch(rt, MODEL_LAYERS_0_WEIGHTS); /* bf16 [16386, 1024] */
-    RtPtr layers_0_weights_2 = /* bf16 [8193, 1024] */
-        rt_state(rt, MICRO_STEP_MODEL_LAYERS_0_WEIGHTS);
+    RtPtr layers_0_weights_piece = /* bf16 [8193, 1024] */
+        rt_state(rt, MODEL_LAYERS_0_WEIGHTS_PIECE);
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, layers_0_weights, layers_0_weights_2, 8389632, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, layers_0_weights, layers_0_weights_piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.input_layernorm */
@@ -274,10 +274,10 @@ static void layers_1_to_3_weights_to_self_attn_forward(Rt *rt, size_t i) {
 
     /* model.layers.*.weights.all_gather */
     RtPtr weights = rt_scratch(rt, at->weights); /* bf16 [16386, 1024] */
-    RtPtr weights_2 = rt_state(rt, MODEL_LAYERS_WEIGHTS(i + 1)); /* bf16 [8193, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_LAYERS_WEIGHTS_PIECE(i + 1)); /* bf16 [8193, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, weights, weights_2, 8389632, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.self_attn.q_proj */
@@ -391,10 +391,10 @@ static void layers_1_to_3_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i
 static void norm_weights_all_gather_forward(Rt *rt) {
     /* model.norm.weights.all_gather */
     RtPtr weights = rt_scratch(rt, MODEL_NORM_WEIGHTS); /* bf16 [2, 1024] */
-    RtPtr weights_2 = rt_state(rt, MICRO_STEP_MODEL_NORM_WEIGHTS); /* bf16 [1, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_NORM_WEIGHTS_PIECE); /* bf16 [1, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, weights, weights_2, 1024, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, weights, piece, 1024, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -491,10 +491,10 @@ static void layers_3_forward(Rt *rt) {
 static void lm_head_to_loss_forward(Rt *rt) {
     /* lm_head.weights.all_gather */
     RtPtr lm_head_weights = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
-    RtPtr lm_head_weights_2 = rt_state(rt, MICRO_STEP_LM_HEAD_WEIGHTS); /* bf16 [2048, 1024] */
+    RtPtr lm_head_weights_piece = rt_state(rt, LM_HEAD_WEIGHTS_PIECE); /* bf16 [2048, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, lm_head_weights, lm_head_weights_2, 2097152, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, lm_head_weights, lm_head_weights_piece, 2097152, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* lm_head */
@@ -506,10 +506,10 @@ static void lm_head_to_loss_forward(Rt *rt) {
 
     /* model.norm.weights.all_gather */
     RtPtr norm_weights = rt_scratch(rt, MODEL_NORM_WEIGHTS__2); /* bf16 [2, 1024] */
-    RtPtr norm_weights_2 = rt_state(rt, MICRO_STEP_MODEL_NORM_WEIGHTS); /* bf16 [1, 1024] */
+    RtPtr norm_weights_piece = rt_state(rt, MODEL_NORM_WEIGHTS_PIECE); /* bf16 [1, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, norm_weights, norm_weights_2, 1024, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, norm_weights, norm_weights_piece, 1024, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* loss.rows */
@@ -603,10 +603,10 @@ static void loss_to_norm_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_grad, norm, lm_head_weight_grad);
 
     /* lm_head.reduce_scatter */
-    RtPtr lm_head_gradients = rt_state(rt, MICRO_STEP_LM_HEAD_GRADIENTS); /* f32 [2048, 1024] */
+    RtPtr lm_head_gradient_piece = rt_state(rt, LM_HEAD_GRADIENT_PIECE); /* f32 [2048, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_reduce_scatter(rt, RT_SHARD, lm_head_gradients, lm_head_weight_grad, 2097152, RT_F32);
+    rt_reduce_scatter(rt, RT_SHARD, lm_head_gradient_piece, lm_head_weight_grad, 2097152, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.norm.grad */
@@ -650,11 +650,11 @@ static void loss_to_norm_backward(Rt *rt) {
     rt_zero(rt, gradients_gap, 4096);
 
     /* model.norm.reduce_scatter */
-    RtPtr norm_gradients = rt_state(rt, MICRO_STEP_MODEL_NORM_GRADIENTS); /* f32 [1, 1024] */
-    RtPtr norm_gradients_2 = rt_scratch(rt, MODEL_NORM_GRADIENTS); /* f32 [2, 1024] */
+    RtPtr norm_gradient_piece = rt_state(rt, MODEL_NORM_GRADIENT_PIECE); /* f32 [1, 1024] */
+    RtPtr gradients = rt_scratch(rt, MODEL_NORM_GRADIENTS); /* f32 [2, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_reduce_scatter(rt, RT_SHARD, norm_gradients, norm_gradients_2, 1024, RT_F32);
+    rt_reduce_scatter(rt, RT_SHARD, norm_gradient_piece, gradients, 1024, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -662,9 +662,9 @@ static void loss_to_norm_backward(Rt *rt) {
 static void layers_3_backward(Rt *rt) {
     /* model.layers.3.weights.all_gather */
     RtPtr weights = rt_scratch(rt, MODEL_LAYERS_3_WEIGHTS__2); /* bf16 [16386, 1024] */
-    RtPtr weights_2 = rt_state(rt, MICRO_STEP_MODEL_LAYERS_3_WEIGHTS); /* bf16 [8193, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_LAYERS_3_WEIGHTS_PIECE); /* bf16 [8193, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
-    rt_all_gather(rt, RT_SHARD, weights, weights_2, 8389632, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.3.mlp.down_proj.weight.grad */
@@ -732,10 +732,10 @@ static void layers_2_to_0_weights_to_post_attention_layernorm_backward(Rt *rt, s
 
     /* model.layers.*.weights.all_gather */
     RtPtr weights = rt_scratch(rt, at->weights); /* bf16 [16386, 1024] */
-    RtPtr weights_2 = rt_state(rt, MODEL_LAYERS_WEIGHTS(2 - i)); /* bf16 [8193, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_LAYERS_WEIGHTS_PIECE(2 - i)); /* bf16 [8193, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, weights, weights_2, 8389632, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.mlp.act.grad */
@@ -970,11 +970,11 @@ static void layers_2_to_0_input_layernorm_to_mlp_backward(Rt *rt, size_t i) {
         &input_layernorm_weight_grad);
 
     /* model.layers.*.reduce_scatter */
-    RtPtr gradients = rt_state(rt, MODEL_LAYERS_GRADIENTS(3 - i)); /* f32 [8193, 1024] */
-    RtPtr gradients_2 = rt_scratch(rt, at->gradients); /* f32 [16386, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_LAYERS_GRADIENT_PIECE(3 - i)); /* f32 [8193, 1024] */
+    RtPtr gradients = rt_scratch(rt, at->gradients); /* f32 [16386, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_reduce_scatter(rt, RT_SHARD, gradients, gradients_2, 8389632, RT_F32);
+    rt_reduce_scatter(rt, RT_SHARD, piece, gradients, 8389632, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.mlp.down_proj.weight.grad */
@@ -1163,11 +1163,11 @@ static void layers_0_input_layernorm_to_reduce_scatter_backward(Rt *rt) {
         &input_layernorm_weight_grad);
 
     /* model.layers.0.reduce_scatter */
-    RtPtr gradients = rt_state(rt, MICRO_STEP_MODEL_LAYERS_0_GRADIENTS); /* f32 [8193, 1024] */
-    RtPtr gradients_2 = rt_scratch(rt, MODEL_LAYERS_0_GRADIENTS); /* f32 [16386, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_LAYERS_0_GRADIENT_PIECE); /* f32 [8193, 1024] */
+    RtPtr gradients = rt_scratch(rt, MODEL_LAYERS_0_GRADIENTS); /* f32 [16386, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_reduce_scatter(rt, RT_SHARD, gradients, gradients_2, 8389632, RT_F32);
+    rt_reduce_scatter(rt, RT_SHARD, piece, gradients, 8389632, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -1204,10 +1204,10 @@ static void embed_tokens_backward(Rt *rt) {
         &embed_tokens_weight_grad);
 
     /* model.embed_tokens.reduce_scatter */
-    RtPtr gradients = rt_state(rt, MICRO_STEP_MODEL_EMBED_TOKENS_GRADIENTS); /* f32 [2048, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_EMBED_TOKENS_GRADIENT_PIECE); /* f32 [2048, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_reduce_scatter(rt, RT_SHARD, gradients, embed_tokens_weight_grad, 2097152, RT_F32);
+    rt_reduce_scatter(rt, RT_SHARD, piece, embed_tokens_weight_grad, 2097152, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -1290,11 +1290,11 @@ static void embed_tokens_to_layers_0_evaluate(Rt *rt) {
     /* model.embed_tokens.weights.all_gather */
     RtPtr embed_tokens_weights = /* bf16 [4096, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS_WEIGHTS);
-    RtPtr embed_tokens_weights_2 = /* bf16 [2048, 1024] */
-        rt_state(rt, MICRO_STEP_MODEL_EMBED_TOKENS_WEIGHTS);
+    RtPtr embed_tokens_weights_piece = /* bf16 [2048, 1024] */
+        rt_state(rt, MODEL_EMBED_TOKENS_WEIGHTS_PIECE);
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, embed_tokens_weights, embed_tokens_weights_2, 2097152, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, embed_tokens_weights, embed_tokens_weights_piece, 2097152, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.embed_tokens */
@@ -1307,11 +1307,11 @@ static void embed_tokens_to_layers_0_evaluate(Rt *rt) {
     /* model.layers.0.weights.all_gather */
     RtPtr layers_0_weights = /* bf16 [16386, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_WEIGHTS);
-    RtPtr layers_0_weights_2 = /* bf16 [8193, 1024] */
-        rt_state(rt, MICRO_STEP_MODEL_LAYERS_0_WEIGHTS);
+    RtPtr layers_0_weights_piece = /* bf16 [8193, 1024] */
+        rt_state(rt, MODEL_LAYERS_0_WEIGHTS_PIECE);
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, layers_0_weights, layers_0_weights_2, 8389632, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, layers_0_weights, layers_0_weights_piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.input_layernorm */
@@ -1365,10 +1365,10 @@ static void layers_weights_to_self_attn_evaluate(Rt *rt, size_t i) {
 
     /* model.layers.*.weights.all_gather */
     RtPtr weights = rt_scratch(rt, at->weights); /* bf16 [16386, 1024] */
-    RtPtr weights_2 = rt_state(rt, MODEL_LAYERS_WEIGHTS(i + 1)); /* bf16 [8193, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_LAYERS_WEIGHTS_PIECE(i + 1)); /* bf16 [8193, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, weights, weights_2, 8389632, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, weights, piece, 8389632, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.self_attn.q_proj */
@@ -1483,10 +1483,10 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
 static void norm_to_layers_3_evaluate(Rt *rt) {
     /* model.norm.weights.all_gather */
     RtPtr weights = rt_scratch(rt, EVALUATE_MODEL_NORM_WEIGHTS); /* bf16 [2, 1024] */
-    RtPtr weights_2 = rt_state(rt, MICRO_STEP_MODEL_NORM_WEIGHTS); /* bf16 [1, 1024] */
+    RtPtr piece = rt_state(rt, MODEL_NORM_WEIGHTS_PIECE); /* bf16 [1, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, weights, weights_2, 1024, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, weights, piece, 1024, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.3.self_attn.q_proj */
@@ -1576,10 +1576,10 @@ static void norm_to_layers_3_evaluate(Rt *rt) {
 static void lm_head_to_eval_loss_evaluate(Rt *rt) {
     /* lm_head.weights.all_gather */
     RtPtr weights = rt_scratch(rt, EVALUATE_LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
-    RtPtr weights_2 = rt_state(rt, MICRO_STEP_LM_HEAD_WEIGHTS); /* bf16 [2048, 1024] */
+    RtPtr piece = rt_state(rt, LM_HEAD_WEIGHTS_PIECE); /* bf16 [2048, 1024] */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_all_gather(rt, RT_SHARD, weights, weights_2, 2097152, RT_BF16);
+    rt_all_gather(rt, RT_SHARD, weights, piece, 2097152, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* lm_head */

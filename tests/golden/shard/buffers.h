@@ -32,9 +32,9 @@
 #define LAYERS_0_BIAS (TRAINED + 14336ul) /* bf16 [64], layers.0.bias */
 #define LAYERS_0_WEIGHT (TRAINED + 16384ul) /* bf16 [64, 64], layers.0.weight */
 #define GRADIENT 28672ul /* f32 [18, 1024], gradient */
-#define GRADIENT_BUCKET_1 GRADIENT /* f32 [6144], gradient.bucket.1 */
 #define GRADIENT_PIECE GRADIENT /* f32 [6, 1024], gradient.piece */
-#define MICRO_STEP_GRADIENT (GRADIENT + 24576ul) /* f32 [12, 1024], gradient */
+#define LAYERS_2_GRADIENT_PIECE GRADIENT /* f32 [6, 1024], layers.2.gradient.piece */
+#define LAYERS_2_GRADIENTS (GRADIENT + 24576ul) /* f32 [12, 1024], layers.2.gradients */
 #define LAYERS_2_BIAS_GRAD (GRADIENT + 24576ul) /* f32 [10], layers.2.bias.grad */
 #define LAYERS_2_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [10, 64], layers.2.weight.grad */
 #define LAYERS_1_BIAS_GRAD (GRADIENT + 32768ul) /* f32 [64], layers.1.bias.grad */
