@@ -79,7 +79,8 @@ static void scatter_gradient(const Shard *s) {
 static void sum_over_replicas(Shard *s) {
     const TrainState *t = &s->p->train;
     if (s->p->stage.count > 1) {
-        s->gradient = summed(s, s->gradient, GROUP_REPLICATE, "gradient.pieces.sum");
+        Value *all = value_alias(s->p, s->gradient, s->gradient->name);
+        summed(s, all, GROUP_REPLICATE, "gradient.pieces.sum");
         return;
     }
     for (int i = 0; i < t->section_count; i++) {
@@ -111,7 +112,7 @@ static Value *in_piece(const Shard *s, Value *v) {
         Value *run = runs[i][0];
         if (!run || run->storage != v->storage || !value_overlaps(run, v))
             continue;
-        if (value_same_place(v, run))
+        if (v == run)
             return runs[i][1];
         int64_t first = (v->offset - run->offset) / TRAIN_COLS;
         return value_row_range(s->p, runs[i][1], first / s->ranks, value_rows(v) / s->ranks,

@@ -75,15 +75,18 @@ test_four_tied_stages() {
     SIM_ORDER=reverse SIM_QUEUE=lazy run four_tied_many tied_lazy "$start" &&
         same_results four_tied_many_out tied_lazy
 }
-# Replicas and tensor parallel cards of such stages, and what shards them.
+# Replicas and tensor parallel cards of such stages, and what shards them; a stage that has no other weight.
 tied_cube() { stages 4 && ranks 2; }
+shards_of_head() { shards_of_stages "$1" && echo 'parallelism.pipeline_split_points=["lm_head"]'; }
 test_tied_cube() {
     local stage=1
     layout_of=tied_cube pair tied_replicas pretrain_tied 2 2 precision.dtype=fp64 training.steps=3 &&
         same_training 1e-11 tied_replicas_one_out tied_replicas_many_out || return 1
-    for stage in 1 2 3; do
+    for stage in 1 2; do
         mixed shards_of_stages pretrain_tied 2 2 1e-11 $fp64 || return 1
     done
+    stage=3 && mixed shards_of_stages pretrain_tied 4 1 1e-11 $fp64 || return 1
+    stage=2 && mixed shards_of_head pretrain_tied 2 2 1e-11 $fp64 || return 1
     stage=1 && mixed cube pretrain_tied 2 1 1e-11 $fp64 && stage=3 && mixed cube pretrain_tied 2 2 1e-11 $fp64
 }
 test_stages_biases() { in_stages stages_biases qwen2 1e-11 3 3 precision.dtype=fp64 training.steps=4; }
