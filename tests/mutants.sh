@@ -220,9 +220,9 @@ mutant pieces_of_one_part runtime/params/param_pieces.c \
     'mesh_first(rt->program, param->pieces, rank)' tests/dist/run.sh sharded_parts
 mutant sums_over_gradients gen/pass/train_state.c 'return ahead / TRAIN_COLS;' 'return 0;' \
     tests/dist/run.sh sharded_states_late
-mutant sums_over_gradients_to_come gen/pass/scatter_gradients.c 'last[k]->id < last[k - 1]->id' 'false' \
+mutant sums_over_gradients_to_come gen/pass/overlap_scatter.c 'place[i]->id < place[i - 1]->id' 'false' \
     tests/dist/run.sh sharded_parts
-mutant sums_over_gradients_that_are_read gen/pass/scatter_gradients.c \
+mutant sums_over_gradients_that_are_read gen/pass/overlap_scatter.c \
     'if (value_overlaps(op->in[i], v))' 'if (false && value_overlaps(op->in[i], v))' \
     tests/dist/run.sh sharded_batch_norm
 mutant sections_before_their_gradients gen/emit/emit_entry.c \

@@ -322,7 +322,7 @@ typedef struct {
      * NULL: none. */
     Value *real_weight;
     Section *sections; /* in order, where masters are shared out */
-    Value *gradient_piece; /* where gradients are not: a rank's sums, over what has gone out; or NULL */
+    Value *gradient_piece; /* where gradients are whole: a rank's sums, over what has gone out */
     int section_count, section_capacity;
     int64_t piece; /* elements of the piece that a rank has of masters and moments; 0: all */
 } TrainState;

@@ -1,17 +1,11 @@
-/* Gradients of which a rank needs its part alone go out as backward makes them.
+/* Gradients of which a rank keeps a piece alone (stage 2 of ZeRO) go out as backward makes them.
  *
- * Requires a lowered program with the train state's sections. Where backward has made all of a section,
- * a reduce_scatter leaves the rank the sums of its part.
- *
- * Of whole gradients (stage 1 of ZeRO) that is done in a step's last micro-step, by the ops that the
- * update began with; a pipeline's stage, which has no last one that ends in backward alone, keeps them
- * there.
- *
- * Where a rank keeps a piece alone (stage 2), each section has a buffer of its own for its gradients.
- * With several micro-steps the sums are added up, those of a section once backward has made the next,
- * beside which they go out. The buffer is of no use behind that, so that the plan gives its bytes to
- * others: a section waits for the last but one before it, so that there are no more than two that are
- * being made or summed up, on whichever stream. What a buffer has between tensors is zero, for the
+ * Requires a lowered program with the train state's sections, each with a buffer of its own for its
+ * gradients. Where backward has made all of a section, a reduce_scatter leaves the rank the sums of its
+ * part. With several micro-steps these are added up, those of a section once backward has made the
+ * next, beside which they go out. The buffer is of no use behind that, so that the plan gives its bytes
+ * to others: a section waits for the last but one before it, so that there are no more than two that
+ * are being made or summed up, on whichever stream. What a buffer has between tensors is zero, for the
  * norm is of whole pieces. */
 #include "pass/pass.h"
 #include "pass/train_state.h"
@@ -23,17 +17,7 @@ typedef struct {
     Op **sums; /* in order */
     int count;
     Value *part, *piece; /* sums that are still to be added, to what; or NULL */
-    int moved;           /* ops of the update */
 } Scatter;
-
-/* ---- where -------------------------------------------------------------------------------------- */
-
-/* What backward makes of the section's gradients. */
-static Value *whole_of(Program *p, const Section *section) {
-    return section->gradient ? section->gradient
-                             : value_row_range(p, p->train.gradient, section->first / TRAIN_COLS,
-                                               section->elements / TRAIN_COLS, "gradient");
-}
 
 static bool writes(const Op *op, const Value *v) {
     for (int i = 0; i < op->out_count; i++)
@@ -42,22 +26,12 @@ static bool writes(const Op *op, const Value *v) {
     return false;
 }
 
-static bool reads(const Op *op, const Value *v) {
-    for (int i = 0; i < op->in_count; i++)
-        if (value_overlaps(op->in[i], v))
-            return true;
-    return false;
-}
-
-/* Batch norm's backward reads gradients, over which sums may lie where these are whole. */
-static Op *last_user(const Graph *graph, const Value *v, bool whole) {
+static Op *last_writer(const Graph *graph, const Value *v) {
     for (int i = graph->op_count - 1; i >= 0; i--)
-        if (writes(graph->ops[i], v) || (whole && reads(graph->ops[i], v)))
+        if (writes(graph->ops[i], v))
             return graph->ops[i];
     internal_fault(__FILE__, __LINE__, "%s is never made", v->name);
 }
-
-/* ---- gradients that are shared out -------------------------------------------------------------- */
 
 static void add_waiting(Scatter *s) {
     if (!s->part)
@@ -103,54 +77,31 @@ static void hold_back(const Scatter *s) {
     }
 }
 
-/* ---- whole gradients ---------------------------------------------------------------------------- */
-
-/* The update's next reduce_scatter, and what stands ahead of it. */
-static void move_here(Scatter *s, Graph *update) {
-    Op *op;
-    do {
-        op = update->ops[s->moved++];
-        graph_add(s->p, s->graph, op);
-        op->ends_step = s->p->micro_steps > 1;
-    } while (op->kind != OP_reduce_scatter);
-}
-
-/* ---- the pass ----------------------------------------------------------------------------------- */
-
-static void scatter_all(Scatter *s, Graph *update) {
+static void scatter_all(Scatter *s) {
     const TrainState *t = &s->p->train;
-    Op **ops = s->graph->ops, **last = arena_array(s->p->arena, (size_t)t->section_count, sizeof *last);
+    Op **ops = s->graph->ops;
+    Op **last = arena_array(s->p->arena, (size_t)t->section_count, sizeof *last);
     int count = s->graph->op_count;
-    for (int k = 0; k < t->section_count; k++) {
-        last[k] = last_user(s->graph, whole_of(s->p, &t->sections[k]), update != NULL);
-        if (update && k > 0 && last[k]->id < last[k - 1]->id)
-            last[k] = last[k - 1]; /* its sums take the place of sections before it */
-    }
+    for (int k = 0; k < t->section_count; k++)
+        last[k] = last_writer(s->graph, t->sections[k].gradient);
     graph_set_ops(s->p, s->graph, NULL, 0);
     for (int i = 0; i < count; i++) {
         graph_add(s->p, s->graph, ops[i]);
         for (int k = 0; k < t->section_count; k++)
-            if (last[k] == ops[i] && update)
-                move_here(s, update);
-            else if (last[k] == ops[i])
+            if (last[k] == ops[i])
                 scatter(s, &t->sections[k], ops[i]);
     }
 }
 
 bool pass_scatter_gradients(Program *p, const Spec *spec) {
-    const TrainState *t = &p->train;
-    Graph *update = &p->entry[ENTRY_UPDATE];
-    bool moves = t->gradient_piece && p->stage.count <= 1;
-    if (spec->parallelism.shard_stage < SHARD_GRADIENTS && !moves)
-        return false;
-    if (t->section_count == 0)
+    size_t count = (size_t)p->train.section_count;
+    if (spec->parallelism.shard_stage < SHARD_GRADIENTS || count == 0)
         return false;
     Scatter s = {.p = p,
                  .graph = &p->entry[ENTRY_MICRO_STEP],
                  .pos = spec_pos(spec, KEY_parallelism_shard_stage)};
-    s.sums = arena_array(p->arena, (size_t)t->section_count, sizeof *s.sums);
-    scatter_all(&s, moves ? update : NULL);
-    graph_set_ops(p, update, update->ops + s.moved, update->op_count - s.moved);
+    s.sums = arena_array(p->arena, count, sizeof *s.sums);
+    scatter_all(&s);
     hold_back(&s);
     return true;
 }
