@@ -92,7 +92,7 @@ build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/
 	@runtime/scripts/samples.sh $* build/data $(if $(filter code,$*),gen/*/*.c $(rt_c),$(prose))
 
 run: $(GEN) $(shell grep -so 'build/data/[a-z_.]*' '$(SPEC)')
-	@$(if $(SET),$(if $(SPEC),,echo "error: SET is of SPEC=FILE" >&2; exit 1;)) \
+	@$(if $(SET),$(if $(SPEC),,echo "error: SET goes with SPEC=FILE" >&2; exit 1;)) \
 	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)' $(settings)) -- $(ARGS)
 
 # A few steps of each point, in a folder of their own: most of the time goes into compiling kernels.

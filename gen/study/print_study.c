@@ -75,7 +75,7 @@ static void print_figure(const Comparison *c, const Row *row, int figure, size_t
     value_text(spread->least, least);
     value_text(spread->most, most);
     if (!isnan(ratio))
-        snprintf(relative, sizeof relative, "x%.3f", ratio);
+        snprintf(relative, sizeof relative, ratio < 1e4 ? "x%.3f" : "x%.0f", ratio);
     if (spread->least < spread->most)
         snprintf(range, sizeof range, "(%s..%s)", least, most);
     int range_width = figure_spreads(c, figure) ? RANGE_WIDTH : 0;

@@ -130,7 +130,8 @@ bool is_study(Arena *arena, const char *folder) { return is_file(points_path(are
 
 static Run point_read(Arena *arena, const char *study, const char *name, bool refused) {
     const char *folder = path_of(arena, study, name);
-    Run run = {name, refused ? "refused" : "failed", NULL, NULL, 0};
+    bool begun = is_in(arena, folder, "run.log") || is_folder(path_of(arena, folder, "out"));
+    Run run = {name, refused ? "refused" : begun ? "failed" : "not run", NULL, NULL, 0};
     if (is_file(path_of(arena, folder, "spec.toml")))
         run.spec = toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0});
     if (!run.spec || refused)

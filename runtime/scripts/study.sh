@@ -16,7 +16,7 @@ set -u
 GEN=${GEN:-./gpuopt-gen}
 study=$1
 shift
-trap 'echo "stopped; the next make run goes on here" >&2; exit 130' INT TERM
+trap 'echo "stopped; the same command goes on here" >&2; exit 130' INT TERM
 
 # Files of all points would get one name; and a point goes on, or begins, without being asked to.
 for option in "$@"; do

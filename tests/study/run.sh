@@ -150,7 +150,7 @@ make_run_sets_keys() {
     make -s -n run SPEC=$work/named_alone.toml SET='a.b=["*"] c.d=3' | sed "s|GEN=./gpuopt-gen|GEN=$work/gen|" |
         sh >$work/said
     printf '%s\n' $work/named_alone.toml --set 'a.b=["*"]' --set c.d=3 | cmp - $work/said &&
-        ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET is of SPEC=FILE' $work/refusal
+        ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal
 }
 
 # What a larger batch needs more is activations, those that a pipeline keeps among them.
@@ -189,8 +189,12 @@ SPEC
 study=$work/failures
 none=$study/mode-none_train-good.txt
 
+points_have_not_run() {
+    "$gen" $work/failures.toml -o $study && "$gen" --compare --format csv $study >$work/waiting &&
+        [ "$(grep -c ',not run,' $work/waiting)" -eq 4 ]
+}
+
 first_run() {
-    "$gen" $work/failures.toml -o $study || return
     points=$(cut -d' ' -f1 $study/points)
     [ "$(wc -l <$study/points)" -eq 4 ] || return
     runtime/scripts/study.sh $study >$work/first && { echo "exit 0 in spite of failures"; return 1; }
@@ -228,6 +232,7 @@ changed_spec_runs_again() {
     runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
 }
 
+check "points that have not run are not said to have failed" points_have_not_run
 check "a failed point does not end the sweep" first_run
 check "failed points are in the comparison" failed_points_are_named
 check "a study goes on where it stopped" resumed_run
