@@ -66,6 +66,7 @@ bool pass_overlap_scatter(Program *p, const Spec *spec) {
         for (; moved < p->train.section_count && place[moved] == ops[i]; moved++)
             left = move_first(p, graph, left);
     }
+    ENSURE(moved == p->train.section_count, "sums of gradients have no place in backward");
     graph_set_ops(p, update, left, update->op_count - (int)(left - update->ops));
     return true;
 }
