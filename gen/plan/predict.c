@@ -40,8 +40,11 @@ static bool is_overwritten(const GraphUses *uses, const Value *v) {
     return false;
 }
 
-/* The last operand of a fetch or an export names a parameter, of which nothing is read. */
+/* The last operand of a fetch or an export names a parameter, and that of a zero its own place: of
+ * these nothing is read. */
 static int read_operands(const Op *op) {
+    if (op->kind == OP_zero)
+        return 0;
     return op->in_count - (op->kind == OP_fetch || op->kind == OP_export);
 }
 

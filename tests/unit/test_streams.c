@@ -197,6 +197,16 @@ static void test_only_the_last_micro_step_sums(void **state) {
     assert_true(entry->cost.dram_bytes > entry->other_cost.dram_bytes);
 }
 
+/* What is zeroed for the next step's sums is not read. */
+static void test_least_bytes_are_no_more_than_moved(void **state) {
+    (void)state;
+    const Plan *plan = PLAN(EACH, "training.gradient_accumulation_steps=3");
+    for (int e = 0; e < ENTRY_COUNT; e++) {
+        const Cost *cost = &plan->entry[e].cost;
+        assert_true(cost->least_bytes <= cost->dram_bytes);
+    }
+}
+
 /* A stream whose last launch is left out is waited for all the same. */
 static void test_sums_of_each_micro_step_share_the_stream(void **state) {
     (void)state;
@@ -455,6 +465,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_a_flat_sum_stays_where_it_is, teardown),
         cmocka_unit_test_teardown(test_missing_waits_are_found, teardown),
         cmocka_unit_test_teardown(test_only_the_last_micro_step_sums, teardown),
+        cmocka_unit_test_teardown(test_least_bytes_are_no_more_than_moved, teardown),
         cmocka_unit_test_teardown(test_sums_of_each_micro_step_share_the_stream, teardown),
         cmocka_unit_test_teardown(test_a_launch_that_may_be_left_out_orders_nothing, teardown),
         cmocka_unit_test_teardown(test_states_are_shared_out, teardown),
