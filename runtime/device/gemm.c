@@ -148,34 +148,40 @@ static void prefer(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferen
           "cublasLtMatmulPreferenceSetAttribute", row->name);
 }
 
-int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *found, int most) {
-    const struct RtGemms *gemms = rt->gemms;
-    const Gemm *gemm = &gemms->gemms[index];
+static cublasLtMatmulPreference_t preference_of(const Rt *rt, int index) {
+    const Gemm *gemm = &rt->gemms->gemms[index];
     const RtGemm *row = &rt->program->gemms[index];
     cublasLtMatmulPreference_t preference;
-    int count = 0;
-    uint64_t workspace = gemms->workspace_bytes;
+    uint64_t workspace = rt->gemms->workspace_bytes;
     /* Where k is split, the parts are added in fp32 and in a fixed order. */
     uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-    check(lt.MatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate", row->name);
-    prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace, row);
-    prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions,
-           row);
     static const cublasLtMatmulPreferenceAttributes_t alignments[OPERANDS] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
     };
+    check(lt.MatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate", row->name);
+    prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace, row);
+    prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions,
+           row);
     for (int i = 0; i < OPERANDS; i++)
         prefer(preference, alignments[i], &gemm->alignment[i], sizeof gemm->alignment[i], row);
     prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &gemm->alignment[C],
            sizeof gemm->alignment[C], row);
-    check(lt.MatmulAlgoGetHeuristic(gemms->handle, gemm->desc, gemm->layout[A],
-                                    gemm->layout[B], gemm->layout[C],
-                                    gemm->layout[C], preference, most, found, &count),
+    return preference;
+}
+
+int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *found, int most) {
+    const struct RtGemms *gemms = rt->gemms;
+    const Gemm *gemm = &gemms->gemms[index];
+    const RtGemm *row = &rt->program->gemms[index];
+    int count = 0, good = 0;
+    cublasLtMatmulPreference_t preference = preference_of(rt, index);
+    check(lt.MatmulAlgoGetHeuristic(gemms->handle, gemm->desc, gemm->layout[A], gemm->layout[B],
+                                    gemm->layout[C], gemm->layout[C], preference, most, found,
+                                    &count),
           "cublasLtMatmulAlgoGetHeuristic", row->name);
     lt.MatmulPreferenceDestroy(preference);
-    int good = 0;
     for (int i = 0; i < count; i++)
         if (found[i].state == CUBLAS_STATUS_SUCCESS)
             found[good++] = found[i];
