@@ -48,7 +48,7 @@ static void compare_storage(const Case *c, const Launch *launch, const Value *v)
     free(found);
 }
 
-static void run_launch(const Case *c, const Launch *launch) {
+static void run_launch(Case *c, const Launch *launch) {
     Memory memory = c->memory;
     eval_launch(&memory, c->plan, launch);
     if (launch->kind != LAUNCH_KERNEL) {
