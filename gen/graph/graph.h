@@ -409,6 +409,7 @@ typedef struct Program {
                                 * what it sends; autodiff starts here */
     Value *loss_gradient;      /* what backward starts from: the constant 1 */
     int64_t tokens;            /* rows of a micro-step: batch x seq_len */
+    bool segmented;            /* samples may begin, or padding, where only data knows */
     Unit unit;                 /* what such a row is */
     int64_t seq_len, micro_steps, steps, early_steps;
     Mesh mesh;                /* ranks that train together; each has micro_steps of its own */

@@ -48,8 +48,8 @@ static void make_counters(Program *p, const Spec *spec) {
 }
 
 static Batch token_batch(Program *p, const Spec *spec) {
-    (void)spec;
     Pos none = {0};
+    p->segmented = spec->data.format == DATA_JSONL || spec->data.format == DATA_TOKENS;
     return (Batch){
         .input_ids = value_2d(p, "input_ids", ROLE_INPUT, DT_I32, p->tokens, 1, none),
         .labels = value_2d(p, "labels", ROLE_INPUT, DT_I32, p->tokens, 1, none),

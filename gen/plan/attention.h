@@ -10,7 +10,8 @@ typedef enum { ATTENTION_FORWARD, ATTENTION_BACKWARD_Q, ATTENTION_BACKWARD_KV } 
 typedef struct {
     AttentionPart part;
     bool tensor_cores;
-    bool prefixed; /* queries see other places of their row beside their own sample's */
+    bool prefixed;  /* queries see other places of their row beside their own sample's */
+    bool segmented; /* a row may be more than one whole sample */
     int64_t seq, batch, heads, kv_heads, head_dim;
     int64_t rows, keys;       /* tile */
     int64_t warps, row_tiles; /* of tensor cores */
@@ -21,7 +22,7 @@ typedef struct {
     int64_t acc_bytes; /* of a number of lse and delta */
 } AttentionGeometry;
 
-/* For whole, unpacked sequences: packed data, and prefixes, make both less. */
+/* Of whole sequences; where rows may be segmented at most this, whatever their samples. */
 double attention_issued_bytes(const AttentionGeometry *);
 double attention_kernel_flops(const AttentionGeometry *);
 

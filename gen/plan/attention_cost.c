@@ -1,6 +1,6 @@
-/* What attention asks of memory and its arithmetic, for whole, unpacked sequences: packed data, and
- * prefixes, make both less, by what only data knows: of two parts of a and b places behind what both
- * see, none sees the other, and a b of the row's pairs are left out. Follows the loops of the two
+/* What attention asks of memory and its arithmetic, for whole sequences. Where rows are segmented, both
+ * are upper bounds, for only data knows how much less it is: of two parts of a and b places behind what
+ * both see, none sees the other, and a b of the row's pairs are left out. Follows the loops of the two
  * templates. */
 #include "plan/attention.h"
 
@@ -21,13 +21,13 @@ static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
     return places;
 }
 
-/* Tensor cores: where a tile is masked, four lanes look up the start of each row. With prefixes any
- * tile may be, by the data. */
+/* Tensor cores: where a tile is masked, four lanes look up the start of each row. In segmented rows any
+ * tile may be: a sample that begins among a warp's rows does not see the tiles of the one before it. */
 static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_t last) {
     int64_t bytes = 0, warp_last = warp_first + warp_rows(s) - 1;
     for (int64_t base = 0; base <= last; base += s->keys) {
         bool border = base < (warp_last < s->seq ? 0 : s->seq) || base + s->keys - 1 > warp_first;
-        if (base <= warp_last && (border || s->prefixed))
+        if (base <= warp_last && (border || s->segmented))
             bytes += inside(s, warp_first, warp_rows(s)) * 4 * 4;
     }
     return bytes;

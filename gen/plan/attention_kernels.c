@@ -95,6 +95,7 @@ static AttentionGeometry geometry_of(const Program *p, const Op *op, AttentionPa
     AttentionGeometry g = {.part = part,
                            .tensor_cores = on_tensor_cores(p, op),
                            .prefixed = prefix_of(op) != NULL,
+                           .segmented = p->segmented || prefix_of(op),
                            .seq = a->seq_len,
                            .batch = value_rows(op->in[0]) / a->seq_len,
                            .heads = a->heads,

@@ -26,6 +26,7 @@ short_list() {
     cat <<'TABLE'
 odd              bf16  default
 packed           tf32  few_targets
+packed           bf16  long_rows
 pretrain_tied    fp32  default
 accumulate       fp64  plain
 qlora            fp32  default
@@ -86,6 +87,7 @@ variant_sets() {
     sent) echo data.device_resident=false ;;
     shared) echo dpo.shared_prompt=true training.seq_len=80 ;;
     shared_packed) echo dpo.shared_prompt=true data.packing=true dpo.max_packed_pairs=3 training.seq_len=128 ;;
+    long_rows) echo training.seq_len=128 ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
     long) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 ;;

@@ -88,8 +88,9 @@ static void test_f64(void **state) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Attention of several shapes over whole sequences; nothing but the bytes is looked at here. With a prefix a
- * warp's last row stands alone, so that all that the warp visits is masked. */
+/* Attention of several shapes over whole sequences; nothing but the bytes is looked at here. With a prefix, and
+ * where rows are segmented, a warp's last row stands alone, so that all that the warp visits is masked: no
+ * samples ask for more. */
 static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_heads, int64_t head_dim, bool prefixed) {
     static int count;
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
@@ -98,7 +99,7 @@ static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_hea
     Value *q = value_2d(p, "q", ROLE_FROZEN, p->activation, tokens, heads * head_dim, (Pos){0});
     Value *k = value_2d(p, "k", ROLE_FROZEN, p->activation, tokens, kv_heads * head_dim, (Pos){0});
     Value *v = value_2d(p, "v", ROLE_FROZEN, p->activation, tokens, kv_heads * head_dim, (Pos){0});
-    Value *positions = value_2d(p, prefixed ? "broken" : "positions", ROLE_INPUT, DT_I32, tokens, 1, (Pos){0});
+    Value *positions = value_2d(p, prefixed || p->segmented ? "broken" : "positions", ROLE_INPUT, DT_I32, tokens, 1, (Pos){0});
     Attr attr = {.alpha = 1, .heads = heads, .kv_heads = kv_heads, .head_dim = head_dim, .seq_len = seq};
     Value *prefix = prefixed ? value_2d(p, "prefix", ROLE_FROZEN, DT_I32, tokens, 2, (Pos){0}) : NULL;
     int operands = prefixed ? 5 : 4;
@@ -107,8 +108,9 @@ static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_hea
     op_add(p, graph, OP_attention_grad, arena_printf(p->arena, "%s.grad", name), in, operands + 3, attr, (Pos){0});
 }
 
-static Program *attention_program(Arena *arena, DType activation, DType real) {
+static Program *attention_program(Arena *arena, DType activation, DType real, bool segmented) {
     Program *p = program_new(arena);
+    p->segmented = segmented;
     p->activation = activation;
     p->real = real;
     add_attention(p, 37, 2, 1, 24, false);
@@ -120,9 +122,9 @@ static Program *attention_program(Arena *arena, DType activation, DType real) {
     return p;
 }
 
-static void run_attention(const char *name, DType activation, DType real) {
+static void run_attention(const char *name, DType activation, DType real, bool segmented) {
     Arena arena = {0};
-    Program *program = attention_program(&arena, activation, real);
+    Program *program = attention_program(&arena, activation, real, segmented);
     Case c = case_open(name, program);
     for (int i = 0; i < c.memory.count; i++) memset(c.memory.bytes[i], 0, (size_t)program->storages[i]->bytes);
     for (int i = 0; i < program->value_count; i++) {
@@ -142,12 +144,17 @@ static void run_attention(const char *name, DType activation, DType real) {
 
 static void test_attention_f32(void **state) {
     (void)state;
-    run_attention("attention_f32", DT_F32, DT_F32);
+    run_attention("attention_f32", DT_F32, DT_F32, false);
 }
 
 static void test_attention_bf16(void **state) {
     (void)state;
-    run_attention("attention_bf16", DT_BF16, DT_F32);
+    run_attention("attention_bf16", DT_BF16, DT_F32, false);
+}
+
+static void test_attention_bf16_segmented(void **state) {
+    (void)state;
+    run_attention("attention_bf16_segmented", DT_BF16, DT_F32, true);
 }
 
 static void test_bytes_of_bodies(void **state) {
@@ -161,8 +168,9 @@ static void test_bytes_of_bodies(void **state) {
 static void test_bytes_of_attention(void **state) {
     (void)state;
     Arena arena = {0};
-    generated_compare_counts("attention_f32", generated_plan(attention_program(&arena, DT_F32, DT_F32)));
-    generated_compare_counts("attention_bf16", generated_plan(attention_program(&arena, DT_BF16, DT_F32)));
+    generated_compare_counts("attention_f32", generated_plan(attention_program(&arena, DT_F32, DT_F32, false)));
+    generated_compare_counts("attention_bf16", generated_plan(attention_program(&arena, DT_BF16, DT_F32, false)));
+    generated_compare_counts("attention_bf16_segmented", generated_plan(attention_program(&arena, DT_BF16, DT_F32, true)));
     arena_free(&arena);
 }
 
@@ -173,6 +181,7 @@ int main(int argc, char **argv) {
         {"f64", test_f64, NULL, NULL, NULL},
         {"attention_f32", test_attention_f32, NULL, NULL, NULL},
         {"attention_bf16", test_attention_bf16, NULL, NULL, NULL},
+        {"attention_bf16_segmented", test_attention_bf16_segmented, NULL, NULL, NULL},
         {"bytes of bodies", test_bytes_of_bodies, NULL, NULL, NULL},
         {"bytes of attention", test_bytes_of_attention, NULL, NULL, NULL},
     };
