@@ -60,6 +60,7 @@ static void tune_one(const Rt *rt, int index, CUevent begin, CUevent end) {
     rt->gemms->gemms[index].algorithm = candidates[fastest].algo;
     printf("%-40s %10.1f us %10.1f us   algorithm %d of %d\n", rt->program->gemms[index].name,
            1e3 * first, 1e3 * least, fastest + 1, count);
+    fflush(stdout);
 }
 
 /* ---- products.json --------------------------------------------------------------------------- */

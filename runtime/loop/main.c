@@ -190,9 +190,9 @@ int rt_main(const RtProgram *program, int argc, char **argv) {
     Rt rt = {.program = program, .card_count = program->cards > 1 ? program->cards : 1};
     rt.first = &rt;
     options_read(&rt.options, program, argc, argv);
-    signals_install();
     if (rt.options.tune)
-        return tune(&rt);
+        return tune(&rt); /* which a signal ends at once: there is nothing to save */
+    signals_install();
     merge_check(&rt);
     open_all(&rt);
     int code = train(&rt);

@@ -52,12 +52,20 @@ static int64_t read_integer(const char *option, const char *text) {
     return value;
 }
 
+static bool asks_for_run(const RtOptions *options, const RtProgram *program) {
+    return options->init_dir || options->adapter_dir || options->no_adapter || options->resume ||
+           options->dump_file || options->merge_dir || options->steps != program->training.steps ||
+           options->seed != program->training.seed;
+}
+
 static void check(const RtOptions *options, const RtProgram *program) {
     long long most = program->training.steps;
     if (options->steps < 0 || options->steps > most)
         rt_fail("--steps %lld: this program was generated for at most %lld steps; set "
                 "training.steps in the spec and generate it again",
                 (long long)options->steps, most);
+    if (options->tune && asks_for_run(options, program))
+        rt_fail("--tune measures matrix products and runs nothing else; leave out the other options");
     if (options->dump_file && options->steps == 0)
         rt_fail("--dump writes what the first training step does, and --steps 0 trains none");
     if (options->dump_file && options->resume)

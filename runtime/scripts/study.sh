@@ -18,10 +18,11 @@ study=$1
 shift
 trap 'echo "stopped; the same command goes on here" >&2; exit 130' INT TERM
 
-# Files of all points would get one name; and a point goes on, or begins, without being asked to.
+# Files of all points would get one name; a point goes on, or begins, without being asked to; and what only
+# measures products leaves nothing to compare.
 for option in "$@"; do
     case $option in
-    --out | --out=* | --merge | --merge=* | --dump | --dump=* | --resume | --resume=*)
+    --out | --out=* | --merge | --merge=* | --dump | --dump=* | --resume | --resume=* | --tune)
         echo "error: ${option%%=*} is of one program: make run goes on with a study, and" \
             "$study/POINT/run takes such options" >&2
         exit 1
@@ -37,7 +38,7 @@ fi
 
 # What decides a result: the program, edits included, and its options, in the last line.
 stamp() {
-    for file in program.c kernels.cu values.c Makefile; do
+    for file in program.c kernels.cu values.c Makefile products.json; do
         for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
     done | sha256sum
     echo "$2"

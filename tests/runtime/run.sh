@@ -60,6 +60,15 @@ test_tune() {
     return $code
 }
 
+# There is nothing to save: it ends at once, and later runs take the library's.
+test_tune_ends_at_signal() {
+    (cd "$WORK/plain" && SIM_ALGORITHMS=4 exec ./run --tune > "$WORK/tune_ends.log" 2>&1) &
+    until grep -q algorithm "$WORK/tune_ends.log" 2>/dev/null; do kill -0 $! || return 1; sleep 0.05; done
+    kill -TERM $!
+    wait $!
+    [ $? = 143 ] && [ ! -e "$WORK/plain/products.json" ]
+}
+
 test_other_seed_differs() { run plain seeded --seed 2 && ! same_results learns seeded; }
 
 test_evaluates_only() {
@@ -275,6 +284,8 @@ test_options() {
     [ $? = 1 ] && says options "error: --steps 41.*training.steps" || return 1
     run plain options --stpes 4
     [ $? = 1 ] && says options "error: unknown option --stpes" || return 1
+    run plain options --tune --resume
+    [ $? = 1 ] && says options "error: --tune .* runs nothing else" || return 1
     run plain options --help && says options "--resume"
 }
 
@@ -329,7 +340,7 @@ test_no_sync_in_a_step() {
     [ -s "$WORK/syncs20" ] && cmp -s "$WORK/syncs20" "$WORK/syncs30"
 }
 
-tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune other_seed_differs
+tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run signal_then_resume signal_behind_the_last_step
 time_left keeps_latest flipped_bit truncated_checkpoint damaged_checkpoint_is_passed_over

@@ -220,6 +220,8 @@ other_options_lose_nothing() {
     find $study -printf '%P %T@\n' | sort >$work/before
     runtime/scripts/study.sh $study --resume 2>$work/refusal
     [ $? -eq 1 ] && says '^error: --resume is of one program' $work/refusal || return 1
+    runtime/scripts/study.sh $study --tune 2>$work/refusal
+    [ $? -eq 1 ] && says '^error: --tune is of one program' $work/refusal || return 1
     runtime/scripts/study.sh $study --seed 3 2>$work/refusal
     [ $? -eq 1 ] && says '^error: .* finished with other options \(none\)' $work/refusal &&
         find $study -printf '%P %T@\n' | sort | cmp - $work/before
