@@ -26,6 +26,45 @@ static const char *file_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+/* " RT_REPLICATE 2, RT_SHARD 2" */
+static void put_groups(const Emit *e) {
+    const Mesh *mesh = &e->plan->program->mesh;
+    Arena scratch = {0};
+    for (int axis = 0, count = 0; axis < AXIS_COUNT; axis++)
+        if (mesh->size[axis] > 1)
+            sb_printf(e->out, "%s %s %lld", count++ ? "," : "", group_text(&scratch, 1u << axis),
+                      (long long)mesh->size[axis]);
+    arena_free(&scratch);
+}
+
+static void put_layout(const Emit *e) {
+    const Program *program = e->plan->program;
+    long long ranks = mesh_ranks(&program->mesh, GROUP_WORLD);
+    long long batches = mesh_ranks(&program->mesh, GROUP_DATA);
+    if (program->cards > 1)
+        sb_printf(e->out,
+                  "\n/* One process drives %lld cards: before each micro_step all but the first run "
+                  "replicate, after it\n * the first runs collect. update and the rest are the "
+                  "first card's. */\n",
+                  (long long)program->cards);
+    if (ranks == 1)
+        return;
+    if (program->stage.count > 1)
+        sb_puts(e->out, "\n/* Ranks of a group:");
+    else if (batches < ranks)
+        sb_printf(e->out,
+                  "\n/* One program for %lld processes, each with a device; %lld share out a model.\n"
+                  " * Ranks of a group:",
+                  ranks, ranks / batches);
+    else
+        sb_printf(e->out,
+                  "\n/* One program for %lld processes, each with a device and batches of its own.\n"
+                  " * Ranks of a group:",
+                  ranks);
+    put_groups(e);
+    sb_puts(e->out, ". */\n");
+}
+
 static void put_head(const Emit *e) {
     const Program *program = e->plan->program;
     sb_printf(e->out, "/* %s: one training program, all shapes and addresses fixed.\n *\n",
@@ -53,27 +92,7 @@ static void put_head(const Emit *e) {
             " * Matrices are row-major; the comment behind a pointer gives dtype and shape. "
             "buffers.h has the\n"
             " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n");
-    if (program->cards > 1)
-        sb_printf(
-            e->out,
-            "\n/* One process drives %lld cards: before each micro_step all but the first run "
-            "replicate, after it\n * the first runs collect. update and the rest are the "
-            "first card's. */\n",
-            (long long)program->cards);
-    long long ranks = mesh_ranks(&program->mesh, GROUP_WORLD),
-              groups = mesh_ranks(&program->mesh, GROUP_DATA);
-    if (program->stage.count > 1) {
-    } else if (groups < ranks)
-        sb_printf(
-            e->out,
-            "\n/* One program for %lld processes, each with a device; %lld share out a model. "
-            "*/\n",
-            ranks, ranks / groups);
-    else if (ranks > 1)
-        sb_printf(e->out,
-                  "\n/* One program for %lld processes, each with a device and batches of its own. "
-                  "*/\n",
-                  ranks);
+    put_layout(e);
     sb_puts(e->out, "#include \"buffers.h\"\n#include \"runtime/runtime.h\"\n\n");
 }
 

@@ -7,7 +7,8 @@
  * Matrices are row-major; the comment behind a pointer gives dtype and shape. buffers.h has the
  * addresses, kernels.cu the kernels, values.c the tensors by name. */
 
-/* One program for 3 processes, each with a device and batches of its own. */
+/* One program for 3 processes, each with a device and batches of its own.
+ * Ranks of a group: RT_REPLICATE 3. */
 #include "buffers.h"
 #include "runtime/runtime.h"
 
