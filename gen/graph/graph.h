@@ -173,6 +173,7 @@ typedef struct {
     bool boxed; /* the same: the last operand says where, image by image */
     bool one_row; /* packed sums: a pair's sequences lie in one row */
     bool transpose_a, transpose_b; /* matmul */
+    int64_t zeros; /* linear, matmul: elements of the second operand that are always zero */
     bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
     RankGroup group; /* collectives: who takes part */

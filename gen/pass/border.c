@@ -95,6 +95,20 @@ int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity
     return count;
 }
 
+int64_t border_zeros_of_a(const Border *b) {
+    int64_t zeros = b->side * b->in;
+    for (int i = 0; i < b->count; i++)
+        zeros -= b->site[i].rank * b->in;
+    return zeros;
+}
+
+int64_t border_zeros_of_b(const Border *b) {
+    int64_t zeros = b->out * b->side;
+    for (int i = 0; i < b->count; i++)
+        zeros -= b->site[i].out * b->site[i].rank;
+    return zeros;
+}
+
 Value *border_block(Program *p, const Border *b, int64_t row, int64_t rows, int64_t col,
                     int64_t cols, const char *name) {
     return value_columns(p, value_row_range(p, b->border, row, rows, name), col, cols, name);

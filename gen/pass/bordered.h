@@ -44,6 +44,11 @@ Value *border_block(Program *, const Border *, int64_t row, int64_t rows, int64_
 Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols,
                    const char *part);
 
+/* Elements that are always zero: of A's rows where ranks are padded, of sB's columns there and
+ * where another site has them. */
+int64_t border_zeros_of_a(const Border *);
+int64_t border_zeros_of_b(const Border *);
+
 /* Whether a value may move to where other columns lie between its rows: what ranks exchange is
  * dense. */
 bool border_can_stride(const GraphUses *, const Value *);

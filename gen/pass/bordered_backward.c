@@ -134,8 +134,8 @@ static void add_v(Program *p, Graph *graph, const Border *b) {
           *dy = value_columns(p, dy_v, 0, b->out, arena_printf(p->arena, "%s.dy", b->name)),
           *v = value_columns(p, dy_v, b->out, b->side, name);
     Value *sb = border_part(p, b, 0, b->out, b->in, b->side, "sB");
-    op_add_into(p, graph, OP_matmul, name, (Value *[]){dy, sb}, 2, &v, 1, (Attr){.alpha = 1},
-                b->x->pos);
+    op_add_into(p, graph, OP_matmul, name, (Value *[]){dy, sb}, 2, &v, 1,
+                (Attr){.alpha = 1, .zeros = border_zeros_of_b(b)}, b->x->pos);
 }
 
 void border_place_backward(Program *p, const GraphUses *uses, Border *b) {
@@ -184,7 +184,8 @@ static void rewrite_writer(Program *p, Graph *graph, Chain *c, const Op *op) {
     if (--c->members_left > 0)
         return;
     Value *left = border_part(p, b, 0, b->out + b->side, 0, b->in, "W;A");
-    add_writer(p, graph, c, op->name, b->backpath->dy_v, left, (Attr){.alpha = 1}, op->pos);
+    Attr attr = {.alpha = 1, .zeros = border_zeros_of_a(b)};
+    add_writer(p, graph, c, op->name, b->backpath->dy_v, left, attr, op->pos);
 }
 
 /* What becomes of an op. */

@@ -28,8 +28,8 @@ static void add_down(Program *p, Graph *graph, const Border *b) {
     const char *name = arena_printf(p->arena, "%s.u", b->name);
     Value *a = border_part(p, b, b->out, b->side, 0, b->in, "A");
     Value *u = value_columns(p, b->x_u, b->in, b->side, name);
-    op_add_into(p, graph, OP_linear, name, (Value *[]){b->x, a}, 2, &u, 1, (Attr){.alpha = 1},
-                b->site[0].down->pos);
+    op_add_into(p, graph, OP_linear, name, (Value *[]){b->x, a}, 2, &u, 1,
+                (Attr){.alpha = 1, .zeros = border_zeros_of_a(b)}, b->site[0].down->pos);
 }
 
 /* u of one site whose input differs from x, by dropout for instance. */
@@ -38,7 +38,7 @@ static void add_down_of(Program *p, Graph *graph, const Border *b, const Site *s
     Value *u = b->u ? value_columns(p, b->u, s->side, s->width, s->down->name)
                     : value_columns(p, b->x_u, b->in + s->side, s->width, s->down->name);
     op_add_into(p, graph, OP_linear, s->down->name, (Value *[]){s->down->in[0], a}, 2, &u, 1,
-                (Attr){.alpha = 1}, s->down->pos);
+                (Attr){.alpha = 1, .zeros = (s->width - s->rank) * b->in}, s->down->pos);
 }
 
 static void copy_u(Program *p, Graph *graph, const Border *b) {
@@ -52,8 +52,8 @@ static void add_sum(Program *p, Graph *graph, const Border *b) {
         copy_u(p, graph, b);
     const char *name = arena_printf(p->arena, "%s.y", b->name);
     Value *top = border_part(p, b, 0, b->out, 0, b->in + b->side, "W|sB"), *y = b->y;
-    op_add_into(p, graph, OP_linear, name, (Value *[]){b->x_u, top}, 2, &y, 1, (Attr){.alpha = 1},
-                b->site[0].base->pos);
+    op_add_into(p, graph, OP_linear, name, (Value *[]){b->x_u, top}, 2, &y, 1,
+                (Attr){.alpha = 1, .zeros = border_zeros_of_b(b)}, b->site[0].base->pos);
 }
 
 /* Whether x is what frozen linears alone read, and neither adapters nor backward. In one storage with

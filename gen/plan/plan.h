@@ -127,7 +127,8 @@ typedef enum {
     LAUNCH_EXPORT
 } LaunchKind;
 
-/* model_flops leaves out what is computed a second time to save memory: shares of peak refer to it. */
+/* model_flops leaves out what is computed a second time to save memory, and what is multiplied by zeros
+ * that are there for the shape alone: shares of peak refer to it. */
 typedef struct {
     double flops, model_flops, issued_bytes, dram_bytes, least_bytes, ms;
 } Cost;

@@ -158,13 +158,24 @@ static bool is_recompute(const Launch *launch) {
     return launch->op_count > 0;
 }
 
+/* Each row of the result multiplies them all. */
+static double zero_flops(const Launch *launch) {
+    double flops = 0;
+    for (int i = 0; i < launch->op_count; i++) {
+        const Op *op = launch->ops[i];
+        if (op->attr.zeros)
+            flops += 2.0 * (double)value_rows(op->out[0]) * (double)op->attr.zeros;
+    }
+    return flops;
+}
+
 void price_launches(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++) {
         Launch *launch = &entry->launches[i];
         Cost work = launch_work(plan, launch);
         launch->cost.flops = work.flops;
         launch->cost.issued_bytes = work.issued_bytes;
-        launch->cost.model_flops = is_recompute(launch) ? 0 : launch->cost.flops;
+        launch->cost.model_flops = is_recompute(launch) ? 0 : work.flops - zero_flops(launch);
         launch->cost.dram_bytes = fmin(dram_bytes(launch), launch->cost.issued_bytes);
         launch->cost.ms = launch_ms(plan, launch);
         /* Without a graph the host's launches may take longer than the device's work. */
