@@ -100,6 +100,9 @@ static bool find_crossing(const Graph *graph, const Spans *spans, const bool *tr
     return !trained || gradients == 1;
 }
 
+/* Norms that it divides by come from the weights of the product in front of it. */
+static bool stays_behind(const Op *op) { return op->kind == OP_scale_columns; }
+
 static Cuts cuts_of(const Graph *graph, int storages, bool backward, Arena *arena) {
     Spans spans = spans_of(graph, storages, arena);
     const bool *trained = backward ? trained_storages(graph, storages, arena) : NULL;
@@ -114,7 +117,7 @@ static Cuts cuts_of(const Graph *graph, int storages, bool backward, Arena *aren
     for (int i = 1; i < graph->op_count; i++) {
         Cut cut = {.at = i};
         count += change[i];
-        if (count >= 1 && count <= MAX_CROSSING &&
+        if (count >= 1 && count <= MAX_CROSSING && !stays_behind(graph->ops[i]) &&
             find_crossing(graph, &spans, trained, storages, &cut))
             cuts.items[cuts.count++] = cut;
     }

@@ -135,6 +135,7 @@ static const Value *whole_of(const Pieces *p, int first, int count, int number) 
     Value *whole = arena_alloc(arena, sizeof *whole);
     *whole = *from;
     whole->name = arena_printf(arena, "%s.bucket.%d", from->storage->name, number);
+    whole->rank = 1;
     whole->dim[0] = whole->row_stride = to->offset + value_elements(to) - from->offset;
     return whole;
 }

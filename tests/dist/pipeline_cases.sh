@@ -208,7 +208,9 @@ test_split_pair_stages() {
 }
 test_split_stages_pretrain() {
     local of_many=("$(tensor 2)" parallelism.sequence_parallel=true)
-    in_stages split_pretrain accumulate 1e-11 2 2 precision.dtype=fp64 training.steps=4
+    in_stages split_pretrain accumulate 1e-11 2 2 precision.dtype=fp64 training.steps=4 || return 1
+    of_many=("$(tensor 2)" 'parallelism.pipeline_split_points=["model.layers.0"]') # the embedding's sum ends a stage
+    in_stages split_embedding pretrain_tied 1e-11 2 2 precision.dtype=fp64 training.steps=3
 }
 # Weights of so many blocks that their scales have several scales of their own.
 test_split_stages_quantized() {
@@ -268,7 +270,10 @@ test_stages_refused() {
         ! ./gpuopt-gen $cases/$case/spec.toml "${sets[@]}" -o "$work/refused" >"$work/refused.log" 2>&1 &&
             grep -q "$text" "$work/refused.log" && [ ! -e "$work/refused" ]
     }
-    refused 'the model has no 9 stages' demo "$(stages 9)" &&
+    local magnitudes=(adapter.use_dora=true 'adapter.target_modules=["down_proj"]' model.num_hidden_layers=1)
+    mkdir -p "$work/magnitudes" && cp tests/golden/lora.toml "$work/magnitudes/spec.toml" &&
+        cases=$work refused 'the model has no 2 stages that each train' magnitudes "${magnitudes[@]}" "$(stages 2)" &&
+        refused 'the model has no 9 stages' demo "$(stages 9)" &&
         refused 'hint: use at most 4' demo "$(stages 9)" &&
         refused 'no stage can begin with "model.layers.7"' demo "$(stages 2)" \
             'parallelism.pipeline_split_points=["model.layers.7"]' &&
