@@ -51,11 +51,17 @@ static void put_call(StrBuf *out, const char *head, const char *const *items, in
     put_list(out, head, items, count, 8, ");\n");
 }
 
-/* The op's name; a number that differs from time to time is written as *. */
+/* The op's name; a number that differs from time to time is written as *, and where more differs the
+ * first time's name and the last one's are. */
 static const char *op_text(const Stretch *s, int index) {
+    Arena *arena = s->e->arena;
     const Run *run = &s->pointers.run;
-    const Launch *launch = launch_at(s, index), *last = launch + (run->times - 1) * run->stride;
-    return starred_name(s->e->arena, launch->ops[0]->name, last->ops[0]->name);
+    const Launch *launch = launch_at(s, index);
+    const char *first = launch->ops[0]->name;
+    const char *last = launch[(run->times - 1) * run->stride].ops[0]->name;
+    const char *text = starred_name(arena, first, last);
+    bool alike = strcmp(text, starred_name(arena, last, first)) == 0;
+    return alike ? text : arena_printf(arena, "%s to %s", first, last);
 }
 
 /* ---- locals ---------------------------------------------------------------------------------- */

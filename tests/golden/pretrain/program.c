@@ -547,7 +547,7 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad,
         &input_layernorm_weight_grad_part);
 
-    /* model.embed_tokens.grad */
+    /* model.layers.0.mlp_residual.grad to model.embed_tokens.grad */
     RtPtr input_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(1 - i));
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
