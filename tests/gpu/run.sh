@@ -48,7 +48,7 @@ no_gpu_no_bundle() {
     chmod +x $work/bin/nvidia-smi
     for target in check-gpu bench; do
         PATH="$PWD/$work/bin:$PATH" timeout 60 make -s $target >$work/no_gpu.log 2>&1 && return 1
-        grep -q '^error: no GPU' $work/no_gpu.log && ! grep -qv '^error: no GPU\|^make: \*\*\*' $work/no_gpu.log ||
+        grep -q '^error: no GPU' $work/no_gpu.log && ! grep -qv '^error: no GPU\|^make\(\[[0-9]*\]\)\?: \*\*\*' $work/no_gpu.log ||
             return 1
     done
 }

@@ -49,11 +49,11 @@ test_tune() {
         same_results learns with_tuned && grep -q '"tuned_products": true' "$WORK/with_tuned/report.json" &&
         grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$WORK"/with_tuned/checkpoints/*/*.json | head -1)" |
             sed 's/:\[/: [/g') &&
-        SIM_ALGORITHMS=2 run plain fewer && says fewer "products.json: has algorithms that cuBLASLt does not take" &&
+        SIM_ALGORITHMS=2 run plain tuned_fewer && says tuned_fewer "products.json: has algorithms that cuBLASLt does not take" &&
         sed -i 's/"cublaslt": /"cublaslt": 9/' "$products" &&
-        run plain other && says other "products.json: was measured on another device, or with another cuBLASLt" &&
-        echo '{' > "$products" && run plain broken && says broken "products.json: .*: the library chooses" &&
-        same_results learns broken && grep -q '"tuned_products": false' "$WORK/broken/report.json"
+        run plain tuned_other && says tuned_other "products.json: was measured on another device, or with another cuBLASLt" &&
+        echo '{' > "$products" && run plain tuned_broken && says tuned_broken "products.json: .*: the library chooses" &&
+        same_results learns tuned_broken && grep -q '"tuned_products": false' "$WORK/tuned_broken/report.json"
     local code=$?
     unset SIM_ALGORITHMS
     rm -f "$products"
