@@ -11,6 +11,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 logs=build/check
+limit_s=1800 # of a suite: one that hangs must not take all others with it
 
 # name, then what runs it; after | what `--all` adds; + only with `--all`. Long ones first.
 suites() {
@@ -51,13 +52,20 @@ unlisted_skips() {
     done
 }
 
+# What a suite that met the limit was at, and what of it still runs.
+not_ended() {
+    printf 'FAIL not ended after %d s, last of all: %s\n' $limit_s "$(tail -n 1 "$1")" >>"$1"
+    ps -eo pid,ppid,stat,etimes,wchan:20,args --forest >>"$1"
+}
+
 # run_suite NAME COMMAND...: its counts end in NAME.count, its summary on the terminal.
 run_suite() {
     name=$1 log=$logs/$1.log
     shift
     began=$(date +%s)
-    "$@" >"$log" 2>&1 </dev/null
+    timeout -k 10 $limit_s "$@" >"$log" 2>&1 </dev/null
     code=$?
+    [ $code -ne 124 ] && [ $code -ne 137 ] || not_ended "$log"
     unlisted_skips "$log" >"$log.skips" && cat "$log.skips" >>"$log" && rm "$log.skips"
     passed=$(grep -c '^ok ' "$log")
     failed=$(grep -c '^FAIL ' "$log")
@@ -105,6 +113,7 @@ sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 export SIM_OPTIMIZE=-O1 CFLAGS=-O1
 export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
+export MPIRUN="timeout -k 10 300 mpirun" # make run's: the same for one launch
 
 suites | if [ $# -gt 0 ]; then grep -E "^[+]?($(echo "$*" | tr ' ' '|')) "; else cat; fi |
     grep "${rest:+[|+]}" |

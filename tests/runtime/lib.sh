@@ -58,7 +58,7 @@ write_text() {
 run() {
     local dir=$WORK/$1 out=$WORK/$2
     shift 2
-    (cd "$dir" && ./run --out "$out" "$@") > "$out.log" 2>&1
+    (cd "$dir" && timeout -k 10 120 ./run --out "$out" "$@") > "$out.log" 2>&1
 }
 
 same_results() {

@@ -16,6 +16,9 @@ failures=0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 
+# A launcher that takes no notice of a signal is killed: a test fails then, and does not hang.
+MPIRUN="timeout -k 10 60 mpirun"
+
 # ranked NAME [-DMACRO=VALUE]...: a program and the MPI it opens.
 ranked() {
     program "$@"
@@ -26,7 +29,7 @@ ranked() {
 ranks() {
     local np=$1 dir=$WORK/$2 out=$WORK/$3
     shift 3
-    (cd "$dir" && timeout 60 mpirun -np "$np" ./run --out "$out" "$@") > "$out.log" 2>&1
+    (cd "$dir" && $MPIRUN -np "$np" ./run --out "$out" "$@") > "$out.log" 2>&1
 }
 
 # The process of a rank of the run that writes to OUT.
@@ -111,7 +114,7 @@ test_tune() {
     ranks 3 uncaptured tuned --tune && ranks 3 uncaptured with_tuned && same_results three_out with_tuned &&
         [ "$(grep -c "^products: by the algorithms" "$WORK/with_tuned.log")" = 1 ] || return 1
     cp -a "$WORK/uncaptured" "$bare" && rm "$bare/products.json"
-    (cd "$bare" && timeout 60 mpirun -np 2 "$WORK/uncaptured/run" --out "$WORK/apart" : \
+    (cd "$bare" && $MPIRUN -np 2 "$WORK/uncaptured/run" --out "$WORK/apart" : \
         -np 1 ./run --out "$WORK/apart") > "$WORK/apart.log" 2>&1
     [ $? = 1 ] && says apart "error: rank 2: products.json is not rank 0.s, or one of the two has none"
     local code=$?
@@ -165,7 +168,7 @@ test_stopped_rank() {
 # 150th time.
 fails_in() {
     local out=$WORK/$4
-    (cd "$WORK/$3" && timeout 60 mpirun -np 1 ./run --out "$out" : \
+    (cd "$WORK/$3" && $MPIRUN -np 1 ./run --out "$out" : \
         -np 1 -x "SIM_RAISE=$2:$1:150" ./run --out "$out" : -np 1 ./run --out "$out") > "$out.log" 2>&1
 }
 
@@ -223,13 +226,13 @@ test_number_of_ranks() {
 # The same command line but for one rank's program, or one rank's seed.
 test_ranks_that_differ() {
     local out=$WORK/differ
-    (cd "$WORK/three" && timeout 60 mpirun -np 2 ./run --out "$out" : -np 1 ../other/run --out "$out") \
+    (cd "$WORK/three" && $MPIRUN -np 2 ./run --out "$out" : -np 1 ../other/run --out "$out") \
         > "$out.log" 2>&1
     [ $? = 1 ] && says differ "error: rank 0: ranks differ in the experiment's spec: rank 0 has 0000.*, rank 2 has 1111" ||
         return 1
-    (cd "$WORK/three" && timeout 60 mpirun -np 1 ./run --seed 7 : -np 2 ./run --seed 8) > "$out.log" 2>&1
+    (cd "$WORK/three" && $MPIRUN -np 1 ./run --seed 7 : -np 2 ./run --seed 8) > "$out.log" 2>&1
     [ $? = 1 ] && says differ "ranks differ in --seed: rank 0 has 7, rank 1 has 8" || return 1
-    (cd "$WORK/three" && timeout 60 mpirun -np 2 ./run : -np 1 ./run --resume) > "$out.log" 2>&1
+    (cd "$WORK/three" && $MPIRUN -np 2 ./run : -np 1 ./run --resume) > "$out.log" 2>&1
     [ $? = 1 ] && says differ "ranks differ in their options: rank 0 has none, rank 2 has --resume"
 }
 
