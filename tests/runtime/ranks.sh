@@ -190,7 +190,7 @@ test_phases() {
 }
 
 # In the middle of its start, where there is nothing to go on from. The other ranks end in time; Open MPI's
-# launcher, which may lose them inside MPI_Init, has been seen to crash over it.
+# launcher, which may lose them inside MPI_Init, has been seen to crash over it, or to stand still.
 test_stopped_at_start() {
     local job process began waited
     ranks 3 watched early &
