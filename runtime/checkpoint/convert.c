@@ -1,6 +1,8 @@
 /* What the model is in the end, where that is another form than the one it was trained in: exported
  * tensor by tensor while the entry convert makes it, and written with all else that the model has. */
 #include "runtime/checkpoint/export.h"
+#include "runtime/checkpoint/gather.h"
+#include "runtime/comm/mesh.h"
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
 #include "runtime/files/outfile.h"
@@ -50,55 +52,64 @@ static void order_as_file(const RtParam *param, OutTensor *tensor) {
     memcpy(tensor->shape, param->shape, sizeof tensor->shape);
 }
 
+/* Of what ranks share out the writer of their stage gets the whole. */
+static void take(Rt *rt, const RtParam *param, RtPtr from, OutTensor *tensor) {
+    size_t bytes = out_tensor_bytes(tensor);
+    tensor->host = rt_alloc(bytes);
+    rt_read(rt, from, bytes, tensor->host);
+    if (!param->shard)
+        return;
+    void *part = tensor->host;
+    tensor->shape[param->shard_axis] *= shard_ranks(rt, param);
+    tensor->host = rt_alloc(out_tensor_bytes(tensor));
+    shard_gather(rt, param, out_tensor_bytes(tensor), part, tensor->host);
+    free(part);
+}
+
+/* All ranks take it, who has no use for it too: others' devices may wait for theirs to come so far. */
 void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
                int64_t cols) {
     rt->work.fetches++;
     if (rt->dry)
         return;
-    if (rt->rank == 0) {
-        const RtParam *of = param_at(rt, param);
-        OutTensor tensor = {.name = part_of(of, part),
-                            .offset = RT_NOWHERE,
-                            .dtype = dtype,
-                            .rank = 2,
-                            .shape = {rows, cols}};
-        tensor.host = rt_alloc(out_tensor_bytes(&tensor));
-        rt_read(rt, from, out_tensor_bytes(&tensor), tensor.host);
-        if (of->split[0])
-            order_as_file(of, &tensor);
+    const RtParam *of = param_at(rt, param);
+    OutTensor tensor = {.offset = RT_NOWHERE, .dtype = dtype, .rank = 2, .shape = {rows, cols}};
+    take(rt, of, from, &tensor);
+    if (of->split[0])
+        order_as_file(of, &tensor);
+    if (mesh_writer(rt->program, rt->rank) == rt->rank) {
+        tensor.name = part_of(of, part);
         append(rt->exported, tensor);
-        rt->exported->replaced[of - rt->program->params] = true;
+    } else {
+        free(tensor.host);
     }
+    rt->exported->replaced[of - rt->program->params] = true;
     rt_launched(rt);
 }
 
-static void append_others(const Rt *rt) {
+static void append_others(const Rt *rt, struct RtExported *exported) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        if ((param->adapter && !param->base_name) || rt->exported->replaced[i])
+        if ((param->adapter && !param->base_name) || exported->replaced[i])
             continue;
         const char *name = param->base_name ? param->base_name : param->name;
-        OutTensor tensor = {.name = (char *)name,
+        OutTensor tensor = {.name = strdup(name),
                             .param = param,
                             .offset = RT_NOWHERE,
                             .dtype = param_saved_dtype(param),
                             .rank = param->rank};
         memcpy(tensor.shape, param->shape, sizeof tensor.shape);
-        append(rt->exported, tensor);
+        append(exported, tensor);
     }
 }
 
-static void write_exported(Rt *rt, const char *dir, const char *config) {
-    struct RtExported *exported = rt->exported;
-    append_others(rt);
-    export_tensors(rt, dir, "config.json", config, "model.safetensors", exported->tensors,
-                   exported->count);
+static void exported_free(struct RtExported *exported) {
     for (int i = 0; i < exported->count; i++) {
-        if (exported->tensors[i].host)
-            free(exported->tensors[i].name);
+        free(exported->tensors[i].name);
         free(exported->tensors[i].host);
     }
     free(exported->tensors);
+    free(exported->replaced);
 }
 
 void export_entry(Rt *rt, const RtEntry *entry, const char *dir, const char *config) {
@@ -108,15 +119,18 @@ void export_entry(Rt *rt, const RtEntry *entry, const char *dir, const char *con
     params_open(rt);
     rt_enqueue(rt, entry, 0);
     params_done(rt);
-    if (rt->rank == 0)
-        write_exported(rt, dir, config);
     rt->exported = NULL;
-    free(exported.replaced);
+    append_others(rt, &exported);
+    if (!tensors_gather(rt, &exported.tensors, &exported.count))
+        export_tensors(rt, dir, "config.json", config, "model.safetensors", exported.tensors,
+                       exported.count);
+    exported_free(&exported);
 }
 
+/* A pipeline's stage may have nothing to convert, and takes part in the rest. */
 bool convert_run(Rt *rt) {
     char dir[RT_MAX_PATH];
-    if (!rt->program->convert.enqueue)
+    if (!rt->program->evaluate_converted.enqueue)
         return false;
     join_path(dir, rt->options.out_dir, "quantized");
     export_entry(rt, &rt->program->convert, dir, rt->program->checkpoint.config_json);

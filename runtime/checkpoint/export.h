@@ -18,8 +18,8 @@ void export_run(Rt *rt);
 void export_tensors(Rt *rt, const char *dir, const char *config_name, const char *config,
                     const char *tensors_name, const OutTensor *tensors, int count);
 
-/* Runs an entry that exports tensors; rank 0 writes them to DIR/model.safetensors with all else that
- * the model has, `config` beside them (convert.c). */
+/* Runs an entry that exports tensors, on all ranks; rank 0 writes those of all of them to
+ * DIR/model.safetensors with all else that the model has, `config` beside them (convert.c). */
 void export_entry(Rt *rt, const RtEntry *entry, const char *dir, const char *config);
 
 /* Exports what the model is in the end (OUT/quantized) where the program has such a form: on all ranks,

@@ -239,7 +239,7 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
                         json_pack("{s:o, s:o, s:o, s:o}", "first", number(f->first_loss), "last",
                                   number(f->last_loss), "heldout_before", number(m->before.loss),
                                   "heldout_after", number(m->after.loss)));
-    if (program->convert.enqueue)
+    if (program->evaluate_converted.enqueue)
         json_object_set_new(json_object_get(report, "loss"), "heldout_quantized",
                             number(m->converted.loss));
     set_evaluations(report, rt);
@@ -385,7 +385,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     }
     print_heldout(out, rt, "before", &m->before);
     print_heldout(out, rt, "after", &m->after);
-    if (program->convert.enqueue)
+    if (program->evaluate_converted.enqueue)
         print_heldout(out, rt, "quantized", &m->converted);
     ranks_print(out, rt);
     if (profiled)

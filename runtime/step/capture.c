@@ -39,11 +39,12 @@ int phase_begin(Rt *rt, RtPhase phase, const RtEntry *entries[RT_PHASE_ENTRIES])
 static RtWork enqueue(Rt *rt, RtPhase phase, int slot) {
     const RtEntry *entries[RT_PHASE_ENTRIES];
     RtWork work = {0};
-    if (phase == RT_PHASE_EVALUATE && rt->program->pipeline)
-        return pipeline_forward(rt, &rt->program->evaluate, slot);
+    bool evaluates = phase == RT_PHASE_EVALUATE || phase == RT_PHASE_EVALUATE_CONVERTED;
     if (phase == RT_PHASE_STEP)
         pipeline_schedule(rt, slot, &work, NULL, 0);
     int count = phase_begin(rt, phase, entries);
+    if (evaluates && rt->program->pipeline)
+        return pipeline_forward(rt, entries[0], slot);
     for (int i = 0; i < count; i++)
         work_add(&work, rt_enqueue(rt, entries[i], slot));
     return work;

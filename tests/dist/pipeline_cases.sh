@@ -32,6 +32,23 @@ same_export() { # same_export BOUND ONE MANY
     for file in adapter/adapter_model.safetensors model/model.safetensors; do
         [ ! -f "$work/$2/$file" ] || tensors --tolerance "$1" "$work/$2/$file" "$work/$3/$file" || return 1
     done
+    [ ! -d "$work/$2/quantized" ] || same_integers "$@"
+}
+
+# same_integers BOUND ONE MANY: what the model is in few bits in the end (0: the same files); and it is worth
+# what it was when it was rounded in training.
+same_integers() {
+    local out one=$work/$2/quantized many=$work/$3/quantized
+    cmp "$one/config.json" "$many/config.json" &&
+        if [ "$1" = 0 ]; then
+            cmp "$one/model.safetensors" "$many/model.safetensors"
+        else
+            tensors --tolerance "$1" "$one/model.safetensors" "$many/model.safetensors"
+        fi || return 1
+    for out in "$2" "$3"; do
+        [ -n "$(heldout "$out" quantized loss)" ] &&
+            [ "$(heldout "$out" quantized loss)" = "$(heldout "$out" after loss)" ] || return 1
+    done
 }
 
 # variant OF NAME [KEY=VALUE]...: other keys than OF's, and the same bits.
@@ -56,6 +73,14 @@ test_stages_any_order() {
 # More stages than micro-batches, cut inside of layers.
 test_four_stages() { in_stages four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
 test_stages_pretrain() { in_stages stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }
+# The first stage has the embedding alone, and nothing that was rounded; then parts of frozen layers.
+test_stages_rounded() {
+    local of_many=('parallelism.pipeline_split_points=["model.layers.0"]')
+    in_stages stages_rounded qat 1e-11 2 2 precision.dtype=fp64 training.steps=3 data.eval_batches=3 || return 1
+    of_many=()
+    in_stages stages_rounded_lora qat_lora 1e-11 3 2 precision.dtype=fp64 training.steps=3 &&
+        same_integers 0 stages_rounded_lora_one_out stages_rounded_lora_many_out
+}
 # Embedding and head are one weight, which the first stage and the last both train; the four have it two apart.
 test_stages_tied() {
     in_stages tied pretrain_tied 1e-11 2 3 precision.dtype=fp64 &&
@@ -284,7 +309,7 @@ test_stages_refused() {
 # The later tests of a line take programs of the first one.
 pipeline_tests='stages_lora stages_tied stages_gpipe stage_not_finite stages_in_their_order stages_refused
 replicated_stages stages_pairs stages_precomputed'
-more_pipeline_tests='resume_with_other_stages precomputed_cube stages_again stages_any_order stages_without_graph four_stages stages_image
+more_pipeline_tests='stages_rounded resume_with_other_stages precomputed_cube stages_again stages_any_order stages_without_graph four_stages stages_image
 stages_pretrain four_tied_stages tied_cube stages_biases stages_gpt2 stages_one_micro_batch stages_packed stages_recompute stages_head stages_batch_norm
 stages_residual stages_bf16 stages_quantized stages_loss_scale named_stages
 replicated_pair_stages split_pair_stages split_stages split_stages_pretrain split_stages_quantized split_replicated_stages'

@@ -135,17 +135,24 @@ test_coded_moments() {
 # Each rank rounds for itself, whatever part of the state it has; or the first card, before others copy
 # from it.
 test_rounded() {
-    layout_of=grid pair rounded qat 4 1 precision.dtype=fp64 training.steps=3 qat.export=none &&
-        same_training 1e-11 rounded_one_out rounded_many_out
+    layout_of=grid pair rounded qat 4 1 precision.dtype=fp64 training.steps=3 &&
+        same_training 1e-11 rounded_one_out rounded_many_out &&
+        same_integers 1e-11 rounded_one_out rounded_many_out || return 1
+    local stage=2
+    layout_of=grid_by_stage pair rounded_base qat_lora 4 1 precision.dtype=bf16 training.steps=3 &&
+        same_integers 0 rounded_base_one_out rounded_base_many_out
 }
-# Steps without rounding come first, of which a rank has its part of the state too.
+# Steps without rounding come first, of which a rank has its part of the state and of gradients too.
 test_rounded_later() {
-    layout_of=grid pair rounded_later qat 4 1 precision.dtype=fp64 training.steps=4 qat.export=none \
-        qat.fake_quant_after_n_steps=2 && same_training 1e-11 rounded_later_one_out rounded_later_many_out
+    local stage=2
+    layout_of=grid_by_stage pair rounded_later qat 4 1 precision.dtype=fp64 training.steps=4 \
+        qat.fake_quant_after_n_steps=2 && same_training 1e-11 rounded_later_one_out rounded_later_many_out &&
+        same_integers 1e-11 rounded_later_one_out rounded_later_many_out
 }
 test_rounded_cards() {
-    layout_of=cards pair rounded_cards qat_lora 2 1 precision.dtype=fp64 training.steps=3 qat.export=none &&
-        same_training 1e-11 rounded_cards_one_out rounded_cards_many_out
+    layout_of=cards pair rounded_cards qat_lora 2 1 precision.dtype=fp64 training.steps=3 &&
+        same_training 1e-11 rounded_cards_one_out rounded_cards_many_out &&
+        same_integers 0 rounded_cards_one_out rounded_cards_many_out
 }
 
 # Loss and figures are means over the pairs of all ranks; on a base of few bits.

@@ -73,7 +73,10 @@ test_tensor_integers() {
 # Groups are those of one card; a scale a row and a token's range are of all ranks' columns.
 int8=('qat.activation_dtype="int8"' 'qat.weight_dtype="int8"' qat.group_size=0)
 test_tensor_rounded() {
-    alike tensor_rounded qat 1e-11 2 qat.group_size=16 qat.export=none precision.dtype=fp64 training.steps=3 &&
+    alike tensor_rounded qat 1e-11 2 qat.group_size=16 precision.dtype=fp64 training.steps=3 &&
+        same_integers 1e-11 tensor_rounded_one_out tensor_rounded_many_out &&
+        alike tensor_rounded_base demo 1e-11 2 qat.weight_dtype=int8 qat.group_size=8 qat.export=int8 "${dropout[@]}" &&
+        same_integers 0 tensor_rounded_base_one_out tensor_rounded_base_many_out &&
         of_many=(parallelism.sequence_parallel=true) &&
         alike tensor_rounded_rows demo 1e-11 2 "${int8[@]}" "${dropout[@]}"
     local code=$?
