@@ -169,7 +169,7 @@ build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 unit-tests: $(unit_tests)
 
 check check-all check-rest:
-	@runtime/scripts/deps.sh install compiler sim mpi text images test cuda
+	@runtime/scripts/deps.sh install compiler sim mpi text images test tokenizers cuda
 	@$(MAKE) --no-print-directory -s -j2 tests-built
 	@$(MAKE) --no-print-directory tests-run ALL=$(patsubst check%,-%,$(filter-out check,$@))
 
@@ -226,7 +226,7 @@ bench:
 
 .PHONY: deps
 deps:
-	@runtime/scripts/deps.sh install compiler sim mpi text images test fuzz cuda
+	@runtime/scripts/deps.sh install compiler sim mpi text images test fuzz tokenizers cuda
 
 # ---- the rest ---------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ images     tests/images/run.sh
 shapes     tests/runtime/shapes.sh | --all
 ranks      tests/runtime/ranks.sh | --all
 runtime    tests/runtime/run.sh
+tokenize   tests/runtime/tokenize.sh
 unit       tests/unit/run.sh
 sim        tests/sim/run.sh
 gpu        tests/gpu/run.sh

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """JSON lines to a token shard with samples; README.md beside this file describes the format.
 
-    tokenize_jsonl.py --tokenizer MODEL/tokenizer.json [--bos TOKEN] [--eos TOKEN] -o OUT.bin FILE...
+    tokenize_jsonl.py --tokenizer MODEL/tokenizer.json [--bos TOKEN] [--eos TOKEN]
+                      [--chat-template FILE] -o OUT.bin FILE...
 
 A line is {"text"}, {"prompt", "completion"} or {"prompt", "chosen", "rejected"}, whose parts are
 tokenised one by one, without special tokens but those that --bos puts before a sequence and --eos
-behind it; or {"input_ids", "labels"} or {"prompt_ids", "chosen_ids", "rejected_ids"}, which need no
+behind it; or {"messages"}, or the same with arrays of messages, as the model's chat template writes
+them; or {"input_ids", "labels"} or {"prompt_ids", "chosen_ids", "rejected_ids"}, which need no
 tokenizer. Samples and pairs do not mix."""
 import argparse
 import array
 import json
 import os
 import sys
+
+sys.dont_write_bytecode = True  # nothing but sources belongs beside this file
+from chat_template import BadConversation, ChatTemplate, is_conversation
 
 MAGIC, HEADER_WORDS, IGNORED = 20240520, 256, -100
 SAMPLE, PAIR = 0, 1
@@ -24,9 +29,10 @@ class BadLine(Exception):
 class Encoder:
     """Parts of a line as lists of ids; the tokenizers package is asked for where there is text."""
 
-    def __init__(self, path, bos, eos):
+    def __init__(self, path, bos, eos, chat_template):
         self.path, self.tokenizer = path, None
         self.special = {"bos": bos, "eos": eos}
+        self.chat = ChatTemplate(chat_template, os.path.dirname(path or ""))
 
     def open(self):
         if self.tokenizer:
@@ -59,6 +65,24 @@ class Encoder:
             sys.exit(f"error: --{which} {token}: {self.path} has no such token")
         return [number]
 
+    def text_of(self, line):
+        """A line of messages as one of text; its special tokens are the chat template's."""
+        if any(self.special.values()):
+            sys.exit("error: --bos and --eos do not go with messages: the chat template writes such tokens")
+        self.open()
+        if not self.chat.template:
+            try:
+                self.chat.open()
+            except ImportError:
+                sys.exit("error: the Python package jinja2 is missing: pip install jinja2")
+            except Exception as reason:  # of files, of JSON, of Jinja's syntax
+                sys.exit(f"error: the chat template: {reason}")
+        try:
+            return self.chat.as_text(line)
+        except Exception as reason:  # a template may fail in any way
+            raise BadLine(reason if isinstance(reason, BadConversation) else
+                          f"the chat template: {type(reason).__name__}: {reason}") from None
+
 
 def given_ids(line, name):
     ids = line[name]
@@ -76,6 +100,11 @@ def sample_of_ids(line):
         if label not in (ids[i], IGNORED):
             raise BadLine(f"labels[{i}] is {label}: a shard has masks, so it is {ids[i]} or -100")
     return ids, [label != IGNORED for label in labels]
+
+
+def sample_of_parts(encoder, parts):
+    parts = [(encoder.ids(text, "messages"), target) for text, target in parts]
+    return [i for ids, _ in parts for i in ids], [target for ids, target in parts for _ in ids]
 
 
 def joined(prompt, completion):
@@ -110,13 +139,17 @@ def sequences(encoder, line):
     if "input_ids" in line:
         return SAMPLE, [sample_of_ids(line)]
     bos, eos = encoder.mark("bos"), encoder.mark("eos")
+    if is_conversation(line):
+        line = encoder.text_of(line)
+        if "parts" in line:
+            return SAMPLE, [sample_of_parts(encoder, line["parts"])]
     if "chosen" in line or "rejected" in line:
         return PAIR, pair_of(line, ("prompt", "chosen", "rejected"), text, bos, eos)
     if "text" in line:
         return SAMPLE, [joined([], bos + text("text") + eos)]
     if "prompt" in line and "completion" in line:
         return SAMPLE, [joined(bos + text("prompt"), text("completion") + eos)]
-    raise BadLine("it has neither text, nor prompt and completion, nor prompt, chosen and rejected")
+    raise BadLine("it has neither text, nor messages, nor prompt and completion, nor prompt, chosen and rejected")
 
 
 class Shard:
@@ -180,9 +213,10 @@ def main():
     parser.add_argument("--tokenizer", metavar="tokenizer.json")
     parser.add_argument("--bos", metavar="TOKEN")
     parser.add_argument("--eos", metavar="TOKEN")
+    parser.add_argument("--chat-template", metavar="FILE")
     options = parser.parse_args()
     shard = Shard()
-    encoder = Encoder(options.tokenizer, options.bos, options.eos)
+    encoder = Encoder(options.tokenizer, options.bos, options.eos, options.chat_template)
     try:
         for path in options.files:
             read(shard, encoder, path)

@@ -4,8 +4,9 @@
 #     runtime/scripts/deps.sh check GROUP...     names what is missing in one line; exit 1 then
 #     runtime/scripts/deps.sh install GROUP...   as root installs it; otherwise the same line
 #
-# Groups: compiler, sim, mpi, text, images, test, fuzz, and cuda (the toolkit: nvcc, headers and libraries, from
-# CUDA_HOME or, where there is none, from Python wheels of one version under build/deps).
+# Groups: compiler, sim, mpi, text, images, test, fuzz; cuda (the toolkit: nvcc, headers and libraries, from
+# CUDA_HOME or, where there is none, from Python wheels of one version under build/deps); and tokenizers (what
+# runtime/data/tokenize_jsonl.py imports, under build/deps/text), without which its tests are skipped.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -70,6 +71,15 @@ install_packages() {
     return 1
 }
 
+# fetch_wheels FOLDER WHEEL...
+fetch_wheels() {
+    python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip || return
+    folder=$1
+    shift
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+        --upgrade --target "$folder" "$@"
+}
+
 # ---- the CUDA toolkit ------------------------------------------------------------------------
 
 wheels="nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88
@@ -88,16 +98,26 @@ install_toolkit() {
     has_toolkit "${CUDA_HOME:-build/deps/cuda}" && return
     [ -z "${CUDA_HOME:-}" ] || [ "$CUDA_HOME" = "$PWD/build/deps/cuda" ] ||
         no_toolkit "CUDA_HOME=$CUDA_HOME has no bin/nvcc or no include/cuda.h" || return
-    python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip || return
     echo "fetching the CUDA toolkit's wheels to build/deps (over a gigabyte)"
     # shellcheck disable=SC2086 # wheels are words
-    python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
-        --upgrade --target build/deps/python $wheels || no_toolkit "pip failed" || return
+    fetch_wheels build/deps/python $wheels || no_toolkit "pip failed" || return
     ln -sfn python/nvidia/cu13 build/deps/cuda
     build/deps/cuda/bin/nvcc --version >/dev/null || no_toolkit "the wheels' nvcc does not run"
 }
 
 check_toolkit() { has_toolkit "${CUDA_HOME:-build/deps/cuda}" || no_toolkit; }
+
+# ---- tokenizers ------------------------------------------------------------------------------
+
+has_tokenizers() { PYTHONPATH=build/deps/text python3 -c 'import tokenizers, jinja2' 2>/dev/null; }
+
+install_tokenizers() {
+    has_tokenizers && return
+    fetch_wheels build/deps/text tokenizers==0.22.1 jinja2==3.1.6 markupsafe==3.0.3 && has_tokenizers ||
+        echo "note: pip could not fetch tokenizers and jinja2: what needs them is skipped"
+}
+
+check_tokenizers() { has_tokenizers || echo "note: Python's packages tokenizers and jinja2 are not there"; }
 
 # ---- what was asked -----------------------------------------------------------------------------
 
@@ -111,6 +131,9 @@ check)
     fi ;;
 install) [ -z "$lacking" ] || install_packages "$lacking" || exit 1 ;;
 *) echo "usage: runtime/scripts/deps.sh check|install GROUP..." >&2; exit 1 ;;
+esac
+case " $* " in
+*" tokenizers "*) "${verb}_tokenizers" ;;
 esac
 case " $* " in
 *" cuda "*) "${verb}_toolkit" ;;

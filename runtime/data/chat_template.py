@@ -1,0 +1,143 @@
+"""Conversations as a model's chat template writes them: lines of messages become lines of text.
+
+Templates are Jinja, in a model's folder as chat_template.jinja or in tokenizer_config.json, and see what
+transformers' apply_chat_template shows them."""
+import datetime
+import json
+import os
+
+SPECIAL = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")
+
+
+class BadConversation(Exception):
+    pass
+
+
+def environment():
+    import jinja2.ext
+    import jinja2.sandbox
+
+    class Generation(jinja2.ext.Extension):
+        """{% generation %} marks the assistant's words for other tools; here they are what is rendered."""
+        tags = {"generation"}
+
+        def parse(self, parser):
+            next(parser.stream)
+            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+    def raise_exception(message):
+        raise BadConversation(f"the chat template: {message}")
+
+    def to_json(value, ensure_ascii=False, **options):  # jinja's own escapes HTML
+        return json.dumps(value, ensure_ascii=ensure_ascii, **options)
+
+    env = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, "jinja2.ext.loopcontrols"])
+    env.filters["tojson"] = to_json
+    env.globals["raise_exception"] = raise_exception
+    env.globals["strftime_now"] = lambda form: datetime.datetime.now().strftime(form)
+    return env
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def source_in(config, path):
+    """A model may have several templates, by name."""
+    source = config.get("chat_template")
+    if isinstance(source, list):
+        source = {entry["name"]: entry["template"] for entry in source}.get("default")
+    if not isinstance(source, str):
+        raise BadConversation(f"{path} has no chat_template; name one: --chat-template FILE")
+    return source
+
+
+class ChatTemplate:
+    """The template at `path`; without one, that of the folder `model`, whose special tokens it may name."""
+
+    def __init__(self, path, model):
+        self.path, self.model, self.template = path, model, None
+
+    def open(self):
+        beside = os.path.join(self.model, "tokenizer_config.json")
+        jinja = os.path.join(self.model, "chat_template.jinja")
+        config = read_json(beside) if os.path.exists(beside) else {}
+        path = self.path or (jinja if os.path.exists(jinja) else beside)
+        if path.endswith(".json"):
+            source = source_in(read_json(path) if self.path else config, path)
+        else:
+            with open(path, encoding="utf-8") as file:
+                source = file.read()
+        tokens = {name: config.get(name) for name in SPECIAL}
+        self.tokens = {name: token["content"] if isinstance(token, dict) else token
+                       for name, token in tokens.items() if token}
+        self.template = environment().from_string(source)
+
+    def render(self, messages, tools, add_generation_prompt=False):
+        return self.template.render(messages=messages, tools=tools, documents=None,
+                                    add_generation_prompt=add_generation_prompt, **self.tokens)
+
+    def answer(self, prompt, completion, tools):
+        """What is given, up to the assistant's turn, and what is to be predicted."""
+        given = self.render(prompt, tools, add_generation_prompt=True)
+        whole = self.render(prompt + completion, tools)
+        if not whole.startswith(given):
+            raise BadConversation("with its answer the chat template writes the prompt otherwise than without")
+        return given, whole[len(given):]
+
+    def parts(self, messages, tools):
+        """The whole as [text, target] in turn; the assistant's turns are the targets."""
+        whole, parts, at = self.render(messages, tools), [], 0
+        for i, message in enumerate(messages):
+            if message["role"] != "assistant":
+                continue
+            given, said = self.answer(messages[:i], [message], tools)
+            end = len(given) + len(said)
+            if whole[:end] != given + said:
+                raise BadConversation(f"the chat template writes messages up to {i + 1} otherwise where more "
+                                      "follow: give prompt and completion, a line an answer")
+            parts += [[whole[at:len(given)], False], [said, True]]
+            at = end
+        if not parts:
+            raise BadConversation("no message is the assistant's")
+        return parts + [[whole[at:], False]]
+
+    def as_text(self, line):
+        """A line that has messages, with text in their place."""
+        tools = line.get("tools")
+        if "messages" in line:
+            return {"parts": self.parts(messages_of(line, "messages"), tools)}
+        if "completion" in line:
+            prompt, completion = self.answer(messages_of(line, "prompt"), messages_of(line, "completion"), tools)
+            return {"prompt": prompt, "completion": completion}
+        prompt, chosen, rejected = pair_of_messages(line)
+        text, chosen = self.answer(prompt, chosen, tools)
+        return {"prompt": text, "chosen": chosen, "rejected": self.answer(prompt, rejected, tools)[1]}
+
+
+def messages_of(line, name):
+    messages = line.get(name)
+    if not isinstance(messages, list) or not messages or not all(
+            isinstance(message, dict) and isinstance(message.get("role"), str) for message in messages):
+        raise BadConversation(f"{name} must be an array of messages, each with a role")
+    return messages
+
+
+def pair_of_messages(line):
+    """Prompt, chosen, rejected; where there is no prompt, it is what the two begin with alike."""
+    chosen, rejected = messages_of(line, "chosen"), messages_of(line, "rejected")
+    if "prompt" in line:
+        return messages_of(line, "prompt"), chosen, rejected
+    alike = 0
+    while alike < min(len(chosen), len(rejected)) and chosen[alike] == rejected[alike]:
+        alike += 1
+    if alike in (0, len(chosen), len(rejected)):
+        raise BadConversation("without prompt, chosen and rejected begin alike, and each has an answer of its own")
+    return chosen[:alike], chosen[alike:], rejected[alike:]
+
+
+def is_conversation(line):
+    return "messages" in line or any(
+        isinstance(line.get(name), list) for name in ("prompt", "completion", "chosen", "rejected"))
