@@ -96,7 +96,7 @@ run: $(GEN) $(shell grep -so 'build/data/[a-z_.]*' '$(SPEC)')
 	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)' $(settings)) -- $(ARGS)
 
 # A few steps of each point, in a folder of their own: most of the time goes into compiling kernels.
-sweep  = $(shell grep -s '^\[sweep\]' '$(SPEC)')
+sweep  = $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>&1 | grep -m 1 '^# point ')
 few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.start_step=2 profiling.steps=2 \
     $(if $(sweep),benchmark.repeats=1)
 small: to = build/$(basename $(notdir $(SPEC)))-small

@@ -23,6 +23,10 @@ void chain_check(const ReadChain *chain, const char *path, Pos blame);
 /* Parses the --set of a command line; notes what is wrong with them. */
 Setting *settings_parse(Arena *arena, const char *const *sets, int nsets);
 
+/* The [sweep] of a spec, or of the next one that it extends; NULL where there is none, or where an
+ * empty one undoes it. */
+const Toml *find_sweep(Arena *arena, const char *path, Pos blame, const ReadChain *outer);
+
 /* Everything but the complaint about keys without effect, which spec->in_vain records. Leaves where
  * errors were noted, by itself or before. */
 Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *settings, int count,

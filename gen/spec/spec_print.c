@@ -119,7 +119,8 @@ void spec_print_keys(StrBuf *out) {
     Arena arena = {0};
     sb_puts(out,
             "Keys of a spec. Beside these tables: extends = \"FILE.toml\" takes another spec's\n"
-            "keys first; [sweep] \"TABLE.KEY\" = [VALUES] makes several experiments.\n");
+            "keys first; [sweep] \"TABLE.KEY\" = [VALUES] makes several experiments. Another spec's\n"
+            "[sweep] is taken too, unless there is one here; an empty one is none.\n");
     for (int key = 0; key < KEY_COUNT; key++) {
         print_heading((Key)key, out);
         print_reference(&arena, (Key)key, out);

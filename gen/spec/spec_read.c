@@ -65,15 +65,20 @@ static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited
     }
 }
 
-static void read_file(Arena *arena, Spec *spec, const char *path, Pos blame,
-                      const ReadChain *outer) {
-    bool inherited = path != spec->path;
-    chain_check(outer, path, blame);
-    const Toml *root = toml_read(arena, path, blame);
+/* The file that a file extends, or NULL. */
+static const Toml *extended_by(const Toml *root) {
     const Toml *extends = toml_get(root, "extends");
     if (extends && extends->kind != TOML_STRING)
         user_error(extends->pos, "write extends = \"FILE.toml\"",
                    "extends must be a string, not %s", toml_kind_name(extends->kind));
+    return extends;
+}
+
+static void read_file(Arena *arena, Spec *spec, const char *path, Pos blame,
+                      const ReadChain *outer) {
+    bool inherited = path != spec->path;
+    chain_check(outer, path, blame);
+    const Toml *root = toml_read(arena, path, blame), *extends = extended_by(root);
     if (extends)
         read_file(arena, spec, extends->string, extends->pos, &(ReadChain){outer, path});
     read_root(arena, spec, root, inherited);
@@ -210,16 +215,26 @@ Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *set
     return spec;
 }
 
-static void refuse_sweep(Arena *arena, const char *path, Pos blame) {
-    const Toml *sweep = toml_get(toml_read(arena, path, blame), "sweep");
+const Toml *find_sweep(Arena *arena, const char *path, Pos blame, const ReadChain *outer) {
+    chain_check(outer, path, blame);
+    const Toml *root = toml_read(arena, path, blame), *extends = extended_by(root);
+    const Toml *own = toml_get(root, "sweep"), *inherited = NULL;
+    if (extends)
+        inherited = find_sweep(arena, extends->string, extends->pos, &(ReadChain){outer, path});
+    if (!own)
+        return inherited;
+    return inherited && own->kind == TOML_TABLE && own->count == 0 ? NULL : own;
+}
+
+static void refuse_sweep(Arena *arena, const char *path, Pos blame, const ReadChain *outer) {
+    const Toml *sweep = find_sweep(arena, path, blame, outer);
     if (sweep)
         user_error(sweep->pos, "name a spec without [sweep]",
                    "%s is a study of several experiments", path);
 }
 
 Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer) {
-    chain_check(outer, path, blame);
-    refuse_sweep(arena, path, blame);
+    refuse_sweep(arena, path, blame, outer);
     Spec *spec = spec_resolve(arena, path, blame, NULL, 0, outer);
     refuse_in_vain(arena, spec);
     return spec;
@@ -227,7 +242,7 @@ Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain 
 
 Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets) {
     const Setting *settings = settings_parse(arena, sets, nsets);
-    refuse_sweep(arena, path, (Pos){0});
+    refuse_sweep(arena, path, (Pos){0}, NULL);
     Spec *spec = spec_resolve(arena, path, (Pos){0}, settings, nsets, NULL);
     refuse_in_vain(arena, spec);
     return spec;

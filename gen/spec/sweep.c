@@ -174,6 +174,29 @@ static void read_axes(Study *study, const Toml *sweep) {
                    "[sweep] is empty");
 }
 
+static void refuse_fixed(const Study *study, const Toml *root, Pos sweep) {
+    for (int i = 0; i < study->naxes; i++)
+        for (int j = 0; j < study->axes[i].nkeys; j++) {
+            const KeyInfo *key = &key_info[study->axes[i].keys[j]];
+            const Toml *table = toml_get(root, key->table);
+            bool known = table && table->kind == TOML_TABLE;
+            const Toml *value = known ? toml_get(table, key->leaf) : NULL;
+            if (value)
+                user_error(value->pos, "remove it here, or write a [sweep] here too",
+                           "%s is varied by the [sweep] of %s, which this file extends", key->name,
+                           sweep.file);
+        }
+}
+
+/* Nearer files count more, but what is inherited varies the key at every point. */
+static void refuse_fixed_nearer(const Study *study, const char *path, Pos sweep) {
+    while (strcmp(path, sweep.file)) {
+        const Toml *root = toml_read(study->arena, path, (Pos){0});
+        refuse_fixed(study, root, sweep);
+        path = toml_get(root, "extends")->string;
+    }
+}
+
 /* ---- points ---- */
 
 static bool starts_with_digit(const char *value) {
@@ -353,15 +376,13 @@ static Sweep *read_points(Study *study, const char *path) {
     return sweep;
 }
 
-static const Toml *sweep_of(Arena *arena, const char *path) {
-    return toml_get(toml_read(arena, path, (Pos){0}), "sweep");
-}
-
 Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets) {
     Study *study = study_of(arena, sets, nsets);
-    const Toml *lines = sweep_of(arena, path);
-    if (lines)
+    const Toml *lines = find_sweep(arena, path, (Pos){0}, NULL);
+    if (lines) {
         read_axes(study, lines);
+        refuse_fixed_nearer(study, path, lines->pos);
+    }
     Sweep *sweep = read_points(study, path);
     if (!sweep->swept)
         refuse_repeats_alone(sweep->points[0].spec);
@@ -406,11 +427,11 @@ static int most_replicas(const Study *study, const char *path) {
 
 Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets) {
     Study *study = study_of(arena, sets, nsets);
-    const Toml *lines = sweep_of(arena, path);
+    const Toml *lines = find_sweep(arena, path, (Pos){0}, NULL);
     TomlError error;
     StrBuf text = {0};
     if (lines)
-        user_error(lines->pos, "name a spec without one, such as the one that this extends",
+        user_error(lines->pos, "name a spec without one; an empty [sweep] undoes one that is inherited",
                    "--scaling is of one experiment, and this spec has a [sweep]");
     refuse_set_replicas(study);
     sb_printf(&text, "\"%s\" = [1", key_name(KEY_parallelism_data_parallel_replicate_degree));

@@ -650,6 +650,38 @@ static void test_sweep_same_points(void **state) {
                 "tensor_parallel_degree1_sequence_parallel-true");
 }
 
+/* A variant of a study is a study; its own [sweep] stands in the inherited one's place. */
+static void test_sweep_is_inherited(void **state) {
+    (void)state;
+    write_spec("study.toml", "", "", "[sweep]\n\"model.num_hidden_layers\" = [4, 8]\n");
+    write_text("middle.toml", "extends = \"study.toml\"\n[training]\nsteps = 3\n");
+    write_text("variant.toml", "extends = \"middle.toml\"\n[model]\nhead_dim = 24\n");
+    const Sweep *sweep = read_sweep("variant.toml");
+    assert_true(sweep->swept);
+    assert_int_equal(sweep->count, 2);
+    assert_int_equal(sweep->points[1].spec->training.steps, 3);
+    assert_int_equal(sweep->points[1].spec->model.num_hidden_layers, 8);
+    assert_true(FAILS(read_plain("variant.toml")));
+    assert_says("study.toml:12:1: error: variant.toml is a study of several experiments");
+    write_text("own.toml", "extends = \"study.toml\"\n[sweep]\n\"training.seq_len\" = [8]\n");
+    assert_int_equal(read_sweep("own.toml")->count, 1);
+    write_text("none.toml", "extends = \"study.toml\"\n[model]\nnum_hidden_layers = 6\n[sweep]\n");
+    assert_false(read_sweep("none.toml")->swept);
+    assert_int_equal(read_plain("none.toml")->model.num_hidden_layers, 6);
+    write_text("empty.toml", "extends = \"none.toml\"\n[sweep]\n");
+    assert_true(FAILS(read_sweep("empty.toml")));
+    assert_says("empty.toml:2:1: error: [sweep] is empty");
+}
+
+static void test_sweep_inherited_over_a_value(void **state) {
+    (void)state;
+    write_spec("study.toml", "", "", "[sweep]\n\"model.num_hidden_layers\" = [4, 8]\n");
+    write_text("fixed.toml", "extends = \"study.toml\"\n[model]\nnum_hidden_layers = 6\n");
+    assert_true(FAILS(read_sweep("fixed.toml")));
+    assert_says("fixed.toml:3:21: error: model.num_hidden_layers is varied by the [sweep] of "
+                "study.toml, which this file extends");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
     static const struct CMUnitTest tests[] = {
@@ -687,6 +719,8 @@ int main(void) {
         TEST(test_sweep_product),
         TEST(test_sweep_brief_names),
         TEST(test_sweep_same_points),
+        TEST(test_sweep_is_inherited),
+        TEST(test_sweep_inherited_over_a_value),
         TEST(test_sweep_gives_required_key),
         TEST(test_sweep_in_vain_somewhere),
         TEST(test_sweep_in_vain_everywhere),
