@@ -80,10 +80,15 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
     if (i + 1 >= argc)
         user_error((Pos){0}, "gpuopt-gen --help lists the options", "%s needs a value: %s %s",
                    option->name, option->name, option->value);
-    if (!strcmp(option->name, "--set"))
+    if (!strcmp(option->name, "--set")) {
         cli->sets[cli->nsets++] = argv[i + 1];
-    else
-        *(const char **)((char *)cli + option->field) = argv[i + 1];
+        return i + 1;
+    }
+    const char **field = (const char **)((char *)cli + option->field);
+    if (*field)
+        user_error((Pos){0}, "leave one of them out", "%s is given twice: %s and %s", option->name,
+                   *field, argv[i + 1]);
+    *field = argv[i + 1];
     return i + 1;
 }
 
