@@ -8,6 +8,7 @@
 set -eu
 new=build/README.new
 mkdir -p build
+trap 'rm -f $new' EXIT
 
 awk '
     /^<!-- \$ .* -->$/ {

@@ -51,7 +51,7 @@ done
 
 if [ -n "${UPDATE-}" ]; then
     runtime/scripts/tables.sh || status=1
-elif runtime/scripts/tables.sh --check >$work/README.diff 2>&1; then
+elif runtime/scripts/tables.sh --check >$work/README.diff 2>&1 && [ ! -e build/README.new ]; then
     echo "ok golden README's tables"
 else
     echo "FAIL golden README's tables (make tables takes them over)"
