@@ -130,6 +130,18 @@ exit_codes_of_plan() {
     [ $? -eq 2 ]
 }
 
+# Of one experiment a table of one line, as readable as a study's; one that does not fit says so in it.
+formats_of_one_plan() {
+    "$gen" $spec --plan --format json >"$work/plan.json" && python3 -m json.tool "$work/plan.json" >/dev/null &&
+        grep -q '"run": "lora"' "$work/plan.json" && grep -q '"step_ms": [0-9.]*,' "$work/plan.json" || return 1
+    "$gen" $spec --plan --format csv | grep -qE '^lora,fits,1\.0,[0-9.]+,' &&
+        "$gen" $spec --plan --format markdown | grep -qE '^\| lora \| 1 \| [0-9.]+ \|' &&
+        [ "$("$gen" $spec --plan --format text | wc -l)" -eq 2 ] &&
+        "$gen" $spec --plan --format svg | grep -q '^</svg>$' || return 1
+    "$gen" $spec --set activation_checkpoint.memory_budget_gib=0.001 --plan --format json >"$work/plan.json"
+    [ $? -eq 1 ] && grep -q '"state": "too large"' "$work/plan.json"
+}
+
 unwritable_folder() {
     : >"$work/file"
     emit $spec -o "$work/file/inside" && return 1
@@ -241,7 +253,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
+    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
     if $name; then
