@@ -5,7 +5,8 @@
  *     "model.num_hidden_layers,adapter.r" = [[4, 8], [8, 16]]     goes together
  *     "name,adapter.r" = [["small", 8], ["large", 64]]            is called so in points' names
  *
- * A spec inherits the [sweep] of the one that it extends, unless it has its own; an empty one undoes it.
+ * A spec inherits the [sweep] of the one that it extends unless it has its own; an empty one undoes
+ * it.
  * Points come in the order of the file, the last line varying fastest. All of them are read and
  * checked before any is returned. */
 #pragma once

@@ -1,4 +1,4 @@
-/* The spec layer: the key table itself, resolving, positions and origins, weights, sweeps, print,
+/* The spec layer: the key table itself, resolving, positions and origins, weights, print,
  * and what of gen/base has no other witness. Messages have their own goldens in tests/error. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,95 +12,13 @@
 #include "base/nearest.h"
 #include "spec/key_info.h"
 #include "spec/resolve.h"
-#include "spec/sweep.h"
+#include "tests/unit/spec_files.h"
 #include <float.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- a folder of its own, and errors caught ---- */
-
-static Arena arena;
-static jmp_buf back;
-static char *message;
-static size_t message_size;
-
-static void jump_back(int code) { longjmp(back, code); }
-
-/* An error that no test expects fails that test, where exit would end all of them. */
-static void fail_test(int code) { fail_msg("unexpected user_error, exit %d", code); }
-
-/* Runs the call; true and the message in `message` where it ended in a user_error. */
-#define FAILS(call)                                                                        \
-    (free(message), message = NULL, diag_stream = open_memstream(&message, &message_size), \
-     diag_exit = jump_back,                                                                \
-     setjmp(back) ? (end_catch(), true) : ((void)(call), end_catch(), false))
-
-static void end_catch(void) {
-    fclose(diag_stream);
-    diag_stream = NULL;
-    diag_exit = fail_test;
-}
-
-static void assert_says(const char *text) {
-    if (!strstr(message, text))
-        fail_msg("\"%s\" is not in: %s", text, message);
-}
-
-static void write_text(const char *path, const char *text) {
-    const char *why = file_write(path, text, strlen(text), NULL);
-    if (why)
-        fail_msg("%s: %s", path, why);
-}
-
-static char folder[] = "/tmp/test_spec_XXXXXX";
-
-static int enter_folder(void **state) {
-    (void)state;
-    diag_exit = fail_test;
-    return mkdtemp(folder) ? chdir(folder) : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk) {
-    (void)info, (void)type, (void)walk;
-    return remove(path);
-}
-
-static int leave_folder(void **state) {
-    (void)state;
-    return chdir("/") ? -1 : nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static int clean(void **state) {
-    (void)state;
-    arena_free(&arena);
-    diag_forget_sources();
-    free(message);
-    message = NULL;
-    return 0;
-}
-
-static const char MODEL[] = "[model]\n"
-                            "vocab_size = 256\n"
-                            "hidden_size = 64\n"
-                            "intermediate_size = 176\n"
-                            "num_hidden_layers = 2\n"
-                            "num_attention_heads = 4\n";
-static const char REST[] = "[training]\n"
-                           "seq_len = 32\n"
-                           "steps = 10\n"
-                           "[data]\n"
-                           "format = \"synthetic\"\n";
-
-/* before, [model], more model keys, the rest, after */
-static void write_spec(const char *path, const char *before, const char *model, const char *after) {
-    write_text(path, arena_printf(&arena, "%s%s%s%s%s", before, MODEL, model, REST, after));
-}
-
-static Spec *read_plain(const char *path) { return spec_read(&arena, path, NULL, 0); }
 
 /* ---- gen/base ---- */
 
@@ -556,132 +474,6 @@ static void test_base_spec_cycle(void **state) {
     assert_says("b.toml:2:11: error: a.toml waits for itself");
 }
 
-/* ---- sweeps ---- */
-
-static Sweep *read_sweep(const char *path) { return sweep_read(&arena, path, NULL, 0); }
-
-static void test_no_sweep(void **state) {
-    (void)state;
-    write_spec("plain.toml", "", "", "");
-    const Sweep *sweep = read_sweep("plain.toml");
-    assert_false(sweep->swept);
-    assert_int_equal(sweep->count, 1);
-    assert_string_equal(sweep->points[0].name, "");
-    assert_int_equal(sweep->points[0].nsets, 0);
-}
-
-static void test_sweep_product(void **state) {
-    (void)state;
-    write_spec("study.toml", "", "",
-               "[sweep]\n\"compile.fusion\" = [true, false]\n"
-               "\"model.num_hidden_layers, training.seq_len\" = [[4, 8], [8, 16], [9, 24]]\n");
-    const char *sets[] = {"training.steps=7"};
-    const Sweep *sweep = sweep_read(&arena, "study.toml", sets, 1);
-    assert_true(sweep->swept);
-    assert_int_equal(sweep->count, 6);
-    assert_string_equal(sweep->points[0].name, "fusion-true_num_hidden_layers4_seq_len8");
-    assert_string_equal(sweep->points[4].name, "fusion-false_num_hidden_layers8_seq_len16");
-    const SweepPoint *point = &sweep->points[5];
-    assert_int_equal(point->nsets, 3);
-    assert_string_equal(point->sets[0], "compile.fusion=false");
-    assert_string_equal(point->sets[2], "training.seq_len=24");
-    assert_int_equal(point->spec->model.num_hidden_layers, 9);
-    assert_int_equal(point->spec->training.steps, 7);
-    assert_int_equal(point->spec->nsets, 4);
-    assert_true(FAILS(read_plain("study.toml")));
-}
-
-/* Words that tell keys apart, where all of their names would be too long for a folder. */
-static void test_sweep_brief_names(void **state) {
-    (void)state;
-    write_spec("study.toml", "", "",
-               "[sweep]\n\"data.num_workers\" = [1]\n\"data.pin_memory\" = [true, false]\n"
-               "\"parallelism.data_parallel_replicate_degree\" = [1, 2]\n"
-               "\"parallelism.tensor_parallel_degree\" = [1]\n");
-    const Sweep *sweep = read_sweep("study.toml");
-    assert_string_equal(sweep->points[0].name, "workers1_memory-true_replicate1_tensor1");
-    assert_string_equal(sweep->points[3].name, "workers1_memory-false_replicate2_tensor1");
-}
-
-static void test_sweep_gives_required_key(void **state) {
-    (void)state;
-    write_text("study.toml", arena_printf(&arena,
-                                          "%s[training]\nseq_len = 8\n"
-                                          "[data]\nformat = \"synthetic\"\n"
-                                          "[sweep]\n\"training.steps\" = [1, 2]\n",
-                                          MODEL));
-    assert_int_equal(read_sweep("study.toml")->points[1].spec->training.steps, 2);
-}
-
-static void test_sweep_in_vain_somewhere(void **state) {
-    (void)state;
-    write_spec("study.toml", "", "",
-               "[adapter]\nr = 4\n[sweep]\n\"adapter.type,training.task\" = "
-               "[[\"none\", \"sft\"], [\"lora\", \"sft\"]]\n");
-    const Sweep *sweep = read_sweep("study.toml");
-    assert_true(sweep->points[0].spec->in_vain[KEY_adapter_r]);
-    assert_int_equal(sweep->points[1].spec->adapter.type, ADAPTER_LORA);
-}
-
-static void test_sweep_in_vain_everywhere(void **state) {
-    (void)state;
-    write_spec("study.toml", "", "", "[sweep]\n\"adapter.r\" = [4, 8]\n");
-    assert_true(FAILS(read_sweep("study.toml")));
-    assert_says("study.toml:13:16: error: adapter.r has no effect");
-}
-
-static void test_sweep_names_differ(void **state) {
-    (void)state;
-    write_spec("study.toml", "", "", "[sweep]\n\"training.steps\" = [1, 1]\n");
-    const Sweep *sweep = read_sweep("study.toml");
-    assert_string_equal(sweep->points[0].name, "steps1");
-    assert_string_equal(sweep->points[1].name, "steps1_2");
-}
-
-/* At degree 1 there is nothing that could be shared out by rows. */
-static void test_sweep_same_points(void **state) {
-    (void)state;
-    write_spec("study.toml", "", "",
-               "[sweep]\n\"parallelism.tensor_parallel_degree\" = [1, 2]\n"
-               "\"parallelism.sequence_parallel\" = [true, false]\n");
-    assert_false(FAILS(read_sweep("study.toml")));
-    assert_says("warning: 1 of 4 points repeats an earlier one, for what differs has no effect "
-                "there: tensor_parallel_degree1_sequence_parallel-false is "
-                "tensor_parallel_degree1_sequence_parallel-true");
-}
-
-/* A variant of a study is a study; its own [sweep] stands in the inherited one's place. */
-static void test_sweep_is_inherited(void **state) {
-    (void)state;
-    write_spec("study.toml", "", "", "[sweep]\n\"model.num_hidden_layers\" = [4, 8]\n");
-    write_text("middle.toml", "extends = \"study.toml\"\n[training]\nsteps = 3\n");
-    write_text("variant.toml", "extends = \"middle.toml\"\n[model]\nhead_dim = 24\n");
-    const Sweep *sweep = read_sweep("variant.toml");
-    assert_true(sweep->swept);
-    assert_int_equal(sweep->count, 2);
-    assert_int_equal(sweep->points[1].spec->training.steps, 3);
-    assert_int_equal(sweep->points[1].spec->model.num_hidden_layers, 8);
-    assert_true(FAILS(read_plain("variant.toml")));
-    assert_says("study.toml:12:1: error: variant.toml is a study of several experiments");
-    write_text("own.toml", "extends = \"study.toml\"\n[sweep]\n\"training.seq_len\" = [8]\n");
-    assert_int_equal(read_sweep("own.toml")->count, 1);
-    write_text("none.toml", "extends = \"study.toml\"\n[model]\nnum_hidden_layers = 6\n[sweep]\n");
-    assert_false(read_sweep("none.toml")->swept);
-    assert_int_equal(read_plain("none.toml")->model.num_hidden_layers, 6);
-    write_text("empty.toml", "extends = \"none.toml\"\n[sweep]\n");
-    assert_true(FAILS(read_sweep("empty.toml")));
-    assert_says("empty.toml:2:1: error: [sweep] is empty");
-}
-
-static void test_sweep_inherited_over_a_value(void **state) {
-    (void)state;
-    write_spec("study.toml", "", "", "[sweep]\n\"model.num_hidden_layers\" = [4, 8]\n");
-    write_text("fixed.toml", "extends = \"study.toml\"\n[model]\nnum_hidden_layers = 6\n");
-    assert_true(FAILS(read_sweep("fixed.toml")));
-    assert_says("fixed.toml:3:21: error: model.num_hidden_layers is varied by the [sweep] of "
-                "study.toml, which this file extends");
-}
-
 int main(void) {
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
     static const struct CMUnitTest tests[] = {
@@ -715,16 +507,6 @@ int main(void) {
         TEST(test_base_spec),
         TEST(test_base_spec_contradicted),
         TEST(test_base_spec_cycle),
-        TEST(test_no_sweep),
-        TEST(test_sweep_product),
-        TEST(test_sweep_brief_names),
-        TEST(test_sweep_same_points),
-        TEST(test_sweep_is_inherited),
-        TEST(test_sweep_inherited_over_a_value),
-        TEST(test_sweep_gives_required_key),
-        TEST(test_sweep_in_vain_somewhere),
-        TEST(test_sweep_in_vain_everywhere),
-        TEST(test_sweep_names_differ),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
