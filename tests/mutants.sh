@@ -100,8 +100,15 @@ mutant fake_quant_least_scale gen/graph/ops_fake_quant.c \
 mutant quantize_groups_scale gen/graph/ops_fake_quant.c \
     'step_store(body, op->out[1], c.scale);' 'step_store(body, op->out[1], absmax);' build/unit/test_qat
 mutant export_other_codes gen/pass/qat_export.c \
-    'export(c, coded->out[1], w, value_cols(w) / size, PART_SCALES);' \
-    'export(c, zeros, w, value_cols(w) / size, PART_SCALES);' $oracle qat_lora
+    'export(c, coded->out[1], value_cols(w) / size, PART_SCALES);' \
+    'export(c, zeros, value_cols(w) / size, PART_SCALES);' $oracle qat_lora
+mutant converted_module_not_kept gen/pass/qat_export.c \
+    '    close_gathered(&c);' '    c.opened = NULL;' tests/dist/run.sh sharded_rounded
+mutant exported_parts_as_rows runtime/checkpoint/convert.c \
+    'tensor->shape[param->shard_axis] *=' 'tensor->shape[0] *=' tests/dist/run.sh tensor_rounded
+mutant converted_stage_alone runtime/step/capture.c \
+    'phase == RT_PHASE_EVALUATE || phase == RT_PHASE_EVALUATE_CONVERTED' 'phase == RT_PHASE_EVALUATE' \
+    tests/dist/run.sh stages_rounded
 mutant converted_evaluated_as_rounded gen/pass/unrounded.c \
     'int from = passed_on(op, what);' 'int from = passed_on(op, what) < 0 ? -1 : -1;' build/unit/test_qat
 mutant qat_rounds_adapter gen/pass/qat.c 'op->in[1]->role != ROLE_ADAPTER &&' '' build/unit/test_qat

@@ -485,6 +485,7 @@ void value_move(Value *v, const Value *to);
 /* Moves v, with all of its storage, behind the end of `run`, which fills its own; both, as one. */
 Value *value_join(Program *, Value *run, Value *v, const char *name);
 void program_add_gathered(Program *, Gathered);
+const Gathered *program_gathered(const Program *, const Value *); /* what it lies in; NULL: nothing */
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight);          /* NULL: not a parameter */
 /* What STATE has of it all: `stored`, `piece` or the weight; NULL: nothing. */

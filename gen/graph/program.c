@@ -286,6 +286,13 @@ void program_add_gathered(Program *p, Gathered g) {
     p->gathered[p->gathered_count++] = g;
 }
 
+const Gathered *program_gathered(const Program *p, const Value *v) {
+    for (int i = 0; i < p->gathered_count; i++)
+        if (p->gathered[i].whole->storage == v->storage)
+            return &p->gathered[i];
+    return NULL;
+}
+
 Graph *program_forward(Program *p, int i) {
     for (int e = 0; e < ENTRY_COUNT; e++)
         if (entry_info((Entry)e)->forward && i-- == 0)

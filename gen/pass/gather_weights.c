@@ -30,12 +30,10 @@ typedef struct Gathering {
     Op **made;    /* by place of the op in `ops` */
 } Gathering;
 
-/* What the value lies in; -1: in nothing that is gathered. */
+/* -1: it lies in nothing that is gathered. */
 static int gathered_index(const Program *p, const Value *v) {
-    for (int i = 0; i < p->gathered_count; i++)
-        if (p->gathered[i].whole->storage == v->storage)
-            return i;
-    return -1;
+    const Gathered *from = program_gathered(p, v);
+    return from ? (int)(from - p->gathered) : -1;
 }
 
 static Visit *visit_of(Gathering *g, int op, const char *module) {

@@ -50,10 +50,10 @@ const Pass pass_list[] = {
      * main.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},
     {"split_entries", pass_split_entries, STAGE_KERNEL},
-    {"gather_weights", pass_gather_weights, STAGE_KERNEL},
     /* The weights have their last places, and evaluate is all that it will be. */
-    {"qat_delay", pass_qat_delay, STAGE_KERNEL},
     {"qat_export", pass_qat_export, STAGE_KERNEL},
+    {"gather_weights", pass_gather_weights, STAGE_KERNEL},
+    {"qat_delay", pass_qat_delay, STAGE_KERNEL},
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;
 

@@ -148,9 +148,6 @@ static const struct {
      "files of gpt2 hold its weights as [in, out], and groups of few bits lie along in: there is no "
      "form of them to write yet",
      "set qat.export = \"none\""},
-    {QAT_EXPORT, {SHARDED_WEIGHTS}, /* convert would have no place to leave them */
-     "weights of few bits are not exported with shard_stage = 3 yet",
-     "use shard_stage = 2 with it"},
     {QAT_EXPORT_OF_ROWS, {TENSOR_CARDS}, /* a scale that is of several cards' columns */
      "with a scale a row (qat.group_size = 0) weights of few bits are not exported from tensor "
      "parallel cards yet, which have some columns each of a row",

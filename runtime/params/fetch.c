@@ -1,4 +1,5 @@
 /* Parameters that load brings to the device one by one, for it keeps something else of them. */
+#include "runtime/comm/mesh.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
 #include "runtime/device/launch.h"
@@ -6,10 +7,19 @@
 
 #include <stdlib.h>
 
+/* Where it has no place of its own it is known by where its share of the piece of its master begins, if
+ * all ranks had as much of it: tensors begin far enough from each other. */
+static size_t known_at(const Rt *rt, const RtParam *param) {
+    if (param->weight != RT_NOWHERE || param->master == RT_NOWHERE)
+        return param->weight;
+    int64_t share = param->piece_first / mesh_group_ranks(rt->program, param->pieces);
+    return param->master + (size_t)(param->piece_at + share) * rt_dtype_bytes(param->master_dtype);
+}
+
 const RtParam *param_at(const Rt *rt, RtPtr at) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        if (rt_state(rt, param->weight) == at)
+        if (rt_state(rt, known_at(rt, param)) == at)
             return param;
     }
     rt_internal("%s has no parameter to fetch or export there", rt->program->name);

@@ -183,14 +183,26 @@ test_sharded_mixes() {
         stage=3 && mixed cube qlora_single 2 2 1e-11 $fp64 "${few_bits[@]:0:2}" adapter.lora_dropout=0.1 &&
         stage=1 && mixed shards_of_stages cnn 2 2 1e-11 $fp64
 }
+# Whole weights and pieces of them are converted alike.
+integers_by_stage() { # integers_by_stage DTYPE
+    local stage name
+    for stage in 2 3; do
+        name=integers_$1_$stage
+        mapfile -t layout < <(by_stage 3)
+        program $name $cases/qat/spec.toml precision.dtype="$1" training.steps=3 "${layout[@]}" &&
+            run $name ${name}_out "--init $cases/qat/model" || return 1
+    done
+    same_integers 0 "integers_$1_2_out" "integers_$1_3_out"
+}
 # Backward of a stage makes what was rounded again, as soon as forward has ended, whose ops were made anew.
 test_sharded_rounded() {
     local stage=3 mode
     mixed shards_of_stages qat_float8 2 2 1e-11 $fp64 || return 1
     for mode in auto full; do
         rm -rf "$work"/shards_of_stages_3_qat_* &&
-            mixed shards_of_stages qat 2 2 1e-11 $fp64 qat.export=none activation_checkpoint.mode=$mode || return 1
+            mixed shards_of_stages qat 2 2 1e-11 $fp64 activation_checkpoint.mode=$mode || return 1
     done
+    mixed cube qat 2 1 1e-11 $fp64 qat.group_size=16 && integers_by_stage fp32 && integers_by_stage bf16
 }
 
 shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
