@@ -120,6 +120,9 @@ void rt_fetch(Rt *rt, RtPtr to, RtPtr kept);
  * Waits for what was enqueued, and for the other ranks. */
 void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
                int64_t cols);
+/* The same of what is whole on each of the ranks that share the weight out. */
+void rt_export_whole(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
+                     int64_t cols);
 
 /* Collectives of a group; its ranks enqueue them in the same order, and get the same bits.
  *   all_reduce      in place, the sum over the ranks of each of `count` elements

@@ -106,6 +106,8 @@ mutant converted_module_not_kept gen/pass/qat_export.c \
     '    close_gathered(&c);' '    c.opened = NULL;' tests/dist/run.sh sharded_rounded
 mutant exported_parts_as_rows runtime/checkpoint/convert.c \
     'tensor->shape[param->shard_axis] *=' 'tensor->shape[0] *=' tests/dist/run.sh tensor_rounded
+mutant row_scale_of_a_card gen/pass/qat_export.c \
+    '"quantize", in, group ? 2 : 1,' '"quantize", in, 1,' tests/dist/run.sh tensor_rounded
 mutant converted_stage_alone runtime/step/capture.c \
     'phase == RT_PHASE_EVALUATE || phase == RT_PHASE_EVALUATE_CONVERTED' 'phase == RT_PHASE_EVALUATE' \
     tests/dist/run.sh stages_rounded

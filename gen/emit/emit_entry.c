@@ -189,14 +189,15 @@ static void put_peer_copy(const Stretch *s, const Launch *launch, const char *to
 static void put_export(const Stretch *s, const Launch *launch, const char *from,
                        const char *param) {
     const Value *v = launch->arg[0];
+    const Attr *attr = &launch->ops[0]->attr;
     Arena *arena = s->e->arena;
     const char *items[] = {param,
-                           arena_printf(arena, "\"%s\"", part_name((TensorPart)launch->index)),
+                           arena_printf(arena, "\"%s\"", part_name(attr->part)),
                            from,
                            rt_dtype(v->dtype),
                            arena_printf(arena, "%lld", (long long)value_rows(v)),
                            arena_printf(arena, "%lld", (long long)value_cols(v))};
-    put_call(s->e->out, "    rt_export(rt, ", items, 6);
+    put_call(s->e->out, attr->group ? "    rt_export_whole(rt, " : "    rt_export(rt, ", items, 6);
 }
 
 static void put_call_of(const Stretch *s, int index) {

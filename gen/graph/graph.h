@@ -176,7 +176,7 @@ typedef struct {
     int64_t zeros; /* linear, matmul: elements of the second operand that are always zero */
     bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
-    RankGroup group; /* collectives: who takes part */
+    RankGroup group; /* collectives: who takes part; export: who has the same */
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */
     int64_t card;    /* peer_copy: whose operand it is; */
     Purpose purpose; /* what the copy is a part of */

@@ -10,9 +10,11 @@
  * fake_quant_weights      (w[R,C], absmax[R C/rows,1]) -> y[R,C]: symmetric, in runs of attr.rows
  *                         elements that share the scale of their absmax
  * fake_quant_weights_grad (w, absmax, dy) -> dw, in `real`
- * quantize_groups         (w[G,size]) -> codes[G,size], scales[G,1]: what fake_quant_weights rounds to
+ * quantize_groups         (w[G,size] [, absmax[G,1]]) -> codes[G,size], scales[G,1]: what
+ *                         fake_quant_weights rounds to; by that absmax, or each group by its own
  * decode_groups           (codes[G,size], scales[G,1]) -> w[R,C]: in its order, what that makes of it
- * export                  (x, w): x goes out of the program as attr.part of the parameter w
+ * export                  (x, w): x goes out of the program as attr.part of the parameter w; ranks of
+ *                         attr.group, which have parts of w, have all of x
  *
  * A code has attr.bits. Scales are rounded to the operand's dtype, all else is fp32. An fp64 operand
  * counts as its fp32: codes do not depend on what torchao has no types for, and the largest of a
@@ -254,9 +256,15 @@ void expand_fake_quant_weights_grad(const Program *p, const Op *op, Body *body) 
 
 void shape_quantize_groups(Program *p, Op *op) {
     int64_t groups = value_rows(op->in[0]);
-    op_expect(op, op->in_count == 1, "operands");
+    op_expect(op, op->in_count == 1 || op->in_count == 2, "operands");
+    op_expect(op, op->in_count == 1 || value_rows(op->in[1]) == groups, "absmax");
     result_2d(p, op, 0, ".codes", DT_I8, groups, value_cols(op->in[0]));
     result_2d(p, op, 1, ".scales", DT_F32, groups, 1);
+}
+
+static int own_absmax(Body *body, int x) {
+    int magnitude = step_binary(body, STEP_MAX, x, step_unary(body, STEP_NEG, x));
+    return step_reduce(body, STEP_ROW_MAX, magnitude);
 }
 
 void expand_quantize_groups(const Program *p, const Op *op, Body *body) {
@@ -264,8 +272,7 @@ void expand_quantize_groups(const Program *p, const Op *op, Body *body) {
     Kind kind = kind_of(op);
     space_of(body, op->in[0]);
     int x = operand(body, op);
-    int magnitude = step_binary(body, STEP_MAX, x, step_unary(body, STEP_NEG, x));
-    int absmax = step_reduce(body, STEP_ROW_MAX, magnitude);
+    int absmax = op->in_count > 1 ? step_load(body, op->in[1]) : own_absmax(body, x);
     Coded c = coded(body, x, group_scale(body, kind, absmax), -1);
     step_store(body, op->out[0], step_cast(body, TYPE_INT, clamped(body, kind, c.code)));
     step_store(body, op->out[1], c.scale);

@@ -7,6 +7,7 @@
  * gathered together is converted together, and each rank keeps its piece of it. Weights that load has
  * rounded are fetched again, one by one. */
 #include "pass/pass.h"
+#include "pass/tensor.h"
 #include "pass/unrounded.h"
 
 typedef struct {
@@ -15,6 +16,7 @@ typedef struct {
     const Op *rounding;     /* of the weight that is converted */
     const Gathered *opened; /* what that lies in, of which `whole` is a copy; or NULL */
     Value *whole;
+    bool of_rows; /* a scale is a row's */
 } Convert;
 
 static Op *add(const Convert *c, OpKind kind, const char *what, Value *const *in, int in_count,
@@ -72,17 +74,36 @@ static Value *source(const Convert *c, Value *w) {
     return add(c, OP_fetch, "fetch", &w, 1, &to, 1, (Attr){0})->out[0];
 }
 
+/* The ranks that have some of each group's elements; 0: a rank has groups. */
+static RankGroup sharers(const Convert *c) {
+    const Param *param = program_param(c->program, c->rounding->in[0]);
+    return c->of_rows && param && param->shard_axis == 1 ? param->shard : 0;
+}
+
+/* Its codes and scales. */
+static Op *quantize(const Convert *c, Value *groups) {
+    RankGroup group = sharers(c);
+    Value *in[] = {groups, NULL};
+    if (group) {
+        Value *w = c->rounding->in[0];
+        in[1] = add(c, OP_block_absmax, "absmax", &groups, 1, NULL, 0, (Attr){0})->out[0];
+        in[1] = tensor_absmax(c->program, c->graph, w->name, in[1], group, NULL, c->rounding->pos);
+    }
+    return add(c, OP_quantize_groups, "quantize", in, group ? 2 : 1, NULL, 0, c->rounding->attr);
+}
+
 static void export(const Convert *c, Value *x, int64_t cols, TensorPart part) {
     Value *w = c->rounding->in[0];
     Value *in[] = {value_reshaped(c->program, x, value_rows(w), cols), known_by(c, w)};
-    add(c, OP_export, part_name(part), in, 2, NULL, 0, (Attr){.part = part});
+    add(c, OP_export, part_name(part), in, 2, NULL, 0,
+        (Attr){.part = part, .group = part == PART_WEIGHT ? 0 : sharers(c)});
 }
 
 static void convert(Convert *c) {
     Value *w = open_gathered(c, c->rounding->in[0]), *x = source(c, w);
     int64_t size = c->rounding->attr.rows, groups = value_elements(w) / size;
     Value *in = value_reshaped(c->program, x, groups, size);
-    Op *coded = add(c, OP_quantize_groups, "quantize", &in, 1, NULL, 0, c->rounding->attr);
+    Op *coded = quantize(c, in);
     Value *zeros = value_2d(c->program, arena_printf(c->program->arena, "%s.zeros", w->name),
                             ROLE_ACTIVATION, DT_F32, groups, 1, w->pos);
     zeros = add(c, OP_zero, "zero", NULL, 0, &zeros, 1, (Attr){0})->out[0];
@@ -95,8 +116,10 @@ static void convert(Convert *c) {
     add(c, OP_decode_groups, "decode", coded->out, 2, &to, 1, (Attr){0});
 }
 
-static void convert_rounded(Program *p, Entry where) {
-    Convert c = {.program = p, .graph = &p->entry[ENTRY_CONVERT]};
+static void convert_rounded(Program *p, const Spec *spec, Entry where) {
+    Convert c = {.program = p,
+                 .graph = &p->entry[ENTRY_CONVERT],
+                 .of_rows = spec->qat.group_size == 0};
     for (int i = 0; i < p->entry[where].op_count; i++) {
         c.rounding = p->entry[where].ops[i];
         if (c.rounding->kind == OP_fake_quant_weights)
@@ -108,8 +131,8 @@ static void convert_rounded(Program *p, Entry where) {
 bool pass_qat_export(Program *p, const Spec *spec) {
     if (spec->qat.export == QAT_WEIGHT_NONE)
         return false;
-    convert_rounded(p, ENTRY_LOAD);
-    convert_rounded(p, ENTRY_EVALUATE);
+    convert_rounded(p, spec, ENTRY_LOAD);
+    convert_rounded(p, spec, ENTRY_EVALUATE);
     add_unrounded(p, ENTRY_EVALUATE, ENTRY_EVALUATE_CONVERTED, UNROUNDED_WEIGHTS);
     return true;
 }

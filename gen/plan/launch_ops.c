@@ -27,7 +27,7 @@ void plan_fetch(Plan *plan, Entry entry, const Group *group) {
 void plan_export(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
     Launch launch = {.kind = LAUNCH_EXPORT,
-                     .index = (int)op->attr.part,
+                     .index = (int)op->attr.part + (op->attr.group ? PART_COUNT : 0),
                      .arg = {op->in[0], op->in[1]},
                      .arg_count = 2,
                      .grid = {1, 1, 1}};

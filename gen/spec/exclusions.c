@@ -34,8 +34,6 @@
     F(FLOAT8_INPUTS, qat_activation_dtype, s->qat.activation_dtype == QAT_ACTIVATION_FLOAT8)       \
     F(LATER_ROUNDING, qat_fake_quant_after_n_steps, s->qat.fake_quant_after_n_steps > 0)           \
     F(QAT_EXPORT, qat_export, s->qat.export != QAT_WEIGHT_NONE)                                    \
-    F(QAT_EXPORT_OF_ROWS, qat_export,                                                              \
-      s->qat.export != QAT_WEIGHT_NONE && s->qat.group_size == 0)                                  \
     F(INT8_MOMENTS, optimizer_state, s->optimizer.state == STATE_INT8)                             \
     F(FULL_RECOMPUTE, activation_checkpoint_mode,                                                  \
       s->activation_checkpoint.mode == RECOMPUTE_FULL)                                             \
@@ -148,10 +146,6 @@ static const struct {
      "files of gpt2 hold its weights as [in, out], and groups of few bits lie along in: there is no "
      "form of them to write yet",
      "set qat.export = \"none\""},
-    {QAT_EXPORT_OF_ROWS, {TENSOR_CARDS}, /* a scale that is of several cards' columns */
-     "with a scale a row (qat.group_size = 0) weights of few bits are not exported from tensor "
-     "parallel cards yet, which have some columns each of a row",
-     "set qat.group_size to what divides a card's part of the rows"},
 
     /* cards */
     {ONE_PROCESS, {SHARDS, TENSOR_CARDS, STAGES},

@@ -52,13 +52,14 @@ static void order_as_file(const RtParam *param, OutTensor *tensor) {
     memcpy(tensor->shape, param->shape, sizeof tensor->shape);
 }
 
-/* Of what ranks share out the writer of their stage gets the whole. */
-static void take(Rt *rt, const RtParam *param, RtPtr from, OutTensor *tensor) {
+static void take(Rt *rt, RtPtr from, OutTensor *tensor) {
     size_t bytes = out_tensor_bytes(tensor);
     tensor->host = rt_alloc(bytes);
     rt_read(rt, from, bytes, tensor->host);
-    if (!param->shard)
-        return;
+}
+
+/* The writer of their stage gets the whole of what ranks share out. */
+static void gather(Rt *rt, const RtParam *param, OutTensor *tensor) {
     void *part = tensor->host;
     tensor->shape[param->shard_axis] *= shard_ranks(rt, param);
     tensor->host = rt_alloc(out_tensor_bytes(tensor));
@@ -67,14 +68,11 @@ static void take(Rt *rt, const RtParam *param, RtPtr from, OutTensor *tensor) {
 }
 
 /* All ranks take it, who has no use for it too: others' devices may wait for theirs to come so far. */
-void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
-               int64_t cols) {
-    rt->work.fetches++;
-    if (rt->dry)
-        return;
-    const RtParam *of = param_at(rt, param);
-    OutTensor tensor = {.offset = RT_NOWHERE, .dtype = dtype, .rank = 2, .shape = {rows, cols}};
-    take(rt, of, from, &tensor);
+static void export_part(Rt *rt, const RtParam *of, const char *part, RtPtr from, OutTensor tensor,
+                        bool whole) {
+    take(rt, from, &tensor);
+    if (of->shard && !whole)
+        gather(rt, of, &tensor);
     if (of->split[0])
         order_as_file(of, &tensor);
     if (mesh_writer(rt->program, rt->rank) == rt->rank) {
@@ -85,6 +83,24 @@ void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype,
     }
     rt->exported->replaced[of - rt->program->params] = true;
     rt_launched(rt);
+}
+
+static OutTensor matrix(RtDtype dtype, int64_t rows, int64_t cols) {
+    return (OutTensor){.offset = RT_NOWHERE, .dtype = dtype, .rank = 2, .shape = {rows, cols}};
+}
+
+void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
+               int64_t cols) {
+    rt->work.fetches++;
+    if (!rt->dry)
+        export_part(rt, param_at(rt, param), part, from, matrix(dtype, rows, cols), false);
+}
+
+void rt_export_whole(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
+                     int64_t cols) {
+    rt->work.fetches++;
+    if (!rt->dry)
+        export_part(rt, param_at(rt, param), part, from, matrix(dtype, rows, cols), true);
 }
 
 static void append_others(const Rt *rt, struct RtExported *exported) {

@@ -78,7 +78,8 @@ test_tensor_rounded() {
         alike tensor_rounded_base demo 1e-11 2 qat.weight_dtype=int8 qat.group_size=8 qat.export=int8 "${dropout[@]}" &&
         same_integers 0 tensor_rounded_base_one_out tensor_rounded_base_many_out &&
         of_many=(parallelism.sequence_parallel=true) &&
-        alike tensor_rounded_rows demo 1e-11 2 "${int8[@]}" "${dropout[@]}"
+        alike tensor_rounded_rows demo 1e-11 2 "${int8[@]}" qat.export=int8 "${dropout[@]}" &&
+        same_integers 0 tensor_rounded_rows_one_out tensor_rounded_rows_many_out
     local code=$?
     of_many=()
     return $code
