@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static const char file_name[] = "products.json";
 
@@ -144,11 +144,12 @@ static const char *take(Rt *rt, const json_t *root) {
 
 bool gemms_read_tuned(Rt *rt) {
     char path[RT_MAX_PATH + sizeof file_name + 1];
-    json_error_t reason;
+    json_error_t reason = {.text = "is no regular file"};
+    struct stat info;
     snprintf(path, sizeof path, "%s/%s", rt->options.exe_dir, file_name);
-    if (access(path, F_OK) != 0)
+    if (stat(path, &info) != 0)
         return false;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
+    json_t *root = S_ISREG(info.st_mode) ? json_load_file(path, JSON_REJECT_DUPLICATES, &reason) : NULL;
     const char *problem = root ? take(rt, root) : reason.text;
     json_decref(root);
     if (problem && rt->rank == 0 && rt->card == 0)
@@ -158,6 +159,9 @@ bool gemms_read_tuned(Rt *rt) {
 
 void gemms_tune(Rt *rt, bool keep) {
     CUevent begin, end;
+    char error[1024];
+    if (keep && !outfile_check(rt->options.exe_dir, file_name, error, sizeof error))
+        rt_fail("%s", error);
     CU(EventCreate, &begin, CU_EVENT_DEFAULT);
     CU(EventCreate, &end, CU_EVENT_DEFAULT);
     printf("%-40s %13s %13s\n", "product", "library's", "fastest");

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void join_path(char *path, const char *dir, const char *name) {
@@ -50,6 +51,19 @@ bool outfile_write(const char *dir, const char *name, const char *text, char *er
         return false;
     fputs(text, file.stream);
     return outfile_finish(&file, error, error_size);
+}
+
+bool outfile_check(const char *dir, const char *name, char *error, size_t error_size) {
+    OutFile file;
+    struct stat former;
+    if (!outfile_open(&file, dir, name, error, error_size))
+        return false;
+    fclose(file.stream);
+    unlink(file.temporary);
+    if (stat(file.path, &former) != 0 || S_ISREG(former.st_mode))
+        return true;
+    snprintf(error, error_size, "%s: is no regular file; remove it", file.path);
+    return false;
 }
 
 void folder_sync(const char *dir) {

@@ -18,6 +18,8 @@ bool outfile_open(OutFile *file, const char *dir, const char *name, char *error,
 bool outfile_finish(OutFile *file, char *error, size_t error_size);
 bool outfile_write(const char *dir, const char *name, const char *text, char *error,
                    size_t error_size);
+/* Whether that would find its place: to be asked before long work whose result goes there. */
+bool outfile_check(const char *dir, const char *name, char *error, size_t error_size);
 
 /* "DIR/NAME" into path[RT_MAX_PATH]; ends the process where that is too long. */
 void join_path(char *path, const char *dir, const char *name);

@@ -60,6 +60,26 @@ test_tune() {
     return $code
 }
 
+# A place for products.json is looked for before anything is measured; what is no file is not read, for that
+# might never end.
+test_tune_finds_its_place() {
+    local products=$WORK/plain/products.json
+    mkfifo "$products"
+    run plain tuned_fifo --tune
+    [ $? = 1 ] && says tuned_fifo "error: .*products.json: is no regular file; remove it" &&
+        ! says tuned_fifo "library's" && run plain beside_fifo &&
+        says beside_fifo "products.json: is no regular file: the library chooses" && same_results learns beside_fifo
+    local code=$?
+    rm "$products"
+    mkdir "$WORK/plain/.products.json.tmp"
+    run plain tuned_shut --tune
+    [ $? = 1 ] && [ $code = 0 ] && says tuned_shut "error: .*products.json: cannot be written: Is a directory" &&
+        ! says tuned_shut "library's"
+    code=$?
+    rmdir "$WORK/plain/.products.json.tmp"
+    return $code
+}
+
 # There is nothing to save: it ends at once, and later runs take the library's.
 test_tune_ends_at_signal() {
     (cd "$WORK/plain" && SIM_ALGORITHMS=4 exec ./run --tune > "$WORK/tune_ends.log" 2>&1) &
@@ -340,7 +360,7 @@ test_no_sync_in_a_step() {
     [ -s "$WORK/syncs20" ] && cmp -s "$WORK/syncs20" "$WORK/syncs30"
 }
 
-tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_ends_at_signal other_seed_differs
+tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run signal_then_resume signal_behind_the_last_step
 time_left keeps_latest flipped_bit truncated_checkpoint damaged_checkpoint_is_passed_over
