@@ -90,7 +90,7 @@ static void open_library(void) {
     }
 }
 
-static void describe(Gemm *gemm, const RtGemm *row) {
+static void make_descriptor(Gemm *gemm, const RtGemm *row) {
     gemm->wide = row->compute == RT_COMPUTE_F64;
     gemm->alpha64 = row->alpha;
     gemm->beta64 = row->beta;
@@ -268,7 +268,7 @@ void gemms_open(Rt *rt) {
     gemms->workspace_bytes = program->gemm_workspace_bytes;
     for (int i = 0; i < program->gemm_count; i++)
         if (gemms->gemms[i].called) {
-            describe(&gemms->gemms[i], &program->gemms[i]);
+            make_descriptor(&gemms->gemms[i], &program->gemms[i]);
             lay_out(&gemms->gemms[i], &program->gemms[i]);
         }
     rt->device.tuned = !rt->options.tune && gemms_read_tuned(rt);

@@ -27,8 +27,6 @@ struct RtGemms {
     size_t workspace_bytes;
 };
 
-/* ---- gemm.c ---------------------------------------------------------------------------------- */
-
 /* The library's algorithms for a product, the one that it thinks fastest first: at least one, or the
  * process ends. Returns how many of `most` there are. */
 int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *found, int most);
@@ -36,11 +34,5 @@ int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *fo
 bool gemm_allows(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm);
 /* Enqueues it with the operands of its first call. */
 void gemm_try(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm);
-
-/* ---- gemm_tune.c ----------------------------------------------------------------------------- */
-
-/* Takes the algorithms of products.json beside the executable; false where there is none, or, with a
- * warning, where it was written for another device, library or program. */
-bool gemms_read_tuned(Rt *rt);
 
 #endif

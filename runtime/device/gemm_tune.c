@@ -66,7 +66,7 @@ static void tune_one(const Rt *rt, int index, CUevent begin, CUevent end) {
 /* ---- products.json --------------------------------------------------------------------------- */
 
 /* All that an algorithm was chosen for but device and library. */
-static void describe(const Rt *rt, int index, char key[KEY_SIZE]) {
+static void print_key(const Rt *rt, int index, char key[KEY_SIZE]) {
     const RtGemm *row = &rt->program->gemms[index];
     const Gemm *gemm = &rt->gemms->gemms[index];
     snprintf(key, KEY_SIZE, "%s %s %s %s compute %d alpha %g beta %g aligned %u %u %u", row->name,
@@ -106,7 +106,7 @@ static void write_file(const Rt *rt) {
         char key[KEY_SIZE], hex[2 * ALGORITHM_BYTES + 1];
         if (!rt->gemms->gemms[i].called)
             continue;
-        describe(rt, i, key);
+        print_key(rt, i, key);
         to_hex(&rt->gemms->gemms[i].algorithm, hex);
         json_object_set_new(products, key, json_string(hex));
     }
@@ -133,7 +133,7 @@ static const char *take(Rt *rt, const json_t *root) {
         char key[KEY_SIZE];
         if (!gemm->called)
             continue;
-        describe(rt, i, key);
+        print_key(rt, i, key);
         if (!from_hex(json_string_value(json_object_get(products, key)), &gemm->algorithm))
             return "lacks products of this program";
         if (!gemm_allows(rt, i, &gemm->algorithm))

@@ -1,4 +1,4 @@
-/* Entries enqueued, and what they are made of (launch.c, gemm.c). */
+/* Entries enqueued, and what they are made of (launch.c, gemm.c, gemm_tune.c). */
 #ifndef GPUOPT_LAUNCH_H
 #define GPUOPT_LAUNCH_H
 
@@ -18,8 +18,11 @@ bool rt_enqueue_checked(Rt *rt, const RtEntry *entry, int slot, char *found, siz
 /* Opens cublasLt and chooses an algorithm for every row of the table, each of which then runs once:
  * what is in the arenas is lost. */
 void gemms_open(Rt *rt);
-/* Chooses algorithms anew, by measuring, and keeps them for later gemms_open() in products.json beside
- * the executable where `keep`: others see the same file. */
+/* Takes the algorithms of products.json beside the executable; false where there is none, or, with a
+ * warning, where it was written for another device, library or program. */
+bool gemms_read_tuned(Rt *rt);
+/* Chooses algorithms anew, by measuring, and where `keep` keeps them there for later gemms_open():
+ * others see the same file. */
 void gemms_tune(Rt *rt, bool keep);
 uint32_t gemms_crc32(const Rt *rt); /* of all algorithms */
 void gemms_close(Rt *rt);
