@@ -158,7 +158,7 @@ static int put_panel(const Comparison *c, int figure, int y, StrBuf *out) {
 }
 
 static bool is_drawn(const Comparison *c, int figure) {
-    bool comparable = !c->uneven || !c->figures[figure].total;
+    bool comparable = !c->uneven[c->figures[figure].sum];
     return c->figures[figure].chart && comparable && figure_measured(c, figure);
 }
 

@@ -15,73 +15,73 @@
 
 enum { TIME, LAUNCHES, WAITS, COPIES, MEMORY, FLOPS, LOSS, METRICS, CARDS, COLLECTIVES, DATA };
 
-/* Path, group, title in a chart, and whether it is a total of all steps. */
+/* Path, group, title in a chart, and what it is a sum of. */
 static const Figure figures[] = {
-    {"iteration_ms.median", TIME, "iteration, median ms", false},
-    {"iteration_ms.p10", TIME, NULL, false},
-    {"iteration_ms.p90", TIME, NULL, false},
-    {"tokens_per_s", TIME, "tokens a second", false},
-    {"samples_per_s", TIME, "samples a second", false},
-    {"predicted.iteration_ms.median", TIME, NULL, false},
-    {"steps", LAUNCHES, NULL, false},
-    {"kernels.launches", LAUNCHES, "kernel launches", true},
-    {"graphs.launches", LAUNCHES, NULL, true},
-    {"kernels.launch_ms", LAUNCHES, NULL, true},
-    {"kernels.ms", LAUNCHES, NULL, false},
-    {"syncs.count", WAITS, NULL, true},
-    {"syncs.ms", WAITS, NULL, true},
-    {"waits.count", WAITS, NULL, true},
-    {"waits.ms", WAITS, NULL, true},
-    {"feeding.data_wait_ms", WAITS, NULL, false},
-    {"feeding.copy_ms", WAITS, NULL, false},
-    {"feeding.compute_ms", WAITS, NULL, false},
-    {"copies.h2d.count", COPIES, NULL, true},
-    {"copies.h2d.bytes", COPIES, "host to device, bytes", true},
-    {"copies.h2d.ms", COPIES, NULL, false},
-    {"copies.d2h.count", COPIES, NULL, true},
-    {"copies.d2h.bytes", COPIES, NULL, true},
-    {"copies.d2h.ms", COPIES, NULL, false},
-    {"copies.d2d.count", COPIES, NULL, true},
-    {"copies.d2d.bytes", COPIES, NULL, true},
-    {"copies.d2d.ms", COPIES, NULL, false},
-    {SPEEDUP, CARDS, "speed-up, times what one card does", false},
-    {EFFICIENCY, CARDS, "efficiency, speed-up a card", false},
-    {"communication.ms", CARDS, NULL, false},
-    {"communication.exposed_ms", CARDS, "exposed communication, ms a step", false},
-    {"bubble", CARDS, NULL, false},
-    {"imbalance.iteration", CARDS, NULL, false},
-    {"imbalance.work", CARDS, NULL, false},
-    {"collectives.all_reduce.count", COLLECTIVES, NULL, true},
-    {"collectives.all_reduce.bytes", COLLECTIVES, "all-reduced, bytes", true},
-    {"collectives.all_reduce.ms", COLLECTIVES, NULL, false},
-    {"collectives.all_reduce.bus_gbs", COLLECTIVES, NULL, false},
-    {"collectives.all_gather.bytes", COLLECTIVES, NULL, true},
-    {"collectives.all_gather.bus_gbs", COLLECTIVES, NULL, false},
-    {"collectives.reduce_scatter.bytes", COLLECTIVES, NULL, true},
-    {"collectives.reduce_scatter.bus_gbs", COLLECTIVES, NULL, false},
-    {"collectives.send_recv.bytes", COLLECTIVES, NULL, true},
-    {"collectives.broadcast.bytes", COLLECTIVES, NULL, true},
-    {"collectives.gather.bytes", COLLECTIVES, NULL, true},
-    {"collectives.reduce.bytes", COLLECTIVES, NULL, true},
-    {"memory.measured_peak_bytes", MEMORY, "arenas, bytes", false},
-    {"memory.process_peak_bytes", MEMORY, "process, peak bytes", false},
-    {"predicted.memory.process_planned_bytes", MEMORY, NULL, false},
-    {"flops.per_step", FLOPS, NULL, false},
-    {"flops.share_of_peak", FLOPS, NULL, false},
-    {"loss.first", LOSS, NULL, false},
-    {"loss.last", LOSS, "loss, last step", false},
-    {"loss_scale.skipped_steps", LOSS, NULL, true},
-    {"loss.heldout_before", LOSS, NULL, false},
-    {"loss.heldout_after", LOSS, "held-out loss", false},
-    {"accuracy.before.top1", METRICS, NULL, false},
-    {"accuracy.after.top1", METRICS, "held-out accuracy, top 1", false},
-    {"accuracy.after.top5", METRICS, NULL, false},
-    {"metrics.after.rewards/accuracies", METRICS, "held-out pairs told apart", false},
-    {"metrics.after.rewards/margins", METRICS, NULL, false},
-    {"data.train_samples", DATA, NULL, false},
-    {"data.mean_tokens", DATA, NULL, false},
-    {"data.padding_share", DATA, NULL, false},
-    {"data.target_share", DATA, NULL, false},
+    {"iteration_ms.median", TIME, "iteration, median ms", NO_SUM},
+    {"iteration_ms.p10", TIME, NULL, NO_SUM},
+    {"iteration_ms.p90", TIME, NULL, NO_SUM},
+    {"tokens_per_s", TIME, "tokens a second", NO_SUM},
+    {"samples_per_s", TIME, "samples a second", NO_SUM},
+    {"predicted.iteration_ms.median", TIME, NULL, NO_SUM},
+    {"steps", LAUNCHES, NULL, NO_SUM},
+    {"kernels.launches", LAUNCHES, "kernel launches", SUM_OF_STEPS},
+    {"graphs.launches", LAUNCHES, NULL, SUM_OF_STEPS},
+    {"kernels.launch_ms", LAUNCHES, NULL, SUM_OF_STEPS},
+    {"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW},
+    {"syncs.count", WAITS, NULL, SUM_OF_STEPS},
+    {"syncs.ms", WAITS, NULL, SUM_OF_STEPS},
+    {"waits.count", WAITS, NULL, SUM_OF_STEPS},
+    {"waits.ms", WAITS, NULL, SUM_OF_STEPS},
+    {"feeding.data_wait_ms", WAITS, NULL, NO_SUM},
+    {"feeding.copy_ms", WAITS, NULL, NO_SUM},
+    {"feeding.compute_ms", WAITS, NULL, NO_SUM},
+    {"copies.h2d.count", COPIES, NULL, SUM_OF_STEPS},
+    {"copies.h2d.bytes", COPIES, "host to device, bytes", SUM_OF_STEPS},
+    {"copies.h2d.ms", COPIES, NULL, SUM_OF_WINDOW},
+    {"copies.d2h.count", COPIES, NULL, SUM_OF_STEPS},
+    {"copies.d2h.bytes", COPIES, NULL, SUM_OF_STEPS},
+    {"copies.d2h.ms", COPIES, NULL, SUM_OF_WINDOW},
+    {"copies.d2d.count", COPIES, NULL, SUM_OF_STEPS},
+    {"copies.d2d.bytes", COPIES, NULL, SUM_OF_STEPS},
+    {"copies.d2d.ms", COPIES, NULL, SUM_OF_WINDOW},
+    {SPEEDUP, CARDS, "speed-up, times what one card does", NO_SUM},
+    {EFFICIENCY, CARDS, "efficiency, speed-up a card", NO_SUM},
+    {"communication.ms", CARDS, NULL, NO_SUM},
+    {"communication.exposed_ms", CARDS, "exposed communication, ms a step", NO_SUM},
+    {"bubble", CARDS, NULL, NO_SUM},
+    {"imbalance.iteration", CARDS, NULL, NO_SUM},
+    {"imbalance.work", CARDS, NULL, NO_SUM},
+    {"collectives.all_reduce.count", COLLECTIVES, NULL, SUM_OF_STEPS},
+    {"collectives.all_reduce.bytes", COLLECTIVES, "all-reduced, bytes", SUM_OF_STEPS},
+    {"collectives.all_reduce.ms", COLLECTIVES, NULL, SUM_OF_WINDOW},
+    {"collectives.all_reduce.bus_gbs", COLLECTIVES, NULL, NO_SUM},
+    {"collectives.all_gather.bytes", COLLECTIVES, NULL, SUM_OF_STEPS},
+    {"collectives.all_gather.bus_gbs", COLLECTIVES, NULL, NO_SUM},
+    {"collectives.reduce_scatter.bytes", COLLECTIVES, NULL, SUM_OF_STEPS},
+    {"collectives.reduce_scatter.bus_gbs", COLLECTIVES, NULL, NO_SUM},
+    {"collectives.send_recv.bytes", COLLECTIVES, NULL, SUM_OF_STEPS},
+    {"collectives.broadcast.bytes", COLLECTIVES, NULL, SUM_OF_STEPS},
+    {"collectives.gather.bytes", COLLECTIVES, NULL, SUM_OF_STEPS},
+    {"collectives.reduce.bytes", COLLECTIVES, NULL, SUM_OF_STEPS},
+    {"memory.measured_peak_bytes", MEMORY, "arenas, bytes", NO_SUM},
+    {"memory.process_peak_bytes", MEMORY, "process, peak bytes", NO_SUM},
+    {"predicted.memory.process_planned_bytes", MEMORY, NULL, NO_SUM},
+    {"flops.per_step", FLOPS, NULL, NO_SUM},
+    {"flops.share_of_peak", FLOPS, NULL, NO_SUM},
+    {"loss.first", LOSS, NULL, NO_SUM},
+    {"loss.last", LOSS, "loss, last step", NO_SUM},
+    {"loss_scale.skipped_steps", LOSS, NULL, SUM_OF_STEPS},
+    {"loss.heldout_before", LOSS, NULL, NO_SUM},
+    {"loss.heldout_after", LOSS, "held-out loss", NO_SUM},
+    {"accuracy.before.top1", METRICS, NULL, NO_SUM},
+    {"accuracy.after.top1", METRICS, "held-out accuracy, top 1", NO_SUM},
+    {"accuracy.after.top5", METRICS, NULL, NO_SUM},
+    {"metrics.after.rewards/accuracies", METRICS, "held-out pairs told apart", NO_SUM},
+    {"metrics.after.rewards/margins", METRICS, NULL, NO_SUM},
+    {"data.train_samples", DATA, NULL, NO_SUM},
+    {"data.mean_tokens", DATA, NULL, NO_SUM},
+    {"data.padding_share", DATA, NULL, NO_SUM},
+    {"data.target_share", DATA, NULL, NO_SUM},
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
@@ -243,7 +243,7 @@ static Spread *figures_of(Arena *arena, const Run *run) {
 }
 
 double figure_ratio(const Comparison *c, const Row *row, int figure) {
-    if (c->uneven && c->figures[figure].total)
+    if (c->uneven[c->figures[figure].sum])
         return NAN;
     double reference = c->reference < 0 ? NAN : c->rows[c->reference].figures[figure].median;
     return reference != 0 ? row->figures[figure].median / reference : NAN;
@@ -314,13 +314,12 @@ static void set_speedups(Comparison *c) {
     }
 }
 
-/* Whether runs took different numbers of steps. */
-static bool are_uneven(const Comparison *c) {
-    int steps = figure_named("steps");
+/* Whether runs that say it differ in a number of steps. */
+static bool are_uneven(Arena *arena, const Comparison *c, const char *steps) {
     double first = NAN;
     bool uneven = false;
     for (int i = 0; i < c->count; i++) {
-        double taken = c->rows[i].figures[steps].median;
+        double taken = spread_of(arena, c->rows[i].run, steps).median;
         first = isnan(first) ? taken : first;
         uneven |= taken < first || taken > first;
     }
@@ -360,7 +359,8 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
         c.reference = c.reference < 0 ? i : c.reference;
     }
     set_speedups(&c);
-    c.uneven = are_uneven(&c);
+    c.uneven[SUM_OF_STEPS] = are_uneven(arena, &c, "steps");
+    c.uneven[SUM_OF_WINDOW] = are_uneven(arena, &c, "profiling_window.steps");
     return c;
 }
 

@@ -9,13 +9,14 @@ enum { CARDS, WEIGHTS, TRAINING, ACTIVATIONS, PROCESS, STEP_MS, RATE, FIGURES };
 enum { COLUMNS = FIGURES + 2, CELL_SIZE = 128 };
 
 static const Figure figures[FIGURES] = {
-    [CARDS] = {"cards", 0, NULL, false},
-    [WEIGHTS] = {"weights_bytes", 0, "weights of a card, bytes", false},
-    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer of a card, bytes", false},
-    [ACTIVATIONS] = {"activation_bytes", 0, "activations of a card at their peak, bytes", false},
-    [PROCESS] = {"process_bytes", 0, "memory of a card, bytes", false},
-    [STEP_MS] = {"step_ms", 0, "step, predicted ms", false},
-    [RATE] = {"per_second", 0, "tokens, or samples, a second of all cards", false},
+    [CARDS] = {"cards", 0, NULL, NO_SUM},
+    [WEIGHTS] = {"weights_bytes", 0, "weights of a card, bytes", NO_SUM},
+    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer of a card, bytes",
+                  NO_SUM},
+    [ACTIVATIONS] = {"activation_bytes", 0, "activations of a card at their peak, bytes", NO_SUM},
+    [PROCESS] = {"process_bytes", 0, "memory of a card, bytes", NO_SUM},
+    [STEP_MS] = {"step_ms", 0, "step, predicted ms", NO_SUM},
+    [RATE] = {"per_second", 0, "tokens, or samples, a second of all cards", NO_SUM},
 };
 
 /* ---- as rows of a comparison ------------------------------------------------------------------ */

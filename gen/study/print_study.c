@@ -141,9 +141,12 @@ void comparison_text(const Comparison *c, StrBuf *out) {
                   c->simulated ? " Times on the simulated device say nothing about a GPU; counts, "
                                  "bytes and losses do."
                                : "");
-    if (c->uneven)
+    if (c->uneven[SUM_OF_STEPS])
         sb_puts(out, "\nThe runs took different numbers of steps: launches, syncs, waits, copies and "
                      "collectives are\nof all of a run's steps, and have no ratio.\n");
+    if (c->uneven[SUM_OF_WINDOW])
+        sb_puts(out, "\nThe runs profiled different numbers of steps: ms of kernels, copies and "
+                     "collectives are of\nall of these, and have no ratio.\n");
     put_mixed(c, out);
 }
 

@@ -9,13 +9,13 @@
 enum { STEP_MS, SPEEDUP, EFFICIENCY, COMM_MS, EXPOSED_MS, COMM_BYTES, RANK_BYTES, FIGURES };
 
 static const Figure figures[FIGURES] = {
-    [STEP_MS] = {"step_ms", 0, "step, predicted ms", false},
-    [SPEEDUP] = {"speedup", 0, "speed-up, times what one card does", false},
-    [EFFICIENCY] = {"efficiency", 0, "efficiency, speed-up a card", false},
-    [COMM_MS] = {"communication_ms", 0, "communication, ms a step", false},
-    [EXPOSED_MS] = {"exposed_ms", 0, "communication that nothing hides, ms a step", false},
-    [COMM_BYTES] = {"communication_bytes", 0, NULL, false},
-    [RANK_BYTES] = {"process_bytes", 0, "memory of a rank, bytes", false},
+    [STEP_MS] = {"step_ms", 0, "step, predicted ms", NO_SUM},
+    [SPEEDUP] = {"speedup", 0, "speed-up, times what one card does", NO_SUM},
+    [EFFICIENCY] = {"efficiency", 0, "efficiency, speed-up a card", NO_SUM},
+    [COMM_MS] = {"communication_ms", 0, "communication, ms a step", NO_SUM},
+    [EXPOSED_MS] = {"exposed_ms", 0, "communication that nothing hides, ms a step", NO_SUM},
+    [COMM_BYTES] = {"communication_bytes", 0, NULL, NO_SUM},
+    [RANK_BYTES] = {"process_bytes", 0, "memory of a rank, bytes", NO_SUM},
 };
 
 /* ---- as rows of a comparison ------------------------------------------------------------------ */

@@ -23,13 +23,21 @@ typedef struct {
     int repeats;       /* reports that are there; 0 unless finished */
 } Run;
 
+/* Sums have nothing beside those over more steps. */
+typedef enum {
+    NO_SUM,
+    SUM_OF_STEPS,  /* of all that were trained */
+    SUM_OF_WINDOW, /* of those that were profiled */
+    SUMS
+} SumOf;
+
 /* What a run is asked for. */
 typedef struct {
     const char
         *path; /* in report.json: "iteration_ms.median"; or a name, where it comes from elsewhere */
     int group; /* figures of one group stand in one table */
     const char *chart; /* its title in a chart; NULL: not drawn */
-    bool total;        /* of all steps: nothing beside that of a run with more of them */
+    SumOf sum;
 } Figure;
 
 /* A figure over the repetitions of a run; NAN: not measured. */
@@ -56,7 +64,7 @@ typedef struct {
     int count;
     int reference; /* the row that ratios refer to: the first that finished; -1: none did */
     int repeats;   /* the most that any run has */
-    bool uneven;   /* runs took different numbers of steps: totals have no ratio */
+    bool uneven[SUMS]; /* runs differ in how many steps it is of: it has no ratio */
 } Comparison;
 
 /* Reads a run that must have finished, from its program's folder or that of its results; anything
@@ -79,7 +87,7 @@ Comparison compare_runs(Arena *, const char *title, const Run *runs, int count);
 /* Of a key in two rows. One that has no effect in either follows another key, which differs itself. */
 bool values_differ(const char *a, const char *b);
 /* The medians' ratio to the reference's; NAN where either is lacking, the reference is 0, or they are
- * totals of runs of unequal length. */
+ * sums over unequal numbers of steps. */
 double figure_ratio(const Comparison *, const Row *, int figure);
 /* Whether any run has the figure; whether repetitions of any differ in it. */
 bool figure_measured(const Comparison *, int figure);

@@ -385,6 +385,31 @@ steps_that_were_done() {
         says '>held-out loss<' $work/svg && ! grep -q '>kernel launches<' $work/svg
 }
 
+# Of made-up reports: times in a window of two steps have no ratio to those in one of five, counts of as many
+# steps do; beside twice the steps it is the other way round, and losses always have one.
+sums_over_unequal_steps() {
+    local name window steps of=$work/sums
+    for made in one:2:4 same:2:4 window:5:4 longer:2:8; do
+        IFS=: read -r name window steps <<<"$made"
+        mkdir -p "$of/$name/out"
+        cp "$b/plan.json" "$b/spec.toml" "$of/$name"
+        sed "s/^  \"steps\": 4,/  \"steps\": $steps, \"loss_scale\": {\"skipped_steps\": 1},/
+            0,/\"ms\": null/s//\"ms\": 3.5/
+            s/\"profiling_window\": null/\"profiling_window\": {\"steps\": $window}/" \
+            "$b/out/report.json" >"$of/$name/out/report.json"
+        "$gen" --compare $of/one "$of/$name" >"$of/$name.txt" && "$gen" --compare --format json $of/one "$of/$name" |
+            sed '1,/"ratios"/d' | sed '1,/"ratios"/d' >"$of/$name.json" &&
+            says '"loss.last": 1.0' "$of/$name.json" || return
+    done
+    says '"kernels.ms": 1.0' $of/same.json && says '"kernels.launches": 1.0' $of/same.json &&
+        ! grep -q '^The runs' $of/same.txt || return
+    says '"kernels.ms": null' $of/window.json && says '"kernels.launches": 1.0' $of/window.json &&
+        says '^The runs profiled different numbers of steps: ms of kernels' $of/window.txt || return
+    says '"kernels.ms": 1.0' $of/longer.json && says '"kernels.launches": null' $of/longer.json &&
+        says '"copies.d2h.bytes": null' $of/longer.json && says '"loss_scale.skipped_steps": null' $of/longer.json &&
+        says '^The runs took different numbers of steps' $of/longer.txt && ! grep -q profiled $of/longer.txt
+}
+
 # Results are a run too, beside their program or elsewhere.
 results_stand_for_their_program() {
     cp -r "$b/out" $work/elsewhere && "$gen" --compare "$a" "$b/out" $work/elsewhere >$work/compared &&
@@ -507,6 +532,7 @@ check "more cards may be slower" more_cards_may_be_slower
 check "steps bound the cards" steps_bound_the_cards
 check "figures and their ratios" ratios
 check "the steps that were done" steps_that_were_done
+check "sums over unequal numbers of steps" sums_over_unequal_steps
 check "results stand for their program" results_stand_for_their_program
 check "speed-ups against one card" speedups_against_one_card
 check "simulated beside real is refused" refuses_simulated_beside_real
