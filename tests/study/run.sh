@@ -153,6 +153,23 @@ make_run_sets_keys() {
         ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal
 }
 
+# A few steps, of a study's points too, a variant's among them, in a folder of its own; and nothing of what
+# was asked for goes.
+make_small_takes_few_steps() {
+    printf 'extends = "%s"\n' $work/named.toml >$work/small_variant.toml
+    make -s -n small SPEC=$work/named_alone.toml >$work/said && says '--program .build/named_alone-small. --' $work/said &&
+        ! grep -q repeats $work/said || return
+    make -s -n small SPEC=$work/small_variant.toml SET=optimizer.lr=0.5 ARGS='--seed 3' >$work/said &&
+        says '--set benchmark.repeats=1 ' $work/said && says "--set 'optimizer.lr=0.5' -o .build/small_variant-small" $work/said &&
+        says '--program .build/small_variant-small/points. -- --seed 3' $work/said || return
+    make -s small SPEC=$work/named_alone.toml SET=adapter.r=2 ARGS='--seed 3' >$work/said || { cat $work/said; return 1; }
+    says '^step 4/4 ' $work/said && says '^r = 2' build/named_alone-small/spec.toml &&
+        says '"profiling_window": [{]' build/named_alone-small/out/report.json
+    local code=$?
+    rm -rf build/named_alone-small
+    [ $code -eq 0 ] && ! make -s small 2>$work/refusal && says '^error: make small SPEC=FILE' $work/refusal
+}
+
 # What a larger batch needs more is activations, those that a pipeline keeps among them.
 parts_of_a_plan_add_up() {
     write_spec staged <<'SPEC'
@@ -173,6 +190,7 @@ check "parts of a plan add up" parts_of_a_plan_add_up
 check "points of a plan stand in a table" points_stand_in_a_table
 check "a point's plan alone" a_point_alone
 check "make run sets keys" make_run_sets_keys
+check "make small takes few steps" make_small_takes_few_steps
 check "points are called what the spec says" points_are_called
 check "a base learns all its steps" base_learns_all_its_steps
 check "a job waits for its base" job_waits_for_its_base
@@ -187,7 +205,6 @@ write_spec failures <<SPEC
 eval_batches = 1
 SPEC
 study=$work/failures
-none=$study/mode-none_train-good.txt
 
 points_have_not_run() {
     "$gen" $work/failures.toml -o $study && "$gen" --compare --format csv $study >$work/waiting &&
@@ -234,12 +251,26 @@ changed_spec_runs_again() {
     runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
 }
 
+# Only the point whose products were measured anew.
+measured_products_run_again() {
+    local point
+    point=$(ls -d $study/*none*good*)
+    echo '{}' >"$point/products.json"
+    runtime/scripts/study.sh $study >$work/measured && [ "$(grep -c ': finished$' $work/measured)" -eq 1 ] &&
+        [ "$(grep -c ': finished before$' $work/measured)" -eq 3 ] &&
+        says "${point##*/}: finished\$" $work/measured
+    local code=$?
+    rm "$point/products.json"
+    return $code
+}
+
 check "points that have not run are not said to have failed" points_have_not_run
 check "a failed point does not end the sweep" first_run
 check "failed points are in the comparison" failed_points_are_named
 check "a study goes on where it stopped" resumed_run
 check "other options lose nothing" other_options_lose_nothing
 check "a changed spec runs again" changed_spec_runs_again
+check "measured products run again" measured_products_run_again
 
 # ---- recomputation: the same bits ------------------------------------------------------------------
 
