@@ -40,18 +40,25 @@ static size_t name_width(const Comparison *c) {
     return width + 2;
 }
 
+static size_t state_width(const Comparison *c) {
+    size_t width = strlen("finished");
+    for (int i = 0; i < c->count; i++)
+        width = longer(width, c->rows[i].run->state);
+    return width + 2;
+}
+
 static void print_runs(const Comparison *c, StrBuf *out) {
-    size_t width = name_width(c);
+    size_t width = name_width(c), state = state_width(c);
     sb_puts(out, "      ");
     pad(out, "run", width);
-    pad(out, "state", 10);
+    pad(out, "state", state);
     for (int k = 0; k < c->key_count; k++)
         pad(out, c->keys[k], key_width(c, k));
     end_line(out);
     for (int i = 0; i < c->count; i++) {
         sb_printf(out, "%4d  ", i + 1);
         pad(out, c->rows[i].run->name, width);
-        pad(out, c->rows[i].run->state, 10);
+        pad(out, c->rows[i].run->state, state);
         for (int k = 0; k < c->key_count; k++)
             pad(out, c->rows[i].keys[k], key_width(c, k));
         end_line(out);

@@ -128,10 +128,19 @@ static const char *points_path(Arena *arena, const char *folder) {
 
 bool is_study(Arena *arena, const char *folder) { return is_file(points_path(arena, folder)); }
 
+/* Of one without results. The script that runs studies notes which ones a signal stopped. */
+static const char *state_of(Arena *arena, const char *folder, bool refused) {
+    if (refused)
+        return "refused";
+    if (is_in(arena, folder, "interrupted"))
+        return "interrupted";
+    bool begun = is_in(arena, folder, "run.log") || is_folder(path_of(arena, folder, "out"));
+    return begun ? "failed" : "not run";
+}
+
 static Run point_read(Arena *arena, const char *study, const char *name, bool refused) {
     const char *folder = path_of(arena, study, name);
-    bool begun = is_in(arena, folder, "run.log") || is_folder(path_of(arena, folder, "out"));
-    Run run = {name, refused ? "refused" : begun ? "failed" : "not run", NULL, NULL, 0};
+    Run run = {name, state_of(arena, folder, refused), NULL, NULL, 0};
     if (is_file(path_of(arena, folder, "spec.toml")))
         run.spec = toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0});
     if (!run.spec || refused)

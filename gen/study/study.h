@@ -17,7 +17,8 @@
 
 typedef struct {
     const char *name;  /* the folder as the user named it, or the point */
-    const char *state; /* "finished", "failed", "not run", "refused" (by the compiler) */
+    const char *state; /* "finished", "failed", "interrupted" (to be resumed), "not run", "refused"
+                          (by the compiler) */
     const Toml *spec;  /* NULL: there is none */
     json_t **reports;  /* of each repetition */
     int repeats;       /* reports that are there; 0 unless finished */

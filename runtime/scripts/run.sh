@@ -37,6 +37,9 @@ case $program in
 */points) exec runtime/scripts/study.sh "${program%/points}" "$@" ;;
 esac
 
+# The program ends at such a signal by itself, behind its checkpoint, and is waited for.
+trap 'exit 130' INT
+
 # run_program FOLDER OPTIONS
 run_program() {
     echo "building $1"

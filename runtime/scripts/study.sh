@@ -6,6 +6,9 @@
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
+# A point that a signal stopped is interrupted, not failed: the next time it goes on from its checkpoint.
+# A signal to the study lets the point write that, and ends it.
+#
 # A point runs [benchmark] repeats times, into its folders out, out.2, out.3, ...
 #
 # FOLDER, such as build/ablation, holds `points`, a folder a point, and in the end study.txt,
@@ -16,7 +19,8 @@ set -u
 GEN=${GEN:-./gpuopt-gen}
 study=$1
 shift
-trap 'echo "stopped; the same command goes on here" >&2; exit 130' INT TERM
+stopped=0
+trap 'stopped=1' INT TERM
 
 # Files of all points would get one name; a point goes on, or begins, without being asked to; and what only
 # measures products leaves nothing to compare.
@@ -64,13 +68,23 @@ reason() { grep '^error: ' "$1" | tail -n 1 | grep . || tail -n 1 "$1"; }
 
 # run_once FOLDER ENDING OPTION...
 run_once() {
-    point=$1 end=$2
+    point=$1 end=$2 resume=
     shift 2
-    rm -rf "$point/out$end"
+    if [ -f "$point/interrupted" ] && [ -n "$(ls "$point/out$end/checkpoints" 2>/dev/null)" ]; then
+        resume=--resume
+    else
+        rm -rf "$point/out$end"
+    fi
+    rm -f "$point/interrupted"
     # Not over the list of the study, which is what `make run` was asked for.
-    runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" \
+    runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
         >"$point/run$end.log" 2>&1 && return
     rm -f "$point/out$end/report.json"
+    if [ $stopped -eq 1 ] || grep -q 'checkpoint written; go on with --resume' "$point/run$end.log"; then
+        stamp "$point" "$*" >"$point/interrupted"
+        echo "interrupted; the same command goes on with it  ($point/run$end.log)"
+        return 1
+    fi
     echo "FAILED: $(reason "$point/run$end.log")  ($point/run$end.log)"
     return 1
 }
@@ -80,8 +94,10 @@ run_point() {
     point=$1
     shift
     repeats=$(sed -n 's/^  "repeats": \([0-9]*\),*$/\1/p' "$point/plan.json")
-    if [ "$(stamp "$point" "$*")" != "$(cat "$point/finished" 2>/dev/null)" ]; then
-        rm -rf "$point"/out "$point"/out.* "$point/finished"
+    now=$(stamp "$point" "$*")
+    if [ "$now" != "$(cat "$point/finished" 2>/dev/null)" ] &&
+        [ "$now" != "$(cat "$point/interrupted" 2>/dev/null)" ]; then
+        rm -rf "$point"/out "$point"/out.* "$point/finished" "$point/interrupted"
     fi
     ran=0 repetition=1
     while [ "$repetition" -le "${repeats:-1}" ]; do
@@ -106,6 +122,10 @@ while read -r name state <&3; do
         failed=$((failed + 1))
     elif ! run_point "$point" "$@" </dev/null; then
         failed=$((failed + 1))
+    fi
+    if [ $stopped -eq 1 ]; then
+        echo "stopped; the same command goes on here" >&2
+        exit 130
     fi
 done 3<"$study/points"
 

@@ -330,6 +330,58 @@ same_bits() {
 check "memory budgets are kept" budgets_are_kept
 check "recomputation trains to the same bits" same_bits
 
+# ---- interrupted ------------------------------------------------------------------------------------
+
+write_spec cut <<SPEC
+[data]
+train = ["$work/good.txt"]
+eval_batches = 1
+[checkpoint]
+interval = 0
+[sweep]
+"training.seed" = [1, 2]
+SPEC
+cut=$work/cut
+
+# wait_for TEXT FILE PID
+wait_for() { until grep -q "$1" "$2" 2>/dev/null; do kill -0 "$3" || return; sleep 0.05; done; }
+
+# As Ctrl-C does: a signal to all processes of the study. It ends behind the checkpoint.
+signal_to_a_study() {
+    "$gen" $work/cut.toml --set training.steps=40 --set training.log_every=1 -o $cut || return
+    set -m
+    runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
+    set +m
+    wait_for '^step 2/40' $cut/seed1/run.log $! && kill -INT -- -$! || return
+    wait $!
+    [ $? -eq 130 ] && says '^ *1 of 2  seed1: interrupted; the same command goes on with it' $work/cut.log &&
+        says '^stopped; the same command goes on here' $work/cut.log && [ -d $cut/seed1/out/checkpoints ] &&
+        says 'checkpoint written' $cut/seed1/run.log && [ ! -e $cut/seed2/run.log ] || { cat $work/cut.log; return 1; }
+    "$gen" --compare $cut >$work/text && says '^   1  seed1  interrupted  1$' $work/text &&
+        says '^   2  seed2  not run      2$' $work/text
+}
+
+# The first point goes on with its checkpoint; the second's program alone is stopped, and its log says so.
+interrupted_points_go_on() {
+    runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
+    local study=$! program
+    wait_for '^step 2/40' $cut/seed2/run.log $study || return
+    program=$(ps -eo pid,args | awk -v run="^$(realpath $cut)/seed2/run( |$)" '
+        { pid = $1; sub(/^ *[0-9]+ /, ""); if ($0 ~ run) print pid }')
+    kill -TERM "$program" && wait $study
+    [ $? -eq 1 ] && says ' seed1: finished$' $work/cut.log && says ' seed2: interrupted;' $work/cut.log &&
+        says '^   2  seed2  interrupted  2' $cut/study.txt || { cat $work/cut.log; return 1; }
+    runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
+    says ' seed1: finished before$' $work/cut.log && says ' seed2: finished$' $work/cut.log || return
+    local seed
+    for seed in 1 2; do
+        says '"first_step": [1-9]' $cut/seed$seed/out/report.json && [ ! -e $cut/seed$seed/interrupted ] || return
+    done
+}
+
+check "a signal to a study" signal_to_a_study
+check "interrupted points go on" interrupted_points_go_on
+
 # ---- repetitions, formats ---------------------------------------------------------------------------
 
 write_spec repeated <<SPEC
