@@ -116,7 +116,7 @@ void rt_fetch(Rt *rt, RtPtr to, RtPtr kept);
 
 /* In convert and merge alone: takes a dense matrix for the file of what the model is in the end, as
  * the tensor `part` of the linear whose weight is at `param`; where ranks share that out, the part
- * of this one. A weight that is gathered for each use is known by its share of the rank's masters.
+ * of this one. A weight that is gathered for each use is known by its share of the rank's piece.
  * Waits for what was enqueued, and for the other ranks. */
 void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
                int64_t cols);

@@ -102,8 +102,9 @@ mutant quantize_groups_scale gen/graph/ops_fake_quant.c \
 mutant export_other_codes gen/pass/qat_export.c \
     'export(c, coded->out[1], value_cols(w) / size, PART_SCALES);' \
     'export(c, zeros, value_cols(w) / size, PART_SCALES);' $oracle qat_lora
-mutant converted_module_not_kept gen/pass/qat_export.c \
-    '    close_gathered(&c);' '    c.opened = NULL;' tests/dist/run.sh sharded_rounded
+mutant written_module_not_kept gen/pass/gather_weights.c \
+    '    keep_written(g, now);
+}' '}' tests/dist/run.sh sharded_rounded
 mutant exported_parts_as_rows runtime/checkpoint/convert.c \
     'tensor->shape[param->shard_axis] *=' 'tensor->shape[0] *=' tests/dist/run.sh tensor_rounded
 mutant row_scale_of_a_card gen/pass/qat_export.c \

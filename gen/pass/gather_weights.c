@@ -5,8 +5,9 @@
  * that no other module's stand between are a visit; for each visit an all_gather fills a buffer, which
  * these read in the weights' place. It stands behind the first op of the visit before it and is held
  * back until then, so that it may run beside the rest, which does not wait for it, and no more than two
- * visits' weights are there at once. Ops are copied, not changed: recomputation may yet be planned
- * anew, for which ungather_weights brings back what they were. */
+ * visits' weights are there at once. Where a visit writes them too, each rank keeps its piece of what
+ * it leaves. Ops are copied, not changed: recomputation may yet be planned anew, for which
+ * ungather_weights brings back what they were. */
 #include "pass/pass.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@
 typedef struct {
     int first; /* op */
     const char *module;
-    bool *used; /* by index in Program.gathered */
+    bool *used, *written; /* by index in Program.gathered */
 } Visit;
 
 typedef struct Gathering {
@@ -42,18 +43,31 @@ static Visit *visit_of(Gathering *g, int op, const char *module) {
         return last;
     g->visits =
         arena_grow(g->p->arena, g->visits, g->visit_count, &g->visit_capacity, sizeof *g->visits);
-    bool *used = arena_array(g->p->arena, (size_t)g->p->gathered_count, sizeof *used);
-    g->visits[g->visit_count] = (Visit){op, module, used};
+    size_t count = (size_t)g->p->gathered_count;
+    bool *used = arena_array(g->p->arena, count, sizeof *used);
+    bool *written = arena_array(g->p->arena, count, sizeof *written);
+    g->visits[g->visit_count] = (Visit){op, module, used, written};
     return &g->visits[g->visit_count++];
 }
 
+static int visit_by(Gathering *g, int op, const Value *v) {
+    int index = gathered_index(g->p, v);
+    if (index >= 0)
+        visit_of(g, op, g->p->gathered[index].module)->used[index] = true;
+    return index;
+}
+
 static void find_visits(Gathering *g) {
-    for (int i = 0; i < g->count; i++)
-        for (int k = 0; k < g->ops[i]->in_count; k++) {
-            int index = gathered_index(g->p, g->ops[i]->in[k]);
+    for (int i = 0; i < g->count; i++) {
+        const Op *op = g->ops[i];
+        for (int k = 0; k < op->in_count; k++)
+            visit_by(g, i, op->in[k]);
+        for (int k = 0; k < op->out_count; k++) {
+            int index = visit_by(g, i, op->out[k]);
             if (index >= 0)
-                visit_of(g, i, g->p->gathered[index].module)->used[index] = true;
+                g->visits[g->visit_count - 1].written[index] = true;
         }
+    }
 }
 
 static void gather(Gathering *g, const Visit *visit, Op *after) {
@@ -72,6 +86,21 @@ static void gather(Gathering *g, const Visit *visit, Op *after) {
     }
 }
 
+/* What a rank has of what a visit has written. */
+static void keep_written(const Gathering *g, const Visit *visit) {
+    Program *p = g->p;
+    for (int i = 0; i < p->gathered_count; i++) {
+        if (!visit->written[i])
+            continue;
+        Value *piece = value_alias(p, p->gathered[i].piece, p->gathered[i].piece->name);
+        Value *in[] = {value_alias(p, g->copy[i], g->copy[i]->name), program_place(p, GROUP_SHARD)};
+        if (piece->role == ROLE_FROZEN)
+            piece->role = ROLE_BUFFER; /* what is frozen nothing else may write */
+        op_add_into(p, g->graph, OP_own_rows, piece->name, in, 2, &piece, 1,
+                    (Attr){.group = GROUP_SHARD}, g->pos);
+    }
+}
+
 /* What stands where the op stood. */
 static Op *made_of(const Gathering *g, Op *op) {
     while (g && !(op->id < g->count && g->ops[op->id] == op))
@@ -81,7 +110,7 @@ static Op *made_of(const Gathering *g, Op *op) {
 }
 
 /* The op with the copies in the weights' places. */
-static Op *reading_copies(const Gathering *g, const Op *op) {
+static Op *with_copies(const Gathering *g, const Op *op) {
     Op *made = arena_alloc(g->p->arena, sizeof *made);
     *made = *op;
     if (op->after)
@@ -91,8 +120,11 @@ static Op *reading_copies(const Gathering *g, const Op *op) {
         if (index >= 0)
             made->in[k] = value_elsewhere(g->p, op->in[k], g->copy[index]);
     }
-    for (int k = 0; k < op->out_count; k++)
-        ENSURE(gathered_index(g->p, op->out[k]) < 0, "%s writes into a copy", op->name);
+    for (int k = 0; k < op->out_count; k++) {
+        int index = gathered_index(g->p, op->out[k]);
+        if (index >= 0)
+            made->out[k] = value_elsewhere(g->p, op->out[k], g->copy[index]);
+    }
     return made;
 }
 
@@ -100,15 +132,21 @@ static void rewrite(Gathering *g) {
     g->copy = arena_array(g->p->arena, (size_t)g->p->gathered_count, sizeof *g->copy);
     g->made = arena_array(g->p->arena, (size_t)g->count + 1, sizeof *g->made);
     graph_set_ops(g->p, g->graph, NULL, 0);
-    for (int i = 0, visit = 0; i < g->count; i++) {
-        bool begins = visit < g->visit_count && i == g->visits[visit].first;
-        if (begins && visit == 0)
-            gather(g, &g->visits[0], i > 0 ? g->made[i - 1] : NULL);
-        g->made[i] = reading_copies(g, g->ops[i]);
+    const Visit *now = NULL, *next = g->visits, *end = next + g->visit_count;
+    for (int i = 0; i < g->count; i++) {
+        bool begins = next < end && i == next->first;
+        if (begins && now)
+            keep_written(g, now);
+        if (begins && !now)
+            gather(g, next, i > 0 ? g->made[i - 1] : NULL);
+        if (begins)
+            now = next++;
+        g->made[i] = with_copies(g, g->ops[i]);
         graph_add(g->p, g->graph, g->made[i]);
-        if (begins && ++visit < g->visit_count)
-            gather(g, &g->visits[visit], g->made[i]);
+        if (begins && next < end)
+            gather(g, next, g->made[i]);
     }
+    keep_written(g, now);
 }
 
 static Gathering gather_in(Program *p, Graph *graph, const Gathering *before, Pos pos) {

@@ -3,9 +3,8 @@
  * are zeros - and exports these. In the place of each weight it leaves what its codes decode to, which
  * is what `evaluate_converted` reads: it is `evaluate`, but rounds no weights.
  *
- * Requires the program as it will be, but for weights that are gathered for each use: of these, what is
- * gathered together is converted together, and each rank keeps its piece of it. Weights that load has
- * rounded are fetched again, one by one. */
+ * Requires the program as it will be, but for weights that are gathered for each use. Weights that load
+ * has rounded are fetched again, one by one. */
 #include "pass/pass.h"
 #include "pass/tensor.h"
 #include "pass/unrounded.h"
@@ -13,9 +12,7 @@
 typedef struct {
     Program *program;
     Graph *graph;
-    const Op *rounding;     /* of the weight that is converted */
-    const Gathered *opened; /* what that lies in, of which `whole` is a copy; or NULL */
-    Value *whole;
+    const Op *rounding; /* of the weight that is converted */
     bool of_rows; /* a scale is a row's */
 } Convert;
 
@@ -26,52 +23,25 @@ static Op *add(const Convert *c, OpKind kind, const char *what, Value *const *in
                        c->rounding->pos);
 }
 
-static void close_gathered(Convert *c) {
-    if (!c->opened)
-        return;
-    Program *p = c->program;
-    Value *piece = value_alias(p, c->opened->piece, c->opened->piece->name);
-    Value *in[] = {value_alias(p, c->whole, c->whole->name), program_place(p, GROUP_SHARD)};
-    op_add_into(p, c->graph, OP_own_rows, piece->name, in, 2, &piece, 1,
-                (Attr){.group = GROUP_SHARD}, c->rounding->pos);
-    c->opened = NULL;
-}
-
-/* Where the weight is read and left. */
-static Value *open_gathered(Convert *c, Value *w) {
-    Program *p = c->program;
-    const Gathered *from = program_gathered(p, w);
-    if (c->opened != from)
-        close_gathered(c);
-    if (from && c->opened != from) {
-        const char *name = arena_printf(p->arena, "%s.all_gather", from->whole->name);
-        Value *piece = from->piece;
-        c->opened = from;
-        c->whole = value_2d(p, from->whole->name, ROLE_ACTIVATION, w->dtype,
-                            value_rows(from->whole), value_cols(from->whole), w->pos);
-        op_add_into(p, c->graph, OP_all_gather, name, &piece, 1, &c->whole, 1,
-                    (Attr){.group = GROUP_SHARD}, c->rounding->pos);
-    }
-    return from ? value_elsewhere(p, w, c->whole) : w;
-}
-
-/* What STATE has of it where it has no place itself: rt_export() knows it by that. */
+/* What STATE has of it where it has no place itself: the runtime knows it by that. */
 static Value *known_by(const Convert *c, Value *w) {
     const Param *param = program_param(c->program, w);
     if (!program_gathered(c->program, w))
         return w;
-    int64_t ranks = c->program->mesh.size[AXIS_SHARD];
-    return value_at(c->program, param->master, param->piece_at + param->piece_first / ranks, 1,
-                    (int64_t[]){1}, arena_printf(c->program->arena, "%s.piece", w->name));
+    Value *piece = value_trains(w) ? param->master : param->piece;
+    int64_t share = param->piece_first / c->program->mesh.size[AXIS_SHARD];
+    return value_at(c->program, piece, param->piece_at + share, 1, (int64_t[]){1},
+                    arena_printf(c->program->arena, "%s.piece", w->name));
 }
 
 /* All of the weight, dense. */
 static Value *source(const Convert *c, Value *w) {
-    if (value_trains(c->rounding->in[0]))
+    if (value_trains(w))
         return w;
     Value *to = value_2d(c->program, w->name, ROLE_ACTIVATION, w->dtype, value_rows(w),
                          value_cols(w), w->pos);
-    return add(c, OP_fetch, "fetch", &w, 1, &to, 1, (Attr){0})->out[0];
+    Value *kept = known_by(c, w);
+    return add(c, OP_fetch, "fetch", &kept, 1, &to, 1, (Attr){0})->out[0];
 }
 
 /* The ranks that have some of each group's elements; 0: a rank has groups. */
@@ -99,8 +69,8 @@ static void export(const Convert *c, Value *x, int64_t cols, TensorPart part) {
         (Attr){.part = part, .group = part == PART_WEIGHT ? 0 : sharers(c)});
 }
 
-static void convert(Convert *c) {
-    Value *w = open_gathered(c, c->rounding->in[0]), *x = source(c, w);
+static void convert(const Convert *c) {
+    Value *w = c->rounding->in[0], *x = source(c, w);
     int64_t size = c->rounding->attr.rows, groups = value_elements(w) / size;
     Value *in = value_reshaped(c->program, x, groups, size);
     Op *coded = quantize(c, in);
@@ -111,7 +81,7 @@ static void convert(Convert *c) {
     export(c, coded->out[1], value_cols(w) / size, PART_SCALES);
     export(c, zeros, value_cols(w) / size, PART_ZEROS);
     Value *to = value_alias(c->program, w, w->name);
-    if (!value_trains(c->rounding->in[0]))
+    if (!value_trains(w))
         to->role = ROLE_BUFFER; /* what is frozen nothing else may write */
     add(c, OP_decode_groups, "decode", coded->out, 2, &to, 1, (Attr){0});
 }
@@ -125,7 +95,6 @@ static void convert_rounded(Program *p, const Spec *spec, Entry where) {
         if (c.rounding->kind == OP_fake_quant_weights)
             convert(&c);
     }
-    close_gathered(&c);
 }
 
 bool pass_qat_export(Program *p, const Spec *spec) {

@@ -246,6 +246,16 @@ static bool registers_fit(const Program *p, const Body *body) {
     return bytes <= MOST_REGISTER_BYTES;
 }
 
+/* Rows have no place for an element of a value of another shape. */
+static bool shapes_fit(const Program *p, const Body *body) {
+    Kernel k = {.body = body, .real = p->real};
+    skeleton_choose(p, &k, false);
+    for (int i = 0; i < body->count; i++)
+        if (body->steps[i].col_map == COL_RESHAPED && k.skeleton != SKELETON_FLAT)
+            return false;
+    return true;
+}
+
 void fuse_loads(const Program *p, Body *body) {
     const Body all = *body;
     body->count = 0; /* what is appended takes no more room than what was read */
@@ -265,7 +275,10 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
             return NULL;
     if (!sums_alike(p, first, joined) || !sums_alike(p, second, joined))
         return NULL;
-    return pointers_fit(joined) && scalars_fit(joined) && registers_fit(p, joined) ? joined : NULL;
+    return pointers_fit(joined) && scalars_fit(joined) && shapes_fit(p, joined) &&
+                   registers_fit(p, joined)
+               ? joined
+               : NULL;
 }
 
 /* ---- stores that nobody misses --------------------------------------------------------------- */

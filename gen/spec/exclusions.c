@@ -165,9 +165,6 @@ static const struct {
     {SHARED_ROWS, {WHOLE_VOCABULARY},
      "sequence_parallel needs the vocabulary shared out too",
      "set parallelism.vocab_parallel = true, or sequence_parallel = false"},
-    {SHARDED_WEIGHTS, {ROUNDED_BASE}, /* what load makes of frozen weights lies whole on each card */
-     "frozen weights that are rounded at load are not shared out over cards yet",
-     "use shard_stage = 2 with them"},
     {INT8_MOMENTS, {SHARDS, TENSOR_CARDS}, /* blocks of codes are not cut */
      "moments in 8 bits are not shared out over cards yet",
      "set optimizer.state = \"fp32\", or share nothing of the model out"},

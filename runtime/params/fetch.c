@@ -7,13 +7,15 @@
 
 #include <stdlib.h>
 
-/* Where it has no place of its own it is known by where its share of the piece of its master begins, if
- * all ranks had as much of it: tensors begin far enough from each other. */
+/* What is gathered for each use has no place of its own. It is known by where its share of the rank's
+ * piece would begin, of masters or of frozen weights, if each rank had as much of it: tensors begin far
+ * enough from each other. */
 static size_t known_at(const Rt *rt, const RtParam *param) {
-    if (param->weight != RT_NOWHERE || param->master == RT_NOWHERE)
+    if (!param->pieces || (param->trained && param->weight != RT_NOWHERE))
         return param->weight;
     int64_t share = param->piece_first / mesh_group_ranks(rt->program, param->pieces);
-    return param->master + (size_t)(param->piece_at + share) * rt_dtype_bytes(param->master_dtype);
+    return (param->trained ? param->master : param->weight) +
+           (size_t)(param->piece_at + share) * rt_dtype_bytes(param->master_dtype);
 }
 
 const RtParam *param_at(const Rt *rt, RtPtr at) {

@@ -202,7 +202,12 @@ test_sharded_rounded() {
         rm -rf "$work"/shards_of_stages_3_qat_* &&
             mixed shards_of_stages qat 2 2 1e-11 $fp64 activation_checkpoint.mode=$mode || return 1
     done
-    mixed cube qat 2 1 1e-11 $fp64 qat.group_size=16 && integers_by_stage fp32 && integers_by_stage bf16
+    mixed cube qat 2 1 1e-11 $fp64 qat.group_size=16 &&
+        layout_of=grid_by_stage pair rounded_base qat_lora 4 1 $fp64 training.steps=3 &&
+        same_training 1e-11 rounded_base_one_out rounded_base_many_out &&
+        same_integers 0 rounded_base_one_out rounded_base_many_out &&
+        grep -q 'frozen model.layers.1.frozen.piece' "$work/rounded_base_many/buffers.h" &&
+        mixed shards_of_stages qat_lora 2 2 1e-11 $fp64 && integers_by_stage fp32 && integers_by_stage bf16
 }
 
 shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
