@@ -24,13 +24,13 @@ static void check_rows(const Samples *samples) {
             check(labels[i] == IGNORED || (i + 1 < SEQ_LEN && labels[i] == ids[i + 1]));
         }
     }
-    check(rows.first_sample[rows.count] == samples->count);
+    check(rows.first_sample[rows.count / rows.sides] == samples->count);
     rows_free(&rows);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    static const RtPairs pairs = {.seq_len = SEQ_LEN};
+    static const RtPairs pairs = {.seq_len = SEQ_LEN, .packed = 2};
     for (int kind = 0; kind < 2; kind++) {
         char text[512] = "";
         DataError error = {text, sizeof text};
