@@ -195,6 +195,12 @@ mutant cut_pairs_called_samples runtime/report/report.c \
     'data->pairs ? "pairs cut" : "samples cut"' '"samples cut"' build/unit/test_report
 mutant speed_up_beside_no_card gen/study/scaling.c \
     'if (!plans[0]->alone_fits)' 'if (false)' tests/study/run.sh
+mutant window_beside_a_longer_one gen/study/compare_runs.c \
+    '{"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, NO_SUM}' tests/study/run.sh
+mutant interrupted_point_begins_anew runtime/scripts/study.sh \
+    'resume=--resume' 'resume=' tests/study/run.sh
+mutant preludes_of_other_templates gen/emit/fill_template.c \
+    '!strcmp(k->template_name, template_name) && find_hole' 'find_hole' build/unit/test_preludes
 mutant lint_always_passes tests/lint/run.sh \
     '[ ! -s "$broken" ]' 'true' tests/lint/self.sh
 
