@@ -283,6 +283,10 @@ mutant labels_of_all_words gen/graph/ops_loss.c \
 mutant norm_sees_its_rows_alone gen/pass/sequence_parallel.c \
     'program_param(r->program, op->in[1])->partial = GROUP_TENSOR;' '(void)r;' \
     tests/dist/run.sh tensor_rows_pretrain
+mutant one_run_of_rows_again gen/pass/chunk_rows.c 'chunk * rows, rows, name' '0 * chunk, rows, name' \
+    tests/dist/run.sh tensor_chunks
+mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'add_apart(c, gather, readers, before);' \
+    'add_apart(c, gather, readers, before), add_sums(c, gather, readers);' build/unit/test_tensor
 mutant gathered_into_a_border gen/pass/border.c \
     'if (is_exchanged(uses, view))' \
     'if (is_exchanged(uses, view) && v->id < 0)' tests/dist/run.sh tensor_rows

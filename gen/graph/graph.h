@@ -177,6 +177,7 @@ typedef struct {
     bool nesterov;                 /* sgd */
     bool accumulate; /* result += instead of = ; the result's old content is an operand */
     RankGroup group; /* collectives: who takes part; export: who has the same */
+    int64_t chunks;  /* all_gather, reduce_scatter: see there; 0 is 1 */
     uint32_t stream; /* dropout: hash of the op's stable name, keys the random numbers */
     int64_t card;    /* peer_copy: whose operand it is; */
     Purpose purpose; /* what the copy is a part of */

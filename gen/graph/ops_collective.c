@@ -1,8 +1,9 @@
 /* Collectives: what the ranks of attr.group do together. Each rank calls them in the same order.
  *
  * all_reduce      (x) -> over x's place, the sum of all ranks' x, the same bits on each
- * all_gather      (x [R,C]) -> [n R, C], each rank's rows in the order of the ranks
- * reduce_scatter  (x [n R, C]) -> [R,C], of the sum of all ranks' x the rank's own rows
+ * all_gather      (x [R,C]) -> [n R, C], each rank's rows in the order of the ranks; with
+ *                 attr.chunks so of each of as many equal runs of rows
+ * reduce_scatter  (x [n R, C]) -> [R,C], of the sum of all ranks' x the rank's own rows; the same
  * broadcast       (x) -> over x's place, the first rank's x
  * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or in another; a
  *                 part of attr.purpose
@@ -93,12 +94,16 @@ const char *purpose_name(Purpose purpose) {
     return names[purpose];
 }
 
+static Attr of_same_rows(const Op *op) {
+    return (Attr){.group = op->attr.group, .chunks = op->attr.chunks};
+}
+
 void grad_all_gather(Backward *b, const Op *op) {
     Value *dy = backward_of(b, op->out[0]);
-    backward_emit(b, op, op->in[0], OP_reduce_scatter, &dy, 1, (Attr){.group = op->attr.group});
+    backward_emit(b, op, op->in[0], OP_reduce_scatter, &dy, 1, of_same_rows(op));
 }
 
 void grad_reduce_scatter(Backward *b, const Op *op) {
     Value *dy = backward_of(b, op->out[0]);
-    backward_emit(b, op, op->in[0], OP_all_gather, &dy, 1, (Attr){.group = op->attr.group});
+    backward_emit(b, op, op->in[0], OP_all_gather, &dy, 1, of_same_rows(op));
 }

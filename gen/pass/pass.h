@@ -46,6 +46,7 @@ bool pass_chunk_head(Program *, const Spec *);
 bool pass_lower(Program *, const Spec *);
 bool pass_overlap_reduce(Program *, const Spec *);
 bool pass_scatter_gradients(Program *, const Spec *);
+bool pass_chunk_rows(Program *, const Spec *);
 bool pass_overlap_scatter(Program *, const Spec *);
 bool pass_dp(Program *, const Spec *);
 bool pass_quantize(Program *, const Spec *);

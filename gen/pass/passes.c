@@ -46,6 +46,8 @@ const Pass pass_list[] = {
     {"shard_codes", pass_shard_codes, STAGE_KERNEL},
     /* All that is copied from card to card is known now: borders, and what they are refreshed from. */
     {"dp", pass_dp, STAGE_KERNEL},
+    /* Once a weight is decoded for all runs of rows at once. */
+    {"chunk_rows", pass_chunk_rows, STAGE_KERNEL},
     /* Behind those, which look for forward and backward as they were written; where the mode is auto
      * main.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},

@@ -3,9 +3,10 @@
  *
  * Requires what the passes of tensor parallelism leave, the vocabulary's included, and no
  * gradients yet. A sum that all ranks were to have becomes a reduce_scatter, from which each has
- * its rows; what goes from row to row alone (norms, residual sums) stays with them; a spread
- * becomes an all_gather. Their gradients are each other, and as many bytes pass as before. A
- * norm's weight sees a rank's rows alone, so its gradient is summed before the update. */
+ * its rows (with chunks of each: which they are is all the same to what follows); what goes from row
+ * to row alone (norms, residual sums) stays with them; a spread becomes an all_gather. Their
+ * gradients are each other, and as many bytes pass as before. A norm's weight sees a rank's rows
+ * alone, so its gradient is summed before the update. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
@@ -21,6 +22,7 @@ typedef struct {
     Value **now;      /* by value id: what readers read instead; NULL: itself */
     Value **gathered; /* by value id */
     int room;
+    int64_t chunks;
 } Rows;
 
 static void set(Rows *r, const Value *v, Holding holding) {
@@ -29,7 +31,7 @@ static void set(Rows *r, const Value *v, Holding holding) {
 }
 
 static Value *gather(Rows *r, Value *x) {
-    Attr attr = {.group = GROUP_TENSOR};
+    Attr attr = {.group = GROUP_TENSOR, .chunks = r->chunks};
     if (!r->gathered[x->id])
         r->gathered[x->id] =
             op_add(r->program, r->graph, OP_all_gather, x->name, &x, 1, attr, r->pos)->out[0];
@@ -39,8 +41,9 @@ static Value *gather(Rows *r, Value *x) {
 
 static void scatter(Rows *r, const Op *op) {
     Value *in = op->in[0];
+    Attr attr = {.group = GROUP_TENSOR, .chunks = r->chunks};
     Value *own =
-        op_add(r->program, r->graph, OP_reduce_scatter, in->name, &in, 1, op->attr, r->pos)->out[0];
+        op_add(r->program, r->graph, OP_reduce_scatter, in->name, &in, 1, attr, r->pos)->out[0];
     set(r, own, ROWS);
     r->now[op->out[0]->id] = own;
 }
@@ -104,6 +107,7 @@ static void split_graph(Program *p, Graph *graph, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
     Rows r = {.program = p, .graph = graph, .pos = pos};
     r.room = p->value_count + count; /* an op makes way for one value */
+    r.chunks = spec->parallelism.sequence_parallel_chunks;
     r.holding = arena_array(p->arena, (size_t)r.room, sizeof *r.holding);
     r.now = arena_array(p->arena, (size_t)r.room, sizeof *r.now);
     r.gathered = arena_array(p->arena, (size_t)r.room, sizeof *r.gathered);

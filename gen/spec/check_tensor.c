@@ -45,6 +45,7 @@ static void check_vocabulary(Arena *arena, const Spec *spec, int64_t all) {
 
 static void check_rows_of_ranks(Arena *arena, const Spec *spec) {
     int64_t degree = spec->parallelism.tensor_parallel_degree;
+    int64_t chunks = spec->parallelism.sequence_parallel_chunks;
     int64_t rows = spec->training.seq_len * spec->training.per_device_train_batch_size;
     Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
     if (!spec->parallelism.sequence_parallel)
@@ -53,6 +54,12 @@ static void check_rows_of_ranks(Arena *arena, const Spec *spec) {
         user_error(pos, nearest_degrees(arena, rows, degree),
                    "a micro-batch of %lld tokens does not divide by tensor_parallel_degree = %lld",
                    (long long)rows, (long long)degree);
+    if (rows / degree % chunks)
+        user_error(
+            spec_pos(spec, KEY_parallelism_sequence_parallel_chunks),
+            "take a number that divides a card's rows, or 1",
+            "a card's %lld rows of a micro-batch do not divide by sequence_parallel_chunks = %lld",
+            (long long)(rows / degree), (long long)chunks);
 }
 
 /* What a card has of linears are runs of whole blocks, or groups: many rows of what attention and MLP

@@ -187,6 +187,9 @@
       "data_parallel_replicate_degree above 1 and overlap_grad_reduce = true")                     \
     C(TENSOR_PARALLEL, s->parallelism.tensor_parallel_degree > 1,                                  \
       "parallelism.tensor_parallel_degree above 1")                                                \
+    C(SHARED_ROWS,                                                                                 \
+      s->parallelism.tensor_parallel_degree > 1 && s->parallelism.sequence_parallel,               \
+      "parallelism.sequence_parallel = true")                                                      \
     C(ONE_PROCESS,                                                                                 \
       s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
           s->parallelism.data_parallel_mode == PARALLEL_DP,                                        \
@@ -427,6 +430,8 @@
       "Share out the vocabulary too: embedding, head and logits.")                                 \
     K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL,                          \
       "Share out the rows between attention and MLP: norms and what is kept for them.")            \
+    K(parallelism, sequence_parallel_chunks, INT, "1", "[1, 8]", SHARED_ROWS,                      \
+      "Runs of rows in which cards exchange activations, each beside the product of another.")     \
     K(parallelism, pipeline_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                        \
       "Stages that the model is cut into, a card each; gradient_accumulation_steps micro-batches " \
       "follow each other through them.")                                                           \

@@ -98,6 +98,37 @@ test_tensor_rows_bf16() {
         activation_checkpoint.mode=full
 }
 
+# Runs of rows go out while the next are made, and come in while those before are read: other rows of each
+# micro-batch are a rank's, and the same numbers come of them.
+test_tensor_chunks() {
+    local of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
+    alike tensor_chunks demo 1e-11 2 "${dropout[@]}" data.max_target_tokens=126 &&
+        alike tensor_chunks_recompute demo 5e-2 2 precision.dtype=bf16 training.steps=4 activation_checkpoint.mode=full
+}
+# Large enough for a stream of their own, whatever it is late by.
+test_tensor_chunks_beside() {
+    local cases=$work seed of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
+    mkdir -p "$work/chunked"
+    cat >"$work/chunked/spec.toml" <<'SPEC'
+model = {vocab_size = 64, hidden_size = 512, intermediate_size = 1536, num_hidden_layers = 1, num_attention_heads = 4}
+training = {task = "pretrain", seq_len = 128, per_device_train_batch_size = 2, steps = 2, log_every = 1}
+data = {format = "synthetic", eval_batches = 1}
+precision = {dtype = "fp64"}
+SPEC
+    alike tensor_beside chunked 1e-11 2 &&
+        [ "$(grep -c 'rt_wait_stream(rt, RT_STREAM_COMMUNICATION)' "$work/tensor_beside_many/program.c")" -gt 10 ] || return 1
+    for seed in 1 2; do
+        SIM_QUEUE=lazy:$seed SIM_ORDER=random:$seed run tensor_beside_many tensor_late_$seed &&
+            same_results tensor_beside_many_out tensor_late_$seed || return 1
+    done
+}
+test_tensor_chunks_pretrain() {
+    local of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=4)
+    alike tensor_chunks_pretrain pretrain_tied 1e-11 2 precision.dtype=fp64 training.steps=4 compile.bordered=false &&
+        alike tensor_chunks_rounded demo 1e-11 2 "${int8[@]}" "${dropout[@]}" &&
+        alike tensor_chunks_codes qlora_single 1e-11 2 "${few_bits[@]}"
+}
+
 # Two ranks with batches of their own, each of them two that share out the model.
 test_tensor_and_data() {
     lora tensor_data "$(tensor 2)" "$(ranks 2)" $buckets parallelism.sequence_parallel=true &&
@@ -153,5 +184,5 @@ test_tensor_from_scratch() {
 
 # Behind --all; two_runs and resume go on with what tensor_lora has built, counted with tensor_rows.
 tensor_tests='tensor_plain tensor_biases tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
-tensor_rows_pretrain tensor_rows_bf16 tensor_and_data
+tensor_rows_pretrain tensor_rows_bf16 tensor_chunks tensor_chunks_pretrain tensor_chunks_beside tensor_and_data
 tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded tensor_integers'

@@ -207,6 +207,38 @@ static void test_rows_are_split(void **state) {
     is_whole(p, "model.norm.weight", GROUP_TENSOR);
 }
 
+static const Op *op_named(const Graph *graph, const char *name, OpKind kind) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->kind == kind && strstr(graph->ops[i]->name, name))
+            return graph->ops[i];
+    fail_msg("no op is called %s", name);
+    return NULL;
+}
+
+/* A run of rows is made while the one before goes out, and read while the next comes in; a gradient that
+ * is a sum over rows waits for all of them. */
+static void test_rows_come_in_chunks(void **state) {
+    (void)state;
+    const char *const sets[] = {"parallelism.sequence_parallel=true",
+                                "parallelism.sequence_parallel_chunks=2"};
+    Program *p = made("chunk_rows", sets, 2);
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    const Op *first = op_named(graph, "layers.0.mlp.down_proj.rows_a", OP_reduce_scatter),
+             *second = op_named(graph, "layers.0.mlp.down_proj.rows_b", OP_reduce_scatter);
+    assert_int_equal(second->id, first->id + 2);
+    assert_ptr_equal(first->after, graph->ops[first->id - 1]);
+    assert_int_equal(graph->ops[first->id - 1]->kind, OP_matmul);
+    assert_int_equal(value_rows(first->in[0]), p->tokens / 2);
+    assert_int_equal(value_rows(second->out[0]), p->tokens / 4);
+    first = op_named(graph, "down_proj.grad.rows_a", OP_all_gather);
+    second = op_named(graph, "down_proj.grad.rows_b", OP_all_gather);
+    assert_ptr_equal(second->after, first);
+    const Op *made = op_named(graph, "mlp.act.grad.rows_a", OP_matmul);
+    assert_true(first->id < made->id && second->id <= made->id + 1);
+    assert_true(op_named(graph, "down_proj.weight.grad", OP_matmul)->id >
+                op_named(graph, "mlp.act.grad.rows_b", OP_matmul)->id);
+}
+
 static int64_t rows_of(int64_t elements) { return (elements + TRAIN_COLS - 1) / TRAIN_COLS; }
 
 /* What is summed lies together, and what ranks have of their own. */
@@ -244,8 +276,9 @@ static void as_many_products(const Program *many, const Program *one) {
 
 static void test_borders_are_found(void **state) {
     (void)state;
-    const char *const sets[] = {lora, all_linear, alone},
-                      *const rows[] = {lora, all_linear, "parallelism.sequence_parallel=true"};
+    const char *const sets[] = {lora, all_linear, alone}, *const rows[] = {
+                                                              lora, all_linear,
+                                                              "parallelism.sequence_parallel=true"};
     const Program *one = made("lower", sets, 3);
     assert_int_equal(count_of(one, ENTRY_MICRO_STEP, OP_all_reduce), 0);
     as_many_products(made("lower", sets, 2), one);
@@ -261,6 +294,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_adapters_go_with_their_linears, teardown),
         cmocka_unit_test_teardown(test_dropout_knows_its_columns, teardown),
         cmocka_unit_test_teardown(test_rows_are_split, teardown),
+        cmocka_unit_test_teardown(test_rows_come_in_chunks, teardown),
         cmocka_unit_test_teardown(test_the_run_is_in_order, teardown),
         cmocka_unit_test_teardown(test_borders_are_found, teardown),
     };
