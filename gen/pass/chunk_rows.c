@@ -109,9 +109,9 @@ static Reader reader_of(const Chunks *c, int gather, int at) {
     bool apart = true;
     for (int i = gather; i < at; i++) {
         bool before = may_precede(op, c->ops[i]);
-        bool follows = c->reader[i] == BY_ROWS && follows_by_rows(op, c->ops[i]);
         apart &= before;
-        by_rows &= before || follows || c->reader[i] == APART;
+        by_rows = by_rows && (before || c->reader[i] == APART ||
+                              (c->reader[i] == BY_ROWS && follows_by_rows(op, c->ops[i])));
     }
     return by_rows ? BY_ROWS : sums_over_rows(op) ? OVER_ROWS : apart ? APART : NO_READER;
 }

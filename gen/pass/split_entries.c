@@ -14,7 +14,9 @@ typedef struct {
 } Split;
 
 static bool is_gradient(const Program *p, const Value *v) {
-    return v == p->loss_gradient || v == p->stage.received_gradient || v == p->counters.loss_scale;
+    const Value *received = p->stage.received_gradient;
+    return v == p->loss_gradient || v == p->counters.loss_scale ||
+           (received && v->storage == received->storage); /* or rows of it */
 }
 
 static bool is_backward(const Split *b, const Op *op) {

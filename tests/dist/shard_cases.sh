@@ -159,6 +159,12 @@ test_sharded_parts() {
     local stage=1
     mixed shards_of_rows pretrain_tied 2 1 1e-11 $fp64
 }
+# What goes to the next stage stands behind rows that come in by runs.
+cube_in_chunks() { cube "$1" && echo parallelism.sequence_parallel_chunks=2; }
+test_sharded_chunks() {
+    local stage=3
+    mixed cube_in_chunks pretrain_tied 2 2 1e-11 $fp64
+}
 # Steps with unequal numbers of targets, dropout, all three of them; a checkpoint of each goes on with the other.
 test_sharded_cube() {
     local stage=3 from to
@@ -212,4 +218,4 @@ test_sharded_rounded() {
 
 shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
 sharded_quantized sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
-sharded_weights_late sharded_gpt2'
+sharded_weights_late sharded_gpt2 sharded_chunks'
