@@ -69,11 +69,11 @@ mutant clip_left_out gen/graph/ops_optimizer.c \
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
 mutant attention_mask gen/templates/attention_fma.cu \
-    'key >= starts[i]/*@*/ && key <= base + i' 'key >= starts[i]/*@*/ && key < base + i' $oracle odd
-mutant prefix_one_too_long gen/templates/attention_fma.cu \
-    'key < prefixes[i][1])' 'key <= prefixes[i][1])' $oracle dpo
-mutant prefix_of_another_group gen/templates/attention_fma.cu \
-    '(key >= prefixes[i][0] && key < prefixes[i][1])' 'key < prefixes[i][1]' tests/dist/run.sh packed_prompts
+    'mask_rows[i].sees(key) && key <= base + i' 'mask_rows[i].sees(key) && key < base + i' $oracle odd
+mutant prefix_one_too_long gen/templates/attention_masks.cuh \
+    '(key < prefix_end)' '(key <= prefix_end)' $oracle dpo
+mutant prefix_of_another_group gen/templates/attention_masks.cuh \
+    '((key >= prefix_start) & (key < prefix_end))' '(key < prefix_end)' tests/dist/run.sh packed_prompts
 mutant long_completion_takes_all runtime/data/data_shared.c \
     'room - shorter : room / 2' 'room - shorter : room' build/unit/test_pairs
 mutant gradients_not_zeroed gen/pass/optimizer.c \
@@ -199,8 +199,10 @@ mutant window_beside_a_longer_one gen/study/compare_runs.c \
     '{"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, NO_SUM}' tests/study/run.sh
 mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh
-mutant preludes_of_other_templates gen/emit/fill_template.c \
-    '!strcmp(k->template_name, template_name) && find_hole' 'find_hole' build/unit/test_preludes
+mutant preludes_of_other_values gen/emit/fill_template.c \
+    'filled && strlen(filled->value) == value.length' 'filled' build/unit/test_preludes
+mutant preludes_of_a_file_twice gen/emit/fill_template.c \
+    'if (!strcmp(p->names[i], name))' 'if (0)' build/unit/test_preludes
 mutant lint_always_passes tests/lint/run.sh \
     '[ ! -s "$broken" ]' 'true' tests/lint/self.sh
 

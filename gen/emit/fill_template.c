@@ -44,14 +44,6 @@ static bool section(Span in, const char *marker, Span *body, Span *rest) {
 
 /* ---- preludes -------------------------------------------------------------------------------- */
 
-static bool first_of_template(const Plan *plan, int kernel) {
-    const char *name = plan->kernels[kernel].template_name;
-    for (int i = 0; i < kernel; i++)
-        if (plan->kernels[i].template_name && !strcmp(plan->kernels[i].template_name, name))
-            return false;
-    return true;
-}
-
 /* What the plan fills a hole with; NULL: it does not. */
 static const Hole *find_hole(const Kernel *k, Span name) {
     for (int i = 0; i < k->hole_count; i++)
@@ -61,10 +53,16 @@ static const Hole *find_hole(const Kernel *k, Span name) {
     return NULL;
 }
 
-static bool template_fills(const Plan *plan, const char *template_name, Span hole) {
+/* `choice` is HOLE=VALUE. */
+static bool some_kernel_fills(const Plan *plan, Span choice) {
+    const char *equals = memchr(choice.text, '=', choice.length);
+    ENSURE(equals, "a prelude's condition %.*s is not HOLE=VALUE", (int)choice.length, choice.text);
+    Span hole = {choice.text, (size_t)(equals - choice.text)};
+    Span value = after(choice, equals + 1);
     for (int i = 0; i < plan->kernel_count; i++) {
-        const Kernel *k = &plan->kernels[i];
-        if (k->template_name && !strcmp(k->template_name, template_name) && find_hole(k, hole))
+        const Hole *filled = find_hole(&plan->kernels[i], hole);
+        if (filled && strlen(filled->value) == value.length &&
+            !memcmp(filled->value, value.text, value.length))
             return true;
     }
     return false;
@@ -77,25 +75,39 @@ static void print_sections(Span rest, const char *marker, StrBuf *out) {
     }
 }
 
-/* Those that only kernels with that hole filled ask for. */
-static void print_optional(const Plan *plan, const char *template_name, Span rest, StrBuf *out) {
+/* Those that only kernels with a hole filled in one way ask for. */
+static void print_chosen(const Plan *plan, Span rest, StrBuf *out) {
     static const char optional[] = "//@prelude?";
     const size_t marker = strlen(optional);
     for (const char *at; (at = find(rest, optional)) != NULL;) {
-        Span hole = {at + marker, strcspn(at + marker, "\n")}, body;
+        Span choice = {at + marker, strcspn(at + marker, "\n")}, body;
         char line[64];
-        int length = snprintf(line, sizeof line, "%.*s\n", (int)(marker + hole.length), at);
-        ENSURE(length < (int)sizeof line, "template %s: long name at %s", template_name, line);
-        if (section(after(rest, at), line, &body, &rest) &&
-            template_fills(plan, template_name, hole))
+        int length = snprintf(line, sizeof line, "%.*s\n", (int)(marker + choice.length), at);
+        ENSURE(length < (int)sizeof line, "a template's prelude has a long name: %s", line);
+        if (section(after(rest, at), line, &body, &rest) && some_kernel_fills(plan, choice))
             sb_printf(out, "\n%.*s", (int)body.length, body.text);
     }
 }
 
-/* Those of the file `name`, on behalf of the template. */
-static void print_preludes(const Plan *plan, const char *template_name, const char *name,
-                           StrBuf *out) {
+/* The files whose preludes are printed. */
+typedef struct {
+    char names[16][64];
+    int count;
+} Printed;
+
+static bool add_printed(Printed *p, const char *name) {
+    for (int i = 0; i < p->count; i++)
+        if (!strcmp(p->names[i], name))
+            return false;
+    ENSURE(p->count < 16 && strlen(name) < sizeof p->names[0], "templates: too many files");
+    snprintf(p->names[p->count++], sizeof p->names[0], "%s", name);
+    return true;
+}
+
+static void print_preludes(const Plan *plan, const char *name, Printed *printed, StrBuf *out) {
     static const char other[] = "//@prelude ";
+    if (!add_printed(printed, name))
+        return;
     Span text = template_text(name);
     const char *at = find(text, other);
     if (at) {
@@ -103,66 +115,46 @@ static void print_preludes(const Plan *plan, const char *template_name, const ch
         char file[64];
         int length = snprintf(file, sizeof file, "%.*s", (int)strcspn(at, "\n"), at);
         ENSURE(length < (int)sizeof file, "template %s: long name of a file: %s", name, file);
-        print_preludes(plan, template_name, file, out);
+        print_preludes(plan, file, printed, out);
     }
     print_sections(text, "//@prelude\n", out);
-    print_optional(plan, template_name, text, out);
+    print_chosen(plan, text, out);
 }
 
 void print_template_preludes(const Plan *plan, StrBuf *out) {
+    Printed printed = {.count = 0};
     for (int i = 0; i < plan->kernel_count; i++)
-        if (plan->kernels[i].template_name && first_of_template(plan, i))
-            print_preludes(plan, plan->kernels[i].template_name, plan->kernels[i].template_name,
-                           out);
+        if (plan->kernels[i].template_name)
+            print_preludes(plan, plan->kernels[i].template_name, &printed, out);
 }
 
 /* ---- holes ----------------------------------------------------------------------------------- */
 
 static const char closing[] = "/*@*/";
 
-/* A hole, as the template has it. */
-typedef struct {
-    Span name, standard;
-    const char *optional; /* behind the name and '?': what it becomes where the name is filled */
-    size_t optional_length;
-} Marked;
-
-/* The hole at `at`, and what follows it. */
-static Marked read_hole(const Kernel *k, Span rest, const char *at, Span *behind) {
+/* The hole at `at`: its name; *behind is what follows it. */
+static Span read_hole(const Kernel *k, Span rest, const char *at, Span *behind) {
     Span tail = after(rest, at + 3);
-    const char *head_end = find(tail, "*/");
-    ENSURE(head_end, "template %s: a marker without end", k->template_name);
-    Span head = {tail.text, (size_t)(head_end - tail.text)};
-    const char *mark = memchr(head.text, '?', head.length);
-    Marked m = {.name = head};
-    if (mark) {
-        m.name.length = (size_t)(mark - head.text);
-        m.optional = mark + 1;
-        m.optional_length = (size_t)(head_end - m.optional);
-    }
-    tail = after(tail, head_end + 2);
+    const char *name_end = find(tail, "*/");
+    ENSURE(name_end, "template %s: a marker without end", k->template_name);
+    Span name = {tail.text, (size_t)(name_end - tail.text)};
+    tail = after(tail, name_end + 2);
     const char *end = find(tail, closing);
     ENSURE(end, "template %s: a hole without end", k->template_name);
-    m.standard = (Span){tail.text, (size_t)(end - tail.text)};
     *behind = after(tail, end + strlen(closing));
-    return m;
+    return name;
 }
 
-static void fill_hole(const Kernel *k, const Marked *m, bool *used, StrBuf *out) {
-    const Hole *hole = find_hole(k, m->name);
-    if (hole)
+static void fill_hole(const Kernel *k, Span name, bool *used, StrBuf *out) {
+    const Hole *hole = find_hole(k, name);
+    if (hole) {
         used[hole - k->holes] = true;
-    if (m->optional && hole)
-        sb_append(out, m->optional, m->optional_length);
-    else if (m->optional)
-        sb_append(out, m->standard.text, m->standard.length);
-    else if (hole)
         sb_puts(out, hole->value);
-    else if (m->name.length == 6 && !memcmp(m->name.text, "kernel", 6))
+    } else if (name.length == 6 && !memcmp(name.text, "kernel", 6))
         sb_puts(out, k->name);
     else
         internal_fault(__FILE__, __LINE__, "template %s: nothing fills hole %.*s", k->template_name,
-                       (int)m->name.length, m->name.text);
+                       (int)name.length, name.text);
 }
 
 enum { MOST_HOLES = 64 };
@@ -171,9 +163,9 @@ static void fill(const Kernel *k, Span rest, StrBuf *out) {
     bool used[MOST_HOLES] = {false};
     for (const char *at; (at = find(rest, "/*@"));) {
         Span behind;
-        Marked hole = read_hole(k, rest, at, &behind);
+        Span name = read_hole(k, rest, at, &behind);
         sb_append(out, rest.text, (size_t)(at - rest.text));
-        fill_hole(k, &hole, used, out);
+        fill_hole(k, name, used, out);
         rest = behind;
     }
     sb_append(out, rest.text, rest.length);

@@ -2,11 +2,9 @@
  *
  *     //@prelude ... //@end          printed once, however many kernels come of the template
  *     //@prelude FILE                the preludes of a file beside it, which it includes
- *     //@prelude?NAME ... //@end     printed where one of the kernels fills the hole NAME
+ *     //@prelude?NAME=VALUE ... //@end  printed where one of the kernels fills the hole NAME so
  *     //@kernel NAME ... //@end      one kernel; its holes are a marker, a default, a marker:
  *     / *@head_dim* /64/ *@* /       (without the blanks) becomes the plan's value
- *     / *@prefix?a || b* /a/ *@* /   keeps its default, a, or becomes a || b where the plan fills
- *                                    the hole prefix, whatever with; comments in it begin with //
  *
  * The holes operands, columns and row are filled with the kernel's epilogue (printer.h).
  * A hole that the plan does not fill, or a value without a hole, is an internal fault. */

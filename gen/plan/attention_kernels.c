@@ -115,6 +115,15 @@ static AttentionGeometry geometry_of(const Program *p, const Op *op, AttentionPa
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
+/* The form of the mask, and the pointers to which it goes. */
+static void fill_mask(Filling *f, const AttentionGeometry *g) {
+    fill_text(f, "mask", g->prefixed ? "PrefixMask" : "CausalMask");
+    fill_text(f, "mask_operands", g->prefixed ? "positions, prefix" : "positions");
+    fill_text(f, "mask_parameters",
+              g->prefixed ? "const int *__restrict__ positions, const int *__restrict__ prefix"
+                          : "const int *__restrict__ positions");
+}
+
 static Filling attention_filling(const Plan *plan, const Op *op, const AttentionGeometry *g) {
     const char *template_name = g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
     Filling f = filling_new(plan, op, template_name, part_names[g->part]);
@@ -139,8 +148,7 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
         fill_text(&f, "acc", dtype_c_name(plan->program->real));
         fill_int(&f, "rows", g->rows);
     }
-    if (g->prefixed)
-        fill_option(&f, "prefix");
+    fill_mask(&f, g);
     int64_t heads = g->part == ATTENTION_BACKWARD_KV ? g->kv_heads * g->split : g->heads;
     fill_grid(&f, ceil_div(g->seq, g->rows), heads, g->batch);
     fill_cost(&f, attention_issued_bytes(g), attention_kernel_flops(g));

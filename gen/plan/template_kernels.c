@@ -37,7 +37,6 @@ void fill_int(Filling *f, const char *hole, int64_t value) {
     fill_text(f, hole, arena_printf(f->arena, "%lld", (long long)value));
 }
 
-void fill_option(Filling *f, const char *hole) { fill_text(f, hole, "yes"); }
 
 void fill_real(Filling *f, const char *hole, double value) {
     StrBuf out = {0};

@@ -17,8 +17,6 @@ Filling filling_new(const Plan *, const Op *, const char *template_name, const c
 void fill_text(Filling *, const char *hole, const char *value);
 void fill_int(Filling *, const char *hole, int64_t value);
 void fill_real(Filling *, const char *hole, double value);
-/* Takes what the template has for where this optional hole is filled. */
-void fill_option(Filling *, const char *hole);
 void fill_stride(Filling *, const char *hole, const Value *);
 /* The next pointer. */
 void fill_reads(Filling *, const char *name, const Value *);

@@ -10,10 +10,8 @@
  * restarts at 0 where a sample starts, so start(i) never falls as i grows; tiles that lie outside of
  * every row's range are never read.
  *
- * With the operand `prefix`, int32 [tokens, 2], query i sees places prefix[i][0] to prefix[i][1] - 1 too,
- * which lie ahead of start(i). A row is groups, one behind the other: first the places that all behind
- * them in the group see so, and that have no prefix themselves, which is 0 and 0, as padding has it. So
- * ahead of a block no query sees a tile that the block's first one does not see.
+ * That is CausalMask. With PrefixMask, and the operand `prefix`, int32 [tokens, 2], query i sees places
+ * ahead of start(i) too: attention_masks.cuh has both. Row i of a mask is what query i sees.
  *
  * Launch geometry, with B = head_dim * sizeof(A):
  *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
@@ -40,6 +38,9 @@
  * One thread owns one row (a query, in backward_kv a key) and a part of head_dim of at most 256 bytes,
  * which it keeps in registers. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
+#include "attention_masks.cuh"
+
+//@prelude attention_masks.cuh
 
 //@prelude
 /* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
@@ -122,9 +123,10 @@ static __device__ __forceinline__ void attention_store(T *row, const A (&values)
 extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 /*@kernel*/attention_forward/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
-    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
+    const /*@dtype*/float/*@*/ *__restrict__ v, /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     /*@dtype*/float/*@*/ *__restrict__ o, /*@acc*/float/*@*/ *__restrict__ lse) {
     using A = /*@acc*/float/*@*/;
+    using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
     constexpr int HEADS = /*@heads*/4/*@*/, KV_HEADS = /*@kv_heads*/2/*@*/;
     constexpr int64_t Q_STRIDE = /*@q_stride*/256/*@*/, K_STRIDE = /*@k_stride*/128/*@*/;
@@ -148,18 +150,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
-    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
+    const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
     attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
                                          Q_STRIDE, SEQ - first, HEAD_DIM);
 
     A peak = LOWEST, sum = 0, out[CHUNK] = {};
-    const int earliest = first - positions[token + first];/*@prefix?
-    const int own_tile = earliest / KEYS * KEYS;
-    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };
-    const auto ahead = prefix_of(first), common = prefix_of(query);
-    // behind the tiles of the prefix: those from where the block's first sample begins
-    const auto seen_from = [&](int base) { return base < ahead[1] || base > own_tile ? base : own_tile; };*//*@*/
-    for (int base = /*@prefix?seen_from(ahead[0] / KEYS * KEYS)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
+    for (int base = block_row.first_tile(KEYS); base <= last;
+         base = block_row.next_tile(base, KEYS)) {
         __syncthreads();
         attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
                                               K_STRIDE, SEQ - base, HEAD_DIM);
@@ -174,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         A top = peak;
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            const bool seen = /*@prefix?(base + j >= start || (base + j >= common[0] && base + j < common[1]))*/base + j >= start/*@*/ && base + j <= query;
+            const bool seen = own_row.sees(base + j) && base + j <= query;
             p[j] = seen ? p[j] * SCALE : MASKED;
             top = MaxOf::of(top, p[j]);
         }
@@ -206,11 +204,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 /*@kernel*/attention_backward_q/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
-    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
+    const /*@dtype*/float/*@*/ *__restrict__ v, /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const /*@dtype*/float/*@*/ *__restrict__ o, const /*@acc*/float/*@*/ *__restrict__ lse,
     const /*@dtype*/float/*@*/ *__restrict__ d_o, /*@acc*/float/*@*/ *__restrict__ delta,
     /*@dtype*/float/*@*/ *__restrict__ dq) {
     using A = /*@acc*/float/*@*/;
+    using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
     constexpr int HEADS = /*@heads*/4/*@*/, KV_HEADS = /*@kv_heads*/2/*@*/;
     constexpr int64_t Q_STRIDE = /*@q_stride*/256/*@*/, K_STRIDE = /*@k_stride*/128/*@*/;
@@ -236,7 +235,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
-    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
+    const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
     const A row_lse = query < SEQ ? lse[(token + query) * HEADS + head] : A(0);
     attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
                                          Q_STRIDE, SEQ - first, HEAD_DIM);
@@ -254,13 +254,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     attention_combine<PARTS, ROWS>(row_delta, swap, part, row);
 
     A sums[CHUNK] = {};
-    const int earliest = first - positions[token + first];/*@prefix?
-    const int own_tile = earliest / KEYS * KEYS;
-    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };
-    const auto ahead = prefix_of(first), common = prefix_of(query);
-    // behind the tiles of the prefix: those from where the block's first sample begins
-    const auto seen_from = [&](int base) { return base < ahead[1] || base > own_tile ? base : own_tile; };*//*@*/
-    for (int base = /*@prefix?seen_from(ahead[0] / KEYS * KEYS)*/earliest / KEYS * KEYS/*@*/; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/) {
+    for (int base = block_row.first_tile(KEYS); base <= last;
+         base = block_row.next_tile(base, KEYS)) {
         const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
         const auto *v_base = v + (token + base) * V_STRIDE + kv_head * HEAD_DIM;
         __syncthreads();
@@ -277,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         attention_combine<PARTS, ROWS>(ds, swap + PARTS * KEYS * ROWS, part, row);
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            const bool seen = /*@prefix?(base + j >= start || (base + j >= common[0] && base + j < common[1]))*/base + j >= start/*@*/ && base + j <= query;
+            const bool seen = own_row.sees(base + j) && base + j <= query;
             ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
         }
         attention_keep<THREADS>(kept, ds);
@@ -297,11 +292,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
 /*@kernel*/attention_backward_kv/*@*/(
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
-    const /*@dtype*/float/*@*/ *__restrict__ v, const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
+    const /*@dtype*/float/*@*/ *__restrict__ v, /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const /*@acc*/float/*@*/ *__restrict__ lse, const /*@acc*/float/*@*/ *__restrict__ delta,
     const /*@dtype*/float/*@*/ *__restrict__ d_o, /*@dtype*/float/*@*/ *__restrict__ dk,
     /*@dtype*/float/*@*/ *__restrict__ dv) {
     using A = /*@acc*/float/*@*/;
+    using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
     constexpr int HEADS = /*@heads*/4/*@*/, KV_HEADS = /*@kv_heads*/2/*@*/, GROUP = HEADS / KV_HEADS;
     constexpr int64_t Q_STRIDE = /*@q_stride*/256/*@*/, K_STRIDE = /*@k_stride*/128/*@*/;
@@ -323,19 +319,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A *kept = do_rows + QUERIES * WIDTH;      /* [QUERIES][THREADS] */
     A *lses = kept + QUERIES * THREADS;       /* [QUERIES] */
     A *deltas = lses + QUERIES;               /* [QUERIES] */
-    int *starts = reinterpret_cast<int *>(deltas + QUERIES); /* [QUERIES], room for A */
-/*@prefix?    auto *prefixes = reinterpret_cast<Vec<int, 2> *>(deltas + 2 * QUERIES); // [QUERIES], room for 2 A
-    A *swap = deltas + 4 * QUERIES;*/    A *swap = deltas + 2 * QUERIES;/*@*/           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
+    constexpr int ROW_INTS = sizeof(Mask::Row) / sizeof(int); /* each in room for an A */
+    auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + QUERIES); /* [QUERIES] */
+    A *swap = deltas + (1 + ROW_INTS) * QUERIES; /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
     const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
-    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;/*@prefix?
-    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };
-    const auto sees_block = [&](int query) {
-        const auto range = prefix_of(query);
-        const bool by_prefix = range[0] < first + ROWS && range[1] > first;
-        return query - positions[token + query] < first + ROWS || by_prefix;
-    };*//*@*/
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
+    const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
     attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
                                          K_STRIDE, SEQ - first, HEAD_DIM);
     attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
@@ -344,8 +335,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
     for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
         for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
-            if (/*@prefix?!sees_block(base)*/base - positions[token + base] >= first + ROWS/*@*/)
-                break; /*@prefix?// from here on nobody sees a key of this block*//* here begins a sample after all keys of this block *//*@*/
+            if (!mask.row(base).sees_any(first, first + ROWS - 1))
+                break; /* from here on nobody sees a key of this block */
             const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
             const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
             __syncthreads();
@@ -359,8 +350,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
                 const int64_t at = (token + query) * HEADS + head;
                 lses[i] = inside ? lse[at] : A(0);
                 deltas[i] = inside ? delta[at] : A(0);
-                starts[i] = inside ? query - positions[token + query] : SEQ;/*@prefix?
-                prefixes[i] = prefix_of(query);*//*@*/
+                mask_rows[i] = mask.row(query);
             }
             __syncthreads();
             A p[QUERIES] = {}, ds[QUERIES] = {};
@@ -372,7 +362,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
             attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
 #pragma unroll
             for (int i = 0; i < QUERIES; i++) {
-                const bool seen = /*@prefix?(key >= starts[i] || (key >= prefixes[i][0] && key < prefixes[i][1]))*/key >= starts[i]/*@*/ && key <= base + i;
+                const bool seen = mask_rows[i].sees(key) && key <= base + i;
                 p[i] = seen ? exp(p[i] * SCALE - lses[i]) : A(0);
                 ds[i] = p[i] * (ds[i] - deltas[i]);
             }

@@ -12,11 +12,8 @@
  * tiles outside of every row's range are neither read nor computed, and only tiles at its borders
  * are masked.
  *
- * With the operand `prefix`, int32 [tokens, 2], query i sees places prefix[i][0] to prefix[i][1] - 1
- * too, which lie ahead of start(i). A row is groups, one behind the other: first the places that all
- * behind them in the group see so, and that have no prefix themselves, which is 0 and 0, as padding
- * has it. So ahead of a block no query sees a tile that the block's first one does not see, and queries
- * with the same prefix have nothing but such between them.
+ * That is CausalMask. With PrefixMask, and the operand `prefix`, int32 [tokens, 2], query i sees places
+ * ahead of start(i) too: attention_masks.cuh has both. Row i of a mask is what query i sees.
  *
  * Launch geometry, with split = head_dim > 128 ? 2 : 1 in backward_kv and 1 elsewhere,
  * width = head_dim rounded up to 16 * split, B = width * sizeof(T), pitch = B + 16 bytes:
@@ -58,9 +55,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
-    const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
+    /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o, float *__restrict__ lse) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
+    using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
     constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
@@ -83,8 +81,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
-    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };/*@prefix?
-    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };*//*@*/
+    const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
@@ -95,14 +92,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         cp_async_commit();
     };
 
-/*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS;
-    const auto ahead = prefix_of(first);
-    // behind the tiles of the prefix: those from where the block's first sample begins
-    const auto seen_from = [&](int base) { return base < ahead[1] || base > own_tile ? base : own_tile; };
-*//*@*/    const int begin = /*@prefix?seen_from(ahead[0] / KEYS * KEYS)*/start_of(first) / KEYS * KEYS/*@*/;
-    const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp *//*@prefix?
-    const auto some = prefix_of(warp_first), later = prefix_of(warp_last);
-    const int all = some[1] == later[1] ? some[1] : 0; // where the prefix of each of this warp's rows ends*//*@*/
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
@@ -115,18 +107,19 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         total[r / 2][r % 2] = 0;
     }
     T *own = q_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, stage = 0; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/, stage ^= 1) {
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
         __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
-/*@prefix?        const int next = seen_from(base + KEYS);
-*//*@*/        if (/*@prefix?next*/base + KEYS/*@*/ <= last)
-            fetch(/*@prefix?next*/base + KEYS/*@*/, stage ^ 1);
-        if (base > warp_last || /*@prefix?(base + KEYS <= earliest && (base >= some[1] || base + KEYS <= some[0]))*/base + KEYS <= earliest/*@*/)
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
             continue;
         float scores[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (/*@prefix?(base < latest && (base < some[0] || base + KEYS > all))*/base < latest/*@*/ || base + KEYS - 1 > warp_first)
-            /*@prefix?attention_mask_prefixed(scores, start_of, prefix_of,*/attention_mask(scores, start_of,/*@*/ query, base + lane % 4 * 2);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
         attention_softmax(scores, peak, total, sums, SCALE2);
         attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
     }
@@ -152,12 +145,13 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
-    const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
+    /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o,
     const float *__restrict__ lse,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, float *__restrict__ delta,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dq) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
+    using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
     constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
@@ -182,8 +176,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4;
-    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };/*@prefix?
-    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };*//*@*/
+    const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
@@ -194,14 +187,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         cp_async_commit();
     };
 
-/*@prefix?    const int own_tile = start_of(first) / KEYS * KEYS;
-    const auto ahead = prefix_of(first);
-    // behind the tiles of the prefix: those from where the block's first sample begins
-    const auto seen_from = [&](int base) { return base < ahead[1] || base > own_tile ? base : own_tile; };
-*//*@*/    const int begin = /*@prefix?seen_from(ahead[0] / KEYS * KEYS)*/start_of(first) / KEYS * KEYS/*@*/;
-    const int earliest = start_of(warp_first), latest = start_of(warp_last);/*@prefix?
-    const auto some = prefix_of(warp_first), later = prefix_of(warp_last);
-    const int all = some[1] == later[1] ? some[1] : 0; // where the prefix of each of this warp's rows ends*//*@*/
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
@@ -235,18 +223,19 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 
     float sums[ROW_TILES][WIDTH / 8][4] = {};
     T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, stage = 0; base <= last; base /*@prefix?= seen_from(base + KEYS)*/+= KEYS/*@*/, stage ^= 1) {
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
         __syncthreads();
-/*@prefix?        const int next = seen_from(base + KEYS);
-*//*@*/        if (/*@prefix?next*/base + KEYS/*@*/ <= last)
-            fetch(/*@prefix?next*/base + KEYS/*@*/, stage ^ 1);
-        if (base > warp_last || /*@prefix?(base + KEYS <= earliest && (base >= some[1] || base + KEYS <= some[0]))*/base + KEYS <= earliest/*@*/)
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
             continue;
         float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (/*@prefix?(base < latest && (base < some[0] || base + KEYS > all))*/base < latest/*@*/ || base + KEYS - 1 > warp_first)
-            /*@prefix?attention_mask_prefixed(scores, start_of, prefix_of,*/attention_mask(scores, start_of,/*@*/ query, base + lane % 4 * 2);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
         attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
 #pragma unroll
         for (int m = 0; m < ROW_TILES; m++)
@@ -275,12 +264,13 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
-    const int *__restrict__ positions,/*@prefix? const int *__restrict__ prefix,*//*@*/
+    /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const float *__restrict__ lse, const float *__restrict__ delta,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dv) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
+    using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
     constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
     constexpr int GROUP = HEADS / KV_HEADS;
@@ -302,8 +292,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     float *lse2 =
         reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
     float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
-    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] *//*@prefix?
-    auto *prefixes = reinterpret_cast<Vec<int, 2> *>(starts + 2 * QUERIES); // [2][QUERIES]*//*@*/
+    auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + 2 * QUERIES); /* [2][QUERIES] */
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
@@ -314,16 +303,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 
     /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
      * still sees one of them. */
-    const int begin = first / QUERIES * QUERIES;/*@prefix?
-    const auto prefix_of = [&](int i) { return i < SEQ ? load_vec<2>(prefix + 2 * (token + i)) : Vec<int, 2>{0, 0}; };
-    const auto sees_block = [&](int query) {
-        const auto range = prefix_of(query);
-        const bool by_prefix = range[0] <= last && range[1] > first;
-        return query - positions[token + query] <= last || by_prefix;
-    };*//*@*/
+    const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
+    const int begin = first / QUERIES * QUERIES;
     int tiles = 0;
     for (int base = begin; base < SEQ; base += QUERIES)
-        tiles += /*@prefix?sees_block(base)*/base - positions[token + base] <= last/*@*/;
+        tiles += mask.row(base).sees_any(first, last);
     const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
     const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
     const auto fetch = [&](int t) {
@@ -340,24 +324,21 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
      * tile before it is computed. Past the last query, no key is late enough to be seen. */
     static_assert(QUERIES <= THREADS, "a thread carries one query");
     float next_lse2 = 0, next_delta = 0;
-    int next_start = SEQ;/*@prefix?
-    Vec<int, 2> next_prefix = {0, 0};*//*@*/
+    Mask::Row next_row = mask.row(SEQ);
     const auto load_queries = [&](int t) {
         const int query = base_of(t) + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < SEQ;
         const int64_t at = (token + query) * HEADS + head_of(t);
         next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
-        next_start = inside ? query - positions[token + query] : SEQ;/*@prefix?
-        next_prefix = inside ? prefix_of(query) : Vec<int, 2>{0, 0};*//*@*/
+        next_row = inside ? mask.row(query) : mask.row(SEQ);
     };
     const auto store_queries = [&](int t) {
         const int at = t % 2 * QUERIES + threadIdx.x;
         if (threadIdx.x < QUERIES) {
             lse2[at] = next_lse2;
             deltas[at] = next_delta;
-            starts[at] = next_start;/*@prefix?
-            prefixes[at] = next_prefix;*//*@*/
+            mask_rows[at] = next_row;
         }
     };
 
@@ -382,17 +363,16 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
             load_queries(t + 1);
         }
         const int base = base_of(t), at = t % 2 * QUERIES;
-        if (base + QUERIES > warp_first &&/*@prefix?
-            (starts[at] <= warp_last || (prefixes[at][0] <= warp_last && prefixes[at][1] > warp_first))*/ starts[at] <= warp_last/*@*/) {
+        const Mask::Row &tile_row = mask_rows[at], &tile_last_row = mask_rows[at + QUERIES - 1];
+        if (base + QUERIES > warp_first && tile_row.sees_any(warp_first, warp_last)) {
             const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
-            const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first/*@prefix? ||
-                               (prefixes[at][0] <= warp_first && prefixes[at][1] > warp_last &&
-                                prefixes[at][1] == prefixes[at + QUERIES - 1][1])*//*@*/;
+            const bool whole =
+                base >= warp_last && tile_row.sees_all(warp_first, warp_last, tile_last_row);
             float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
             attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
             attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
             if (!whole)
-                /*@prefix?attention_mask_prefixed_transposed(p, prefixes + at + lane % 4 * 2,*/attention_mask_transposed(p,/*@*/ starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
+                attention_mask_transposed(p, mask_rows + at + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
             for (int n = 0; n < QUERIES / 8; n++)
 #pragma unroll

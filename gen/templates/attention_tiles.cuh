@@ -3,7 +3,10 @@
 #ifndef ATTENTION_TILES_CUH
 #define ATTENTION_TILES_CUH
 
+#include "attention_masks.cuh"
 #include "runtime/kernel.cuh"
+
+//@prelude attention_masks.cuh
 
 //@prelude
 /* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
@@ -157,39 +160,43 @@ attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
 /* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
 static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
 
-/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are
- * those of the lane's first element. */
-template <int ROW_TILES, int KEY_TILES, class StartOf>
+/* Masks what is not seen of scores[queries][keys]; `query` and `key` are those of the lane's first
+ * element. */
+template <int ROW_TILES, int KEY_TILES, class Mask>
 static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
-                                                      StartOf start_of, int query, int key) {
+                                                      const Mask &mask, int query, int key) {
 #pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++) {
-        const int i = query + r * 8, start = start_of(i);
+        const int i = query + r * 8;
+        const auto row = mask.row(i);
 #pragma unroll
         for (int n = 0; n < KEY_TILES; n++)
 #pragma unroll
             for (int c = 0; c < 2; c++) {
                 const int j = key + n * 8 + c;
-                if (j < start || j > i)
+                if (!row.sees(j) || j > i)
                     scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
             }
     }
 }
 
-/* The same for scores[keys][queries]; `starts` are those of the lane's columns. */
-template <int ROW_TILES, int QUERY_TILES>
+/* The same for scores[keys][queries]; `rows` of the mask are those of the lane's columns. */
+template <int ROW_TILES, int QUERY_TILES, class Row>
 static __device__ __forceinline__ void
-attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int *starts, int query,
+attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row *rows, int query,
                           int key) {
 #pragma unroll
     for (int n = 0; n < QUERY_TILES; n++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            const int i = query + n * 8 + c, start = starts[n * 8 + c];
+            const int i = query + n * 8 + c;
+            const Row row = rows[n * 8 + c];
 #pragma unroll
-            for (int r = 0; r < 2 * ROW_TILES; r++)
-                if (key + r * 8 < start || key + r * 8 > i)
+            for (int r = 0; r < 2 * ROW_TILES; r++) {
+                const int j = key + r * 8;
+                if (!row.sees(j) || j > i)
                     scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
         }
 }
 
@@ -255,49 +262,6 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
         if (place < places && d < columns)
             store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
     }
-}
-//@end
-
-//@prelude?prefix
-/* attention_mask where query i sees the keys from prefix_of(i)[0] to prefix_of(i)[1] - 1 too. */
-template <int ROW_TILES, int KEY_TILES, class StartOf, class PrefixOf>
-static __device__ __forceinline__ void
-attention_mask_prefixed(float (&scores)[ROW_TILES][KEY_TILES][4], StartOf start_of,
-                        PrefixOf prefix_of, int query, int key) {
-#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        const int i = query + r * 8, start = start_of(i);
-        const auto prefix = prefix_of(i);
-#pragma unroll
-        for (int n = 0; n < KEY_TILES; n++)
-#pragma unroll
-            for (int c = 0; c < 2; c++) {
-                const int j = key + n * 8 + c;
-                if ((j < start && (j < prefix[0] || j >= prefix[1])) || j > i)
-                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
-            }
-    }
-}
-
-/* The same for scores[keys][queries]; starts and prefixes are those of the lane's columns. */
-template <int ROW_TILES, int QUERY_TILES>
-static __device__ __forceinline__ void
-attention_mask_prefixed_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4],
-                                   const Vec<int, 2> *prefixes, const int *starts, int query,
-                                   int key) {
-#pragma unroll
-    for (int n = 0; n < QUERY_TILES; n++)
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
-            const int i = query + n * 8 + c, start = starts[n * 8 + c];
-            const auto prefix = prefixes[n * 8 + c];
-#pragma unroll
-            for (int r = 0; r < 2 * ROW_TILES; r++) {
-                const int j = key + r * 8;
-                if ((j < start && (j < prefix[0] || j >= prefix[1])) || j > i)
-                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
-            }
-        }
 }
 //@end
 

@@ -198,8 +198,10 @@ static void write_kernels(FILE *out, const Case *c, const Geometry *g, int index
     for (int i = 0; i < 6; i++)
         hole_set(&holes, (const char *[]){"q_stride", "k_stride", "v_stride", "dq_stride", "dk_stride",
                                           "dv_stride"}[i], "%d", qkv);
-    if (c->prefix)
-        hole_set(&holes, "prefix", "yes");
+    hole_set(&holes, "mask", c->prefix ? "PrefixMask" : "CausalMask");
+    hole_set(&holes, "mask_operands", c->prefix ? "positions, prefix" : "positions");
+    hole_set(&holes, "mask_parameters", "const int *__restrict__ positions%s",
+             c->prefix ? ", const int *__restrict__ prefix" : "");
     hole_set(&holes, "o_stride", "%d", c->heads * hd + O_PADDING);
     hole_set(&holes, "do_stride", "%d", c->heads * hd + O_PADDING);
 

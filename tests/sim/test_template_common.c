@@ -63,36 +63,34 @@ static char *section_of(char *text, const char *marker) {
     return at;
 }
 
+/* All sections of `text` whose line begins so. */
+static void print_sections(FILE *out, const char *text, const char *marker) {
+    for (const char *at = text; (at = strstr(at, marker)) != NULL;) {
+        const char *body = strchr(at, '\n') + 1, *end = strstr(body, "//@end");
+        assert_non_null(end);
+        fprintf(out, "%.*s", (int)(end - body), body);
+        at = end;
+    }
+}
+
 void template_prelude(FILE *out, const char *file) {
     char *text = read_template(file), *other = strstr(text, "//@prelude ");
     if (other) {
         other += strlen("//@prelude ");
-        other[strcspn(other, "\n")] = '\0';
-        template_prelude(out, other);
-        free(text);
-        return;
+        char *line = strndup(other, strcspn(other, "\n"));
+        template_prelude(out, line);
+        free(line);
     }
-    char *optional = strstr(text, "//@prelude?");
-    char *more = optional ? strdup(optional) : NULL;
-    if (strstr(text, "//@prelude\n"))
-        fputs(section_of(text, "//@prelude"), out);
-    if (more)
-        fputs(section_of(more, "//@prelude?prefix"), out);
-    free(more);
+    print_sections(out, text, "//@prelude\n");
+    print_sections(out, text, "//@prelude?");
     free(text);
 }
 
 /* The hole whose name begins at `name`: what it becomes. */
-static void fill_hole(FILE *out, const Holes *holes, const char *name, const char *name_end,
-                      const char *end) {
-    const size_t length = strcspn(name, "?*");
-    const char *value = hole_value(holes, name, length), *standard = name_end + 2;
-    const bool optional = name[length] == '?';
-    if (optional && value)
-        fprintf(out, "%.*s", (int)(name_end - name - (ptrdiff_t)length - 1), name + length + 1);
-    else if (optional)
-        fprintf(out, "%.*s", (int)(end - standard), standard);
-    else if (value)
+static void fill_hole(FILE *out, const Holes *holes, const char *name, const char *name_end) {
+    const size_t length = (size_t)(name_end - name);
+    const char *value = hole_value(holes, name, length);
+    if (value)
         fputs(value, out);
     else
         fail_msg("the hole %.*s has no value", (int)length, name);
@@ -106,7 +104,7 @@ void template_kernel(FILE *out, const char *file, const char *section, const Hol
         fwrite(at, 1, (size_t)(hole - at), out);
         const char *name = hole + 3, *name_end = strstr(name, "*/"), *end = strstr(name, "/*@*/");
         assert_true(name_end && end && name_end < end);
-        fill_hole(out, holes, name, name_end, end);
+        fill_hole(out, holes, name, name_end);
         at = end + 5;
     }
     fputs(at, out);

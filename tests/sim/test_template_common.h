@@ -19,7 +19,7 @@
 
 typedef struct {
     const char *name;
-    char value[48];
+    char value[96];
 } Hole;
 
 typedef struct {

@@ -12,14 +12,15 @@
 
 static const char many[] = "//@prelude shared.cuh\n"
                            "//@prelude\nALWAYS\n//@end\n"
-                           "//@prelude?wide\nWIDE\n//@end\n"
-                           "//@prelude?wide_rows\nWIDE_ROWS\n//@end\n"
-                           "//@prelude?wide\nWIDE_AGAIN\n//@end\n"
-                           "//@prelude?deep\nDEEP\n//@end\n";
-static const char plain[] = "//@prelude?wide\nPLAIN_WIDE\n//@end\n"
+                           "//@prelude?size=wide\nWIDE\n//@end\n"
+                           "//@prelude?size=wide_rows\nWIDE_ROWS\n//@end\n"
+                           "//@prelude?size=wide\nWIDE_AGAIN\n//@end\n"
+                           "//@prelude?size_of=wide\nSIZE_OF_WIDE\n//@end\n";
+static const char plain[] = "//@prelude shared.cuh\n"
+                            "//@prelude?size=wide\nPLAIN_WIDE\n//@end\n"
                             "//@prelude\nPLAIN\n//@end\n";
-static const char shared[] = "//@prelude?deep\nSHARED_DEEP\n//@end\n"
-                             "//@prelude?wide\nSHARED_WIDE\n//@end\n";
+static const char shared[] = "//@prelude?size=deep\nSHARED_DEEP\n//@end\n"
+                             "//@prelude?size=wide\nSHARED_WIDE\n//@end\n";
 
 /* The table that embed.c looks into. */
 extern const Embedded embedded_files[];
@@ -31,14 +32,16 @@ const Embedded embedded_files[] = {
 };
 const int embedded_file_count = sizeof embedded_files / sizeof *embedded_files;
 
-/* What is printed for kernels that fill one hole each; NULL: none. */
+/* A kernel: its template, and what it fills the hole `size` with; NULL: none. */
+typedef const char *const Kernels[][2];
+
 static void assert_prints(const char *expected, const char *const (*kernels)[2], int count) {
     Kernel made[4] = {0};
     Hole holes[4] = {0};
     Plan plan = {.kernels = made, .kernel_count = count};
     StrBuf out = {0};
     for (int i = 0; i < count; i++) {
-        holes[i] = (Hole){.hole = kernels[i][1]};
+        holes[i] = (Hole){.hole = "size", .value = kernels[i][1]};
         made[i] = (Kernel){.template_name = kernels[i][0],
                            .holes = &holes[i],
                            .hole_count = kernels[i][1] != NULL};
@@ -51,32 +54,32 @@ static void assert_prints(const char *expected, const char *const (*kernels)[2],
 static void test_none_is_filled(void **state) {
     (void)state;
     assert_prints("\nALWAYS\n\nPLAIN\n",
-                  (const char *const[][2]){{"many.cu", NULL}, {NULL, NULL}, {"plain.cu", "deep"}}, 3);
+                  (Kernels){{"many.cu", NULL}, {NULL, NULL}, {"plain.cu", "flat"}}, 3);
 }
 
-/* Each of a hole, in the file that is included too; a hole whose name is longer is another. */
+/* Each of a value, in the file that is included too; a longer value or hole is another. */
 static void test_several_are_filled(void **state) {
     (void)state;
     assert_prints("\nSHARED_WIDE\n\nALWAYS\n\nWIDE\n\nWIDE_AGAIN\n",
-                  (const char *const[][2]){{"many.cu", "wide"}, {"many.cu", "wide"}}, 2);
-    assert_prints("\nALWAYS\n\nWIDE_ROWS\n", (const char *const[][2]){{"many.cu", "wide_rows"}}, 1);
-    assert_prints("\nSHARED_DEEP\n\nSHARED_WIDE\n\nALWAYS\n\nWIDE\n\nWIDE_AGAIN\n\nDEEP\n",
-                  (const char *const[][2]){{"many.cu", NULL}, {"many.cu", "deep"}, {"many.cu", "wide"}},
-                  3);
+                  (Kernels){{"many.cu", "wide"}, {"many.cu", "wide"}}, 2);
+    assert_prints("\nALWAYS\n\nWIDE_ROWS\n", (Kernels){{"many.cu", "wide_rows"}}, 1);
+    assert_prints("\nALWAYS\n", (Kernels){{"many.cu", "wid"}}, 1);
+    assert_prints("\nSHARED_DEEP\n\nSHARED_WIDE\n\nALWAYS\n\nWIDE\n\nWIDE_AGAIN\n",
+                  (Kernels){{"many.cu", NULL}, {"many.cu", "deep"}, {"many.cu", "wide"}}, 3);
 }
 
-/* By a kernel of the template itself. */
-static void test_another_template_fills(void **state) {
+/* A file that two templates include comes once, with what the kernels of either ask for. */
+static void test_two_templates_share_a_file(void **state) {
     (void)state;
-    assert_prints("\nALWAYS\n\nPLAIN\n\nPLAIN_WIDE\n",
-                  (const char *const[][2]){{"many.cu", NULL}, {"plain.cu", "wide"}}, 2);
+    assert_prints("\nSHARED_DEEP\n\nALWAYS\n\nPLAIN\n",
+                  (Kernels){{"many.cu", NULL}, {"plain.cu", "deep"}}, 2);
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none_is_filled),
         cmocka_unit_test(test_several_are_filled),
-        cmocka_unit_test(test_another_template_fills),
+        cmocka_unit_test(test_two_templates_share_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

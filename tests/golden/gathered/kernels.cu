@@ -7,6 +7,34 @@
  * kernels that would be called alike all but the first say what differs; _v2: a constant. */
 #include "runtime/kernel.cuh"
 
+/* Which keys a query sees, row i being those of query i up to itself: its own sample. `positions` restarts
+ * at 0 where a sample starts, so a later row never starts earlier. Queries from `seq` on see nothing. */
+struct CausalMask {
+    const int *positions;
+    int64_t token; /* of place 0 of this sequence */
+    int seq;
+
+    struct Row {
+        int start;
+
+        __device__ __forceinline__ bool sees(int key) const { return key >= start; }
+        /* Some of the keys from first to last, which the query is not ahead of. */
+        __device__ __forceinline__ bool sees_any(int, int last) const { return start <= last; }
+        /* This query and all from it to that of `later` see all the keys from first to last. */
+        __device__ __forceinline__ bool sees_all(int first, int, const Row &later) const {
+            return later.start <= first;
+        }
+        /* Tiles of `keys` keys that this query or one behind it sees: where the first begins, and the
+         * one behind that at `base`. */
+        __device__ __forceinline__ int first_tile(int keys) const { return start / keys * keys; }
+        __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
+    };
+
+    __device__ __forceinline__ Row row(int query) const {
+        return {query < seq ? query - positions[token + query] : seq};
+    }
+};
+
 /* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
 template <class T> struct AttentionMma {
     static constexpr int DEPTH = 16;
@@ -158,39 +186,43 @@ attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
 /* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
 static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
 
-/* Masks scores[queries][keys] outside of start_of(query) <= key <= query; `query` and `key` are
- * those of the lane's first element. */
-template <int ROW_TILES, int KEY_TILES, class StartOf>
+/* Masks what is not seen of scores[queries][keys]; `query` and `key` are those of the lane's first
+ * element. */
+template <int ROW_TILES, int KEY_TILES, class Mask>
 static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
-                                                      StartOf start_of, int query, int key) {
+                                                      const Mask &mask, int query, int key) {
 #pragma unroll
     for (int r = 0; r < 2 * ROW_TILES; r++) {
-        const int i = query + r * 8, start = start_of(i);
+        const int i = query + r * 8;
+        const auto row = mask.row(i);
 #pragma unroll
         for (int n = 0; n < KEY_TILES; n++)
 #pragma unroll
             for (int c = 0; c < 2; c++) {
                 const int j = key + n * 8 + c;
-                if (j < start || j > i)
+                if (!row.sees(j) || j > i)
                     scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
             }
     }
 }
 
-/* The same for scores[keys][queries]; `starts` are those of the lane's columns. */
-template <int ROW_TILES, int QUERY_TILES>
+/* The same for scores[keys][queries]; `rows` of the mask are those of the lane's columns. */
+template <int ROW_TILES, int QUERY_TILES, class Row>
 static __device__ __forceinline__ void
-attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const int *starts, int query,
+attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row *rows, int query,
                           int key) {
 #pragma unroll
     for (int n = 0; n < QUERY_TILES; n++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            const int i = query + n * 8 + c, start = starts[n * 8 + c];
+            const int i = query + n * 8 + c;
+            const Row row = rows[n * 8 + c];
 #pragma unroll
-            for (int r = 0; r < 2 * ROW_TILES; r++)
-                if (key + r * 8 < start || key + r * 8 > i)
+            for (int r = 0; r < 2 * ROW_TILES; r++) {
+                const int j = key + r * 8;
+                if (!row.sees(j) || j > i)
                     scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
         }
 }
 
@@ -439,6 +471,7 @@ attention_forward_1024x8x128(
     const int *__restrict__ positions,
     __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
     using T = __nv_bfloat16;
+    using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
@@ -461,7 +494,7 @@ attention_forward_1024x8x128(
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
-    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const Mask mask = {positions, token, SEQ};
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
@@ -472,8 +505,9 @@ attention_forward_1024x8x128(
         cp_async_commit();
     };
 
-    const int begin = start_of(first) / KEYS * KEYS;
-    const int earliest = start_of(warp_first), latest = start_of(warp_last); /* in this warp */
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
@@ -486,17 +520,19 @@ attention_forward_1024x8x128(
         total[r / 2][r % 2] = 0;
     }
     T *own = q_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
         __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
-        if (base + KEYS <= last)
-            fetch(base + KEYS, stage ^ 1);
-        if (base > warp_last || base + KEYS <= earliest)
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
             continue;
         float scores[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (base < latest || base + KEYS - 1 > warp_first)
-            attention_mask(scores, start_of, query, base + lane % 4 * 2);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
         attention_softmax(scores, peak, total, sums, SCALE2);
         attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
     }
@@ -863,6 +899,7 @@ attention_backward_q_1024x8x128(
     const __nv_bfloat16 *__restrict__ d_o, float *__restrict__ delta,
     __nv_bfloat16 *__restrict__ dq) {
     using T = __nv_bfloat16;
+    using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
@@ -887,7 +924,7 @@ attention_backward_q_1024x8x128(
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4;
-    const auto start_of = [&](int i) { return i < SEQ ? i - positions[token + i] : SEQ; };
+    const Mask mask = {positions, token, SEQ};
     const auto fetch = [&](int base, int stage) {
         attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
             k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
@@ -898,8 +935,9 @@ attention_backward_q_1024x8x128(
         cp_async_commit();
     };
 
-    const int begin = start_of(first) / KEYS * KEYS;
-    const int earliest = start_of(warp_first), latest = start_of(warp_last);
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
@@ -933,17 +971,19 @@ attention_backward_q_1024x8x128(
 
     float sums[ROW_TILES][WIDTH / 8][4] = {};
     T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, stage = 0; base <= last; base += KEYS, stage ^= 1) {
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
         __syncthreads();
-        if (base + KEYS <= last)
-            fetch(base + KEYS, stage ^ 1);
-        if (base > warp_last || base + KEYS <= earliest)
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
             continue;
         float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (base < latest || base + KEYS - 1 > warp_first)
-            attention_mask(scores, start_of, query, base + lane % 4 * 2);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
         attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
 #pragma unroll
         for (int m = 0; m < ROW_TILES; m++)
@@ -974,6 +1014,7 @@ attention_backward_kv_1024x8x128(
     __nv_bfloat16 *__restrict__ dk,
     __nv_bfloat16 *__restrict__ dv) {
     using T = __nv_bfloat16;
+    using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int GROUP = HEADS / KV_HEADS;
@@ -995,7 +1036,7 @@ attention_backward_kv_1024x8x128(
     float *lse2 =
         reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
     float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
-    int *starts = reinterpret_cast<int *>(deltas + 2 * QUERIES);   /* [2][QUERIES] */
+    auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + 2 * QUERIES); /* [2][QUERIES] */
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
@@ -1006,10 +1047,11 @@ attention_backward_kv_1024x8x128(
 
     /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
      * still sees one of them. */
+    const Mask mask = {positions, token, SEQ};
     const int begin = first / QUERIES * QUERIES;
     int tiles = 0;
     for (int base = begin; base < SEQ; base += QUERIES)
-        tiles += base - positions[token + base] <= last;
+        tiles += mask.row(base).sees_any(first, last);
     const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
     const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
     const auto fetch = [&](int t) {
@@ -1026,21 +1068,21 @@ attention_backward_kv_1024x8x128(
      * tile before it is computed. Past the last query, no key is late enough to be seen. */
     static_assert(QUERIES <= THREADS, "a thread carries one query");
     float next_lse2 = 0, next_delta = 0;
-    int next_start = SEQ;
+    Mask::Row next_row = mask.row(SEQ);
     const auto load_queries = [&](int t) {
         const int query = base_of(t) + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < SEQ;
         const int64_t at = (token + query) * HEADS + head_of(t);
         next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
-        next_start = inside ? query - positions[token + query] : SEQ;
+        next_row = inside ? mask.row(query) : mask.row(SEQ);
     };
     const auto store_queries = [&](int t) {
         const int at = t % 2 * QUERIES + threadIdx.x;
         if (threadIdx.x < QUERIES) {
             lse2[at] = next_lse2;
             deltas[at] = next_delta;
-            starts[at] = next_start;
+            mask_rows[at] = next_row;
         }
     };
 
@@ -1065,14 +1107,16 @@ attention_backward_kv_1024x8x128(
             load_queries(t + 1);
         }
         const int base = base_of(t), at = t % 2 * QUERIES;
-        if (base + QUERIES > warp_first && starts[at] <= warp_last) {
+        const Mask::Row &tile_row = mask_rows[at], &tile_last_row = mask_rows[at + QUERIES - 1];
+        if (base + QUERIES > warp_first && tile_row.sees_any(warp_first, warp_last)) {
             const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
-            const bool whole = base >= warp_last && starts[at + QUERIES - 1] <= warp_first;
+            const bool whole =
+                base >= warp_last && tile_row.sees_all(warp_first, warp_last, tile_last_row);
             float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
             attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
             attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
             if (!whole)
-                attention_mask_transposed(p, starts + at + lane % 4 * 2, base + lane % 4 * 2, key);
+                attention_mask_transposed(p, mask_rows + at + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
             for (int n = 0; n < QUERIES / 8; n++)
 #pragma unroll

@@ -7,6 +7,34 @@
  * kernels that would be called alike all but the first say what differs; _v2: a constant. */
 #include "runtime/kernel.cuh"
 
+/* Which keys a query sees, row i being those of query i up to itself: its own sample. `positions` restarts
+ * at 0 where a sample starts, so a later row never starts earlier. Queries from `seq` on see nothing. */
+struct CausalMask {
+    const int *positions;
+    int64_t token; /* of place 0 of this sequence */
+    int seq;
+
+    struct Row {
+        int start;
+
+        __device__ __forceinline__ bool sees(int key) const { return key >= start; }
+        /* Some of the keys from first to last, which the query is not ahead of. */
+        __device__ __forceinline__ bool sees_any(int, int last) const { return start <= last; }
+        /* This query and all from it to that of `later` see all the keys from first to last. */
+        __device__ __forceinline__ bool sees_all(int first, int, const Row &later) const {
+            return later.start <= first;
+        }
+        /* Tiles of `keys` keys that this query or one behind it sees: where the first begins, and the
+         * one behind that at `base`. */
+        __device__ __forceinline__ int first_tile(int keys) const { return start / keys * keys; }
+        __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
+    };
+
+    __device__ __forceinline__ Row row(int query) const {
+        return {query < seq ? query - positions[token + query] : seq};
+    }
+};
+
 /* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
  * that padding adds nothing to any dot product. PLACE_STEP and D_STEP lay the tile out either way. */
 template <int PLACES, int WIDTH, int PLACE_STEP, int D_STEP, class A, class T>
@@ -177,6 +205,7 @@ attention_forward_16x2x16(
     const float *__restrict__ v, const int *__restrict__ positions,
     float *__restrict__ o, float *__restrict__ lse) {
     using A = float;
+    using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
     constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
@@ -200,13 +229,14 @@ attention_forward_16x2x16(
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
-    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    const Mask mask = {positions, token, SEQ};
+    const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
     attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
                                          Q_STRIDE, SEQ - first, HEAD_DIM);
 
     A peak = LOWEST, sum = 0, out[CHUNK] = {};
-    const int earliest = first - positions[token + first];
-    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+    for (int base = block_row.first_tile(KEYS); base <= last;
+         base = block_row.next_tile(base, KEYS)) {
         __syncthreads();
         attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
                                               K_STRIDE, SEQ - base, HEAD_DIM);
@@ -221,7 +251,7 @@ attention_forward_16x2x16(
         A top = peak;
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            const bool seen = base + j >= start && base + j <= query;
+            const bool seen = own_row.sees(base + j) && base + j <= query;
             p[j] = seen ? p[j] * SCALE : MASKED;
             top = MaxOf::of(top, p[j]);
         }
@@ -434,6 +464,7 @@ attention_backward_q_16x2x16(
     const float *__restrict__ d_o, float *__restrict__ delta,
     float *__restrict__ dq) {
     using A = float;
+    using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
     constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
@@ -459,7 +490,8 @@ attention_backward_q_16x2x16(
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
-    const int start = query < SEQ ? query - positions[token + query] : SEQ;
+    const Mask mask = {positions, token, SEQ};
+    const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
     const A row_lse = query < SEQ ? lse[(token + query) * HEADS + head] : A(0);
     attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
                                          Q_STRIDE, SEQ - first, HEAD_DIM);
@@ -477,8 +509,8 @@ attention_backward_q_16x2x16(
     attention_combine<PARTS, ROWS>(row_delta, swap, part, row);
 
     A sums[CHUNK] = {};
-    const int earliest = first - positions[token + first];
-    for (int base = earliest / KEYS * KEYS; base <= last; base += KEYS) {
+    for (int base = block_row.first_tile(KEYS); base <= last;
+         base = block_row.next_tile(base, KEYS)) {
         const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
         const auto *v_base = v + (token + base) * V_STRIDE + kv_head * HEAD_DIM;
         __syncthreads();
@@ -495,7 +527,7 @@ attention_backward_q_16x2x16(
         attention_combine<PARTS, ROWS>(ds, swap + PARTS * KEYS * ROWS, part, row);
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            const bool seen = base + j >= start && base + j <= query;
+            const bool seen = own_row.sees(base + j) && base + j <= query;
             ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
         }
         attention_keep<THREADS>(kept, ds);
@@ -519,6 +551,7 @@ attention_backward_kv_16x2x16(
     const float *__restrict__ d_o, float *__restrict__ dk,
     float *__restrict__ dv) {
     using A = float;
+    using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1, GROUP = HEADS / KV_HEADS;
     constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
@@ -540,12 +573,14 @@ attention_backward_kv_16x2x16(
     A *kept = do_rows + QUERIES * WIDTH;      /* [QUERIES][THREADS] */
     A *lses = kept + QUERIES * THREADS;       /* [QUERIES] */
     A *deltas = lses + QUERIES;               /* [QUERIES] */
-    int *starts = reinterpret_cast<int *>(deltas + QUERIES); /* [QUERIES], room for A */
-    A *swap = deltas + 2 * QUERIES;           /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
+    constexpr int ROW_INTS = sizeof(Mask::Row) / sizeof(int); /* each in room for an A */
+    auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + QUERIES); /* [QUERIES] */
+    A *swap = deltas + (1 + ROW_INTS) * QUERIES; /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
     const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
     const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
+    const Mask mask = {positions, token, SEQ};
     attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
                                          K_STRIDE, SEQ - first, HEAD_DIM);
     attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
@@ -554,8 +589,8 @@ attention_backward_kv_16x2x16(
     A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
     for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
         for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
-            if (base - positions[token + base] >= first + ROWS)
-                break; /* here begins a sample after all keys of this block */
+            if (!mask.row(base).sees_any(first, first + ROWS - 1))
+                break; /* from here on nobody sees a key of this block */
             const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
             const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
             __syncthreads();
@@ -569,7 +604,7 @@ attention_backward_kv_16x2x16(
                 const int64_t at = (token + query) * HEADS + head;
                 lses[i] = inside ? lse[at] : A(0);
                 deltas[i] = inside ? delta[at] : A(0);
-                starts[i] = inside ? query - positions[token + query] : SEQ;
+                mask_rows[i] = mask.row(query);
             }
             __syncthreads();
             A p[QUERIES] = {}, ds[QUERIES] = {};
@@ -581,7 +616,7 @@ attention_backward_kv_16x2x16(
             attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
 #pragma unroll
             for (int i = 0; i < QUERIES; i++) {
-                const bool seen = key >= starts[i] && key <= base + i;
+                const bool seen = mask_rows[i].sees(key) && key <= base + i;
                 p[i] = seen ? exp(p[i] * SCALE - lses[i]) : A(0);
                 ds[i] = p[i] * (ds[i] - deltas[i]);
             }
