@@ -241,7 +241,7 @@ mutant sums_over_gradients gen/pass/train_state.c 'return ahead / TRAIN_COLS;' '
 mutant sums_over_gradients_to_come gen/pass/overlap_scatter.c 'place[i]->id < place[i - 1]->id' 'false' \
     tests/dist/run.sh sharded_parts
 mutant sums_over_gradients_that_are_read gen/pass/overlap_scatter.c \
-    'if (value_overlaps(op->in[i], v))' 'if (false && value_overlaps(op->in[i], v))' \
+    'op_reads_part(op, v) || op_writes_part(op, v)' 'op_writes_part(op, v)' \
     tests/dist/run.sh sharded_batch_norm
 mutant sections_before_their_gradients gen/emit/emit_entry.c \
     'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \

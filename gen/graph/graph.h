@@ -452,6 +452,8 @@ Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, 
 /* Those of the entries that hold forward of the model, some of them empty, NULL behind the last: a pass
  * that rewrites forward does so in each. */
 Graph *program_forward(Program *, int i);
+/* The last op that does this with v; internal fault: none. */
+Op *graph_last(const Graph *, bool (*does)(const Op *, const Value *), const Value *v);
 Op *graph_producer(const Graph *, const Value *); /* NULL: made outside this graph */
 Op *graph_find(const Graph *, OpKind);            /* the first of the kind, or NULL */
 
@@ -471,6 +473,9 @@ Op *use_maker(const GraphUses *, const Value *);
 Op *const *use_readers(const GraphUses *, const Value *, int *count);
 
 bool op_reads(const Op *, const Value *);
+/* Whether it reads, or writes, what may share a byte with v. */
+bool op_reads_part(const Op *, const Value *v);
+bool op_writes_part(const Op *, const Value *v);
 /* Makes it read `to` wherever it reads `from`. */
 void op_read_instead(Op *, const Value *from, Value *to);
 /* Appends an op that was made before. */

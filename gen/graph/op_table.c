@@ -95,11 +95,33 @@ Op *graph_producer(const Graph *graph, const Value *v) {
     return NULL;
 }
 
+Op *graph_last(const Graph *graph, bool (*does)(const Op *, const Value *), const Value *v) {
+    for (int i = graph->op_count - 1; i >= 0; i--)
+        if (does(graph->ops[i], v))
+            return graph->ops[i];
+    internal_fault(__FILE__, __LINE__, "%s is never made", v->name);
+}
+
 bool op_reads(const Op *op, const Value *v) {
     for (int i = 0; i < op->in_count; i++)
         if (op->in[i] == v)
             return true;
     return false;
+}
+
+static bool overlaps_any(Value *const *values, int count, const Value *v) {
+    for (int i = 0; i < count; i++)
+        if (value_overlaps(values[i], v))
+            return true;
+    return false;
+}
+
+bool op_reads_part(const Op *op, const Value *v) {
+    return overlaps_any(op->in, op->in_count, v);
+}
+
+bool op_writes_part(const Op *op, const Value *v) {
+    return overlaps_any(op->out, op->out_count, v);
 }
 
 void op_read_instead(Op *op, const Value *from, Value *to) {

@@ -33,9 +33,8 @@ static void add_copy(Dp *d, Graph *graph, Value *from, Value *to, int64_t card, 
 static bool update_moves(Program *p, const Value *v) {
     const Graph *update = entry(p, ENTRY_UPDATE);
     for (int i = 0; i < update->op_count; i++)
-        for (int k = 0; k < update->ops[i]->out_count; k++)
-            if (value_overlaps(update->ops[i]->out[k], v))
-                return true;
+        if (op_writes_part(update->ops[i], v))
+            return true;
     return false;
 }
 

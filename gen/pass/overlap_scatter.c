@@ -10,20 +10,7 @@
 
 /* Batch norm's backward reads gradients. */
 static bool uses(const Op *op, const Value *v) {
-    for (int i = 0; i < op->in_count; i++)
-        if (value_overlaps(op->in[i], v))
-            return true;
-    for (int i = 0; i < op->out_count; i++)
-        if (value_overlaps(op->out[i], v))
-            return true;
-    return false;
-}
-
-static Op *last_user(const Graph *graph, const Value *v) {
-    for (int i = graph->op_count - 1; i >= 0; i--)
-        if (uses(graph->ops[i], v))
-            return graph->ops[i];
-    internal_fault(__FILE__, __LINE__, "%s is never made", v->name);
+    return op_reads_part(op, v) || op_writes_part(op, v);
 }
 
 /* By section: what its sums go out behind. They take the place of sections before it, and so go out
@@ -33,8 +20,9 @@ static Op **find_places(Program *p, const Graph *graph) {
     Op **place = arena_array(p->arena, (size_t)t->section_count, sizeof *place);
     for (int i = 0; i < t->section_count; i++) {
         const Section *section = &t->sections[i];
-        place[i] = last_user(graph, value_row_range(p, t->gradient, section->first / TRAIN_COLS,
-                                                    section->elements / TRAIN_COLS, section->name));
+        const Value *gradients = value_row_range(p, t->gradient, section->first / TRAIN_COLS,
+                                                 section->elements / TRAIN_COLS, section->name);
+        place[i] = graph_last(graph, uses, gradients);
         if (i > 0 && place[i]->id < place[i - 1]->id)
             place[i] = place[i - 1];
     }

@@ -8,13 +8,6 @@
 
 /* ---- what the graph allows ------------------------------------------------------------------ */
 
-static bool overlaps_result(const Op *op, const Value *v) {
-    for (int i = 0; i < op->out_count; i++)
-        if (value_overlaps(op->out[i], v))
-            return true;
-    return false;
-}
-
 static void add_writer(Recomputation *r, int storage, Op *op) {
     Writers *w = &r->writers[storage];
     if (w->count && w->ops[w->count - 1] == op)
@@ -41,7 +34,7 @@ static bool is_overwritten(const Recomputation *r, const Op *op, const Value *v)
     const Writers *w = &r->writers[v->storage->id];
     for (int i = 0; i < w->count; i++) {
         bool later = w->ops[i]->id > op->id || v->role != ROLE_ACTIVATION;
-        if (later && w->ops[i] != op && overlaps_result(w->ops[i], v))
+        if (later && w->ops[i] != op && op_writes_part(w->ops[i], v))
             return true;
     }
     return false;
@@ -110,7 +103,7 @@ static void require_operands(const Recomputation *r, Turns *s, Arena *arena, con
         const Writers *w = &r->writers[v->storage->id];
         for (int k = 0; recompute_is_dropped(r, v->storage) && k < w->count; k++)
             if (w->ops[k]->id < op->id &&
-                (r->decoded[v->storage->id] || overlaps_result(w->ops[k], v)))
+                (r->decoded[v->storage->id] || op_writes_part(w->ops[k], v)))
                 turn_again(r, s, arena, w->ops[k]);
     }
 }

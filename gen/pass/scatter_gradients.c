@@ -19,20 +19,6 @@ typedef struct {
     Value *part, *piece; /* sums that are still to be added, to what; or NULL */
 } Scatter;
 
-static bool writes(const Op *op, const Value *v) {
-    for (int i = 0; i < op->out_count; i++)
-        if (value_overlaps(op->out[i], v))
-            return true;
-    return false;
-}
-
-static Op *last_writer(const Graph *graph, const Value *v) {
-    for (int i = graph->op_count - 1; i >= 0; i--)
-        if (writes(graph->ops[i], v))
-            return graph->ops[i];
-    internal_fault(__FILE__, __LINE__, "%s is never made", v->name);
-}
-
 static void add_waiting(Scatter *s) {
     if (!s->part)
         return;
@@ -70,7 +56,7 @@ static void hold_back(const Scatter *s) {
     for (int i = 2; i < s->count; i++) {
         const Value *whole = s->sums[i]->in[0];
         int first = s->sums[i - 2]->id + 1;
-        while (!writes(s->graph->ops[first], whole))
+        while (!op_writes_part(s->graph->ops[first], whole))
             first++;
         if (!s->graph->ops[first]->after)
             s->graph->ops[first]->after = s->sums[i - 2];
@@ -83,7 +69,7 @@ static void scatter_all(Scatter *s) {
     Op **last = arena_array(s->p->arena, (size_t)t->section_count, sizeof *last);
     int count = s->graph->op_count;
     for (int k = 0; k < t->section_count; k++)
-        last[k] = last_writer(s->graph, t->sections[k].gradient);
+        last[k] = graph_last(s->graph, op_writes_part, t->sections[k].gradient);
     graph_set_ops(s->p, s->graph, NULL, 0);
     for (int i = 0; i < count; i++) {
         graph_add(s->p, s->graph, ops[i]);

@@ -38,13 +38,9 @@ static Op *twin_of(Program *p, const Op *op, Unrounded what) {
 
 static bool is_needed(const Graph *graph, const Op *op) {
     const Value *v = op->out[0];
-    for (int i = 0; i < graph->op_count; i++) {
-        if (graph->ops[i]->after == op)
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->after == op || op_reads_part(graph->ops[i], v))
             return true;
-        for (int k = 0; k < graph->ops[i]->in_count; k++)
-            if (value_overlaps(graph->ops[i]->in[k], v))
-                return true;
-    }
     return false;
 }
 
