@@ -69,19 +69,15 @@ static void scatter_chunks(Chunks *c, int scatter, bool with_product) {
 
 /* ---- behind an all_gather ----------------------------------------------------------------------- */
 
-static bool meets(Value *const *a, int a_count, Value *const *b, int b_count) {
-    for (int i = 0; i < a_count; i++)
-        for (int k = 0; k < b_count; k++)
-            if (value_overlaps(a[i], b[k]))
-                return true;
-    return false;
-}
-
 /* Whether it may as well stand ahead of the other. */
 static bool may_precede(const Op *op, const Op *other) {
-    return !meets(op->in, op->in_count, other->out, other->out_count) &&
-           !meets(op->out, op->out_count, other->out, other->out_count) &&
-           !meets(op->out, op->out_count, other->in, other->in_count);
+    for (int i = 0; i < other->out_count; i++)
+        if (op_reads_part(op, other->out[i]) || op_writes_part(op, other->out[i]))
+            return false;
+    for (int i = 0; i < op->out_count; i++)
+        if (op_reads_part(other, op->out[i]))
+            return false;
+    return true;
 }
 
 static bool by_same_rows(const Value *a, const Value *b) {
@@ -95,10 +91,7 @@ static bool follows_by_rows(const Op *op, const Op *other) {
     for (int i = 1; i < op->in_count; i++)
         if (value_overlaps(op->in[i], made))
             return false;
-    for (int i = 0; i < other->in_count; i++)
-        if (value_overlaps(out, other->in[i]))
-            return false;
-    return by_same_rows(op->in[0], made) && by_same_rows(out, made);
+    return !op_reads_part(other, out) && by_same_rows(op->in[0], made) && by_same_rows(out, made);
 }
 
 static bool sums_over_rows(const Op *op) { return op->kind == OP_matmul && op->attr.transpose_a; }
