@@ -2,7 +2,6 @@
 #include "graph/op_table.h"
 #include "pass/recompute.h"
 
-
 #include <string.h>
 
 /* ---- what the graph allows ------------------------------------------------------------------ */
