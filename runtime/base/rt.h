@@ -12,6 +12,7 @@
 #include <cuda.h>
 
 #define RT_MAX_PATH 4096
+#define RT_MAX_MODULES 8 /* parts in which kernels are compiled at start */
 
 /* ---- errors, clock, dtypes (rt.c) ------------------------------------------------------------ */
 
@@ -135,7 +136,8 @@ typedef struct {
     size_t cublaslt_version;
     bool tuned; /* algorithms of products are those that were measured: gemm_tune.c */
     int nvrtc_version; /* 0 where NVRTC was not used; else 13000 */
-    char module_path[RT_MAX_PATH];
+    char module_paths[RT_MAX_MODULES][RT_MAX_PATH]; /* kernels are shared out over them */
+    int module_count;
 } RtDevice;
 
 /* What an entry enqueues. */
@@ -194,7 +196,7 @@ struct Rt {
     RtDevice device;
     Numa numa;
     CUcontext context;
-    CUmodule module;
+    CUmodule modules[RT_MAX_MODULES];
     CUfunction *kernels;     /* [kernel_count] */
     RtPtr arenas[RT_ARENAS]; /* INPUT: of slot 0 */
     RtPtr input;             /* INPUT of the batch being enqueued */

@@ -139,14 +139,15 @@ static void read_facts(RtDevice *facts, CUdevice device) {
     CU(DeviceGetPCIBusId, facts->pci_bus_id, sizeof facts->pci_bus_id, device);
 }
 
-void device_find_module(Rt *rt) {
-    char *path = rt->device.module_path;
-    size_t size = sizeof rt->device.module_path;
+void device_find_modules(Rt *rt) {
+    if (rt->options.jit) {
+        jit_modules(rt);
+        return;
+    }
+    char *path = rt->device.module_paths[0];
     const char *file = rt->device.simulated ? "kernels.sim" : "kernels.cubin";
-    if (rt->options.jit)
-        jit_module(rt, path, size);
-    else
-        snprintf(path, size, "%s/%s", rt->options.exe_dir, file);
+    snprintf(path, RT_MAX_PATH, "%s/%s", rt->options.exe_dir, file);
+    rt->device.module_count = 1;
     if (access(path, R_OK) != 0)
         rt_fail("%s: not there; build it with make, or compile it at start with JIT=1", path);
 }
@@ -164,21 +165,33 @@ static void allow_shared_memory(const Rt *rt, CUfunction function, const RtKerne
     driver_check(result, "cuFuncSetAttribute");
 }
 
-static void load_module(Rt *rt) {
-    const char *path = rt->device.module_path;
-    CUresult result = cu.ModuleLoad(&rt->module, path);
+static CUmodule load_module(const Rt *rt, const char *path) {
+    CUmodule module;
+    CUresult result = cu.ModuleLoad(&module, path);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
         rt_fail("%s has no code for %s (compute capability %d.%d); build for it, or compile at "
                 "start with JIT=1",
                 path, rt->device.name, rt->device.capability / 10, rt->device.capability % 10);
     if (result != CUDA_SUCCESS)
         rt_fail("%s: %s", path, driver_error(result));
+    return module;
+}
+
+static CUfunction find_kernel(const Rt *rt, const char *name) {
+    CUfunction function = NULL;
+    for (int i = 0; i < rt->device.module_count; i++)
+        if (cu.ModuleGetFunction(&function, rt->modules[i], name) == CUDA_SUCCESS)
+            return function;
+    rt_fail("%s has no kernel %s; build it again", rt->device.module_paths[0], name);
+}
+
+static void load_modules(Rt *rt) {
+    for (int i = 0; i < rt->device.module_count; i++)
+        rt->modules[i] = load_module(rt, rt->device.module_paths[i]);
     rt->kernels = rt_alloc((size_t)rt->program->kernel_count * sizeof *rt->kernels);
     for (int i = 0; i < rt->program->kernel_count; i++) {
         const RtKernel *kernel = &rt->program->kernels[i];
-        result = cu.ModuleGetFunction(&rt->kernels[i], rt->module, kernel->name);
-        if (result != CUDA_SUCCESS)
-            rt_fail("%s has no kernel %s; build it again", path, kernel->name);
+        rt->kernels[i] = find_kernel(rt, kernel->name);
         allow_shared_memory(rt, rt->kernels[i], kernel);
     }
 }
@@ -287,7 +300,7 @@ void device_open(Rt *rt) {
         process_memory_open(rt);
     CU(DevicePrimaryCtxRetain, &rt->context, rt->device.handle);
     CU(CtxSetCurrent, rt->context);
-    load_module(rt);
+    load_modules(rt);
     allocate_arenas(rt);
     open_streams(rt);
 }
@@ -302,7 +315,8 @@ void device_close(Rt *rt) {
         if (rt->arenas[i])
             CU(MemFree, rt->arenas[i]);
     free(rt->slots);
-    CU(ModuleUnload, rt->module);
+    for (int i = 0; i < rt->device.module_count; i++)
+        CU(ModuleUnload, rt->modules[i]);
     free(rt->kernels);
     CU(DevicePrimaryCtxRelease, rt->device.handle);
 }

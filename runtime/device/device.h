@@ -11,8 +11,8 @@ void device_choose(Rt *rt);
 void device_take(Rt *rt);
 /* Of this process's cards the one of number rt->card. */
 void device_take_card(Rt *rt);
-/* Where the module of kernels is, compiled at start where that was asked for; then device_open(). */
-void device_find_module(Rt *rt);
+/* Where the modules of kernels are, compiled at start where that was asked for; then device_open(). */
+void device_find_modules(Rt *rt);
 void device_open(Rt *rt);
 void device_close(Rt *rt);
 /* Makes rt_input() give addresses in this slot. */
@@ -37,8 +37,16 @@ void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host);
 
 /* ---- jit.c ----------------------------------------------------------------------------------- */
 
-/* Compiles kernels.cu beside the executable with NVRTC unless its cubin is cached, and gives the
- * path of the module. */
-void jit_module(Rt *rt, char *path, size_t path_size);
+/* Compiles kernels.cu beside the executable with NVRTC, in parts, unless their cubins are cached,
+ * and gives their paths in rt->device. */
+void jit_modules(Rt *rt);
+
+/* ---- jit_parts.c ----------------------------------------------------------------------------- */
+
+/* In how many parts a file of kernels is compiled; depends on the file alone. */
+int jit_part_count(const char *source);
+/* The file as part `part` of `count` has it: all of it but the other parts' kernels, which leave
+ * their line ends, so that messages and profilers name the file's own lines. The caller frees it. */
+char *jit_part(const char *source, int part, int count);
 
 #endif

@@ -1,12 +1,14 @@
 /* kernels.cu compiled at start by NVRTC, for exactly the device that is there.
  *
- * The result is kept beside the executable as kernels.nvrtc.cubin, with the key of everything it
- * depends on in kernels.nvrtc.key, so that the next start only loads it. */
+ * Parts of it are compiled side by side, and kept beside the executable as kernels.nvrtc.PART.cubin,
+ * with the key of everything they depend on in kernels.nvrtc.key, so that the next start only loads
+ * them. */
 #include "runtime/base/dynlib.h"
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
 
 #include <nvrtc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,29 +124,69 @@ static void fill_flags(const Rt *rt, Flags *flags) {
                              "--std=c++17", "--fmad=false", "--generate-line-info"};
     flags->count = sizeof options / sizeof *options;
     memcpy(flags->options, options, sizeof options);
-    /* Kernels are optimised side by side, on all CPUs; the code does not depend on how many. */
-    if (rt->device.nvrtc_version >= 13000)
-        flags->options[flags->count++] = "--split-compile=0";
 }
 
-static char *compile(const char *source, const char *path, const Flags *flags, size_t *size) {
+typedef struct {
+    const char *path; /* of the whole file, for messages */
+    const Flags *flags;
+    char *source, *cubin, *log;
+    size_t cubin_bytes;
+} Part;
+
+static void *compile(void *argument) {
+    Part *part = argument;
     nvrtcProgram program;
-    check(rtc.nvrtcCreateProgram(&program, source, path, 0, NULL, NULL), "nvrtcCreateProgram");
-    if (rtc.nvrtcCompileProgram(program, flags->count, flags->options) != NVRTC_SUCCESS) {
+    check(rtc.nvrtcCreateProgram(&program, part->source, part->path, 0, NULL, NULL),
+          "nvrtcCreateProgram");
+    if (rtc.nvrtcCompileProgram(program, part->flags->count, part->flags->options) ==
+        NVRTC_SUCCESS) {
+        check(rtc.nvrtcGetCUBINSize(program, &part->cubin_bytes), "nvrtcGetCUBINSize");
+        part->cubin = rt_alloc(part->cubin_bytes);
+        check(rtc.nvrtcGetCUBIN(program, part->cubin), "nvrtcGetCUBIN");
+    } else {
         size_t length = 0;
         check(rtc.nvrtcGetProgramLogSize(program, &length), "nvrtcGetProgramLogSize");
-        char *log = rt_alloc(length + 1);
-        check(rtc.nvrtcGetProgramLog(program, log), "nvrtcGetProgramLog");
-        rt_fail("NVRTC does not compile %s:\n%s", path, log);
+        part->log = rt_alloc(length + 1);
+        check(rtc.nvrtcGetProgramLog(program, part->log), "nvrtcGetProgramLog");
     }
-    check(rtc.nvrtcGetCUBINSize(program, size), "nvrtcGetCUBINSize");
-    char *cubin = rt_alloc(*size);
-    check(rtc.nvrtcGetCUBIN(program, cubin), "nvrtcGetCUBIN");
     rtc.nvrtcDestroyProgram(&program);
-    return cubin;
+    return NULL;
 }
 
-/* What the compiled module depends on: kernels, device header, compiler and flags. */
+/* A thread a part; a part for which there is no thread is compiled by this one. */
+static void compile_parts(Part *parts, int count) {
+    pthread_t threads[RT_MAX_MODULES];
+    bool started[RT_MAX_MODULES] = {false};
+    for (int i = 1; i < count; i++)
+        started[i] = pthread_create(&threads[i], NULL, compile, &parts[i]) == 0;
+    for (int i = 0; i < count; i++)
+        if (!started[i])
+            compile(&parts[i]);
+    for (int i = 1; i < count; i++)
+        if (started[i])
+            pthread_join(threads[i], NULL);
+    for (int i = 0; i < count; i++)
+        if (parts[i].log)
+            rt_fail("NVRTC does not compile %s:\n%s", parts[i].path, parts[i].log);
+}
+
+static void write_modules(const Rt *rt, const char *source, const char *source_path,
+                          const Flags *flags) {
+    Part parts[RT_MAX_MODULES];
+    const int count = rt->device.module_count;
+    for (int i = 0; i < count; i++)
+        parts[i] = (Part){source_path, flags, .source = jit_part(source, i, count)};
+    compile_parts(parts, count);
+    for (int i = 0; i < count; i++) {
+        const char *path = rt->device.module_paths[i];
+        if (!write_file(path, parts[i].cubin, parts[i].cubin_bytes))
+            rt_fail("%s cannot be written; make its folder writable or run without JIT=1", path);
+        free(parts[i].source);
+        free(parts[i].cubin);
+    }
+}
+
+/* What the compiled modules depend on: kernels, device header, compiler and flags. */
 static void cache_key(const Rt *rt, const char *source, size_t size, const Flags *flags, char *key,
                       size_t key_size) {
     char header_path[RT_MAX_PATH + 32];
@@ -162,21 +204,29 @@ static void cache_key(const Rt *rt, const char *source, size_t size, const Flags
              rt->device.nvrtc_version, rt->device.simulated ? "simulated" : "device");
 }
 
-static bool is_cached(const char *key_path, const char *cubin_path, const char *key) {
+static bool are_cached(const Rt *rt, const char *key_path, const char *key) {
     size_t size = 0;
     char *stored = read_file(key_path, &size);
-    bool same = stored && strcmp(stored, key) == 0 && access(cubin_path, R_OK) == 0;
+    bool same = stored && strcmp(stored, key) == 0;
+    for (int i = 0; i < rt->device.module_count; i++)
+        same = same && access(rt->device.module_paths[i], R_OK) == 0;
     free(stored);
     return same;
 }
 
-void jit_module(Rt *rt, char *path, size_t path_size) {
+static void name_modules(Rt *rt, const char *source) {
+    rt->device.module_count = jit_part_count(source);
+    for (int i = 0; i < rt->device.module_count; i++)
+        snprintf(rt->device.module_paths[i], RT_MAX_PATH, "%s/kernels.nvrtc.%d.cubin",
+                 rt->options.exe_dir, i);
+}
+
+void jit_modules(Rt *rt) {
     char source_path[RT_MAX_PATH], key_path[RT_MAX_PATH], key[128];
     const char *dir = rt->options.exe_dir;
     snprintf(source_path, sizeof source_path, "%s/kernels.cu", dir);
     snprintf(key_path, sizeof key_path, "%s/kernels.nvrtc.key", dir);
-    snprintf(path, path_size, "%s/kernels.nvrtc.cubin", dir);
-    size_t source_size, cubin_size;
+    size_t source_size;
     char *source = read_file(source_path, &source_size);
     if (!source)
         rt_fail("%s: not there, and JIT=1 compiles it; generate the program again", source_path);
@@ -186,14 +236,12 @@ void jit_module(Rt *rt, char *path, size_t path_size) {
     rt->device.nvrtc_version = 1000 * major + 10 * minor;
     Flags flags;
     fill_flags(rt, &flags);
+    name_modules(rt, source);
     cache_key(rt, source, source_size, &flags, key, sizeof key);
-    if (!is_cached(key_path, path, key)) {
-        char *cubin = compile(source, source_path, &flags, &cubin_size);
+    if (!are_cached(rt, key_path, key)) {
         unlink(key_path);
-        if (!write_file(path, cubin, cubin_size))
-            rt_fail("%s cannot be written; make its folder writable or run without JIT=1", path);
+        write_modules(rt, source, source_path, &flags);
         write_file(key_path, key, strlen(key));
-        free(cubin);
     }
     free(source);
 }

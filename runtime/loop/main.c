@@ -128,7 +128,7 @@ static void find_module(Rt *rt) {
     static const char what[] = "the compilation of kernels.cu";
     if (rt->options.jit && rt->rank > 0)
         comm_barrier(rt, what);
-    device_find_module(rt);
+    device_find_modules(rt);
     if (rt->options.jit && rt->rank == 0)
         comm_barrier(rt, what);
 }

@@ -64,7 +64,7 @@ static Rt *card_open(Rt *rt, int number) {
     card->first = rt;
     card->card = number;
     device_take_card(card);
-    device_find_module(card);
+    device_find_modules(card);
     device_open(card);
     inputs_open(card);
     gemms_open(card);

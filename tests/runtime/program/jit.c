@@ -7,12 +7,12 @@
 
 int main(int argc, char **argv) {
     static Rt rt;
-    char path[RT_MAX_PATH];
     if (argc != 2)
         rt_fail("usage: jit FOLDER");
     rt.options.exe_dir = argv[1];
     rt.device.capability = 90;
-    jit_module(&rt, path, sizeof path);
-    printf("%s by NVRTC %d\n", path, rt.device.nvrtc_version);
+    jit_modules(&rt);
+    for (int i = 0; i < rt.device.module_count; i++)
+        printf("%s by NVRTC %d\n", rt.device.module_paths[i], rt.device.nvrtc_version);
     return 0;
 }

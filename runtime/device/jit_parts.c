@@ -1,0 +1,52 @@
+/* A file of kernels cut into parts for NVRTC. It parses one program at a time, a small share of the
+ * work, and optimises several side by side, to the code that they have in one program; that of
+ * --split-compile is other code for some. A kernel is what is between a line that begins with
+ * KERNEL and the next line that is a closing brace alone; all else is in every part. */
+#include "runtime/base/rt.h"
+#include "runtime/device/device.h"
+
+#include <string.h>
+
+#define KERNEL "extern \"C\" __global__"
+
+/* Each part compiles the rest of the file anew, so a few kernels are not worth another. */
+enum { KERNELS_A_PART = 8 };
+
+/* The first line from `at` on that begins a kernel; NULL where there is none. */
+static const char *kernel_begin(const char *source, const char *at) {
+    const char *found = strstr(at, KERNEL);
+    while (found && found > source && found[-1] != '\n')
+        found = strstr(found + 1, KERNEL);
+    return found;
+}
+
+static const char *kernel_end(const char *begin) {
+    const char *brace = strstr(begin, "\n}\n");
+    return brace ? brace + 2 : begin + strlen(begin);
+}
+
+int jit_part_count(const char *source) {
+    int kernels = 0;
+    for (const char *at = source; (at = kernel_begin(source, at)) != NULL; at = kernel_end(at))
+        kernels++;
+    const int parts = (kernels + KERNELS_A_PART - 1) / KERNELS_A_PART;
+    return parts < 1 ? 1 : parts < RT_MAX_MODULES ? parts : RT_MAX_MODULES;
+}
+
+char *jit_part(const char *source, int part, int count) {
+    char *text = rt_alloc(strlen(source) + 1), *to = text;
+    const char *from = source, *begin;
+    /* In turns, for neighbours are alike and take equally long. */
+    for (int kernel = 0; (begin = kernel_begin(source, from)) != NULL; kernel++) {
+        const char *end = kernel_end(begin);
+        const char *kept = kernel % count == part ? end : begin;
+        memcpy(to, from, (size_t)(kept - from));
+        to += kept - from;
+        for (const char *c = kept; c < end; c++)
+            if (*c == '\n')
+                *to++ = '\n';
+        from = end;
+    }
+    memcpy(to, from, strlen(from) + 1);
+    return text;
+}
