@@ -1,7 +1,8 @@
 #!/bin/sh
 # What the compiler makes of small specs, against what it made before: the graph after the last
-# pass, the plan, and the emitted sources; and README's tables, which commands print. Any difference
-# is shown; a change that is meant is taken over with UPDATE=1 and read in the diff of the commit.
+# pass, the plan, and the emitted sources; README's tables, which commands print; and what documents
+# say of plans. Any difference is shown; a change that is meant is taken over with UPDATE=1 and read in
+# the diff of the commit (what documents say is written by hand).
 #
 #     tests/golden/run.sh            compares
 #     UPDATE=1 tests/golden/run.sh   takes over
@@ -58,4 +59,5 @@ else
     head -n 30 $work/README.diff
     status=1
 fi
+tests/golden/figures.sh README.md specs/README.md || status=1
 exit $status
