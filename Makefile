@@ -91,7 +91,12 @@ prose := /usr/share/perl/5.*.*/pod/perl*.pod
 build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/%_heldout.jsonl: runtime/scripts/samples.sh
 	@runtime/scripts/samples.sh $* build/data $(if $(filter code,$*),gen/*/*.c $(rt_c),$(prose))
 
-run: $(GEN) $(shell grep -so 'build/data/[a-z_.]*' '$(SPEC)')
+# Those of them that SPEC names, inherited ones too: known once there is a compiler.
+samples      = $(sort $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>/dev/null | grep -o 'build/data/[a-z_.]*'))
+make_samples = $(if $(SPEC),$(if $(samples),$(MAKE) --no-print-directory -s $(samples)))
+
+run: $(GEN)
+	+@$(make_samples)
 	@$(if $(SET),$(if $(SPEC),,echo "error: SET goes with SPEC=FILE" >&2; exit 1;)) \
 	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)' $(settings)) -- $(ARGS)
 
@@ -100,7 +105,8 @@ sweep  = $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>&1 | grep -m 1 '^
 few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.start_step=2 profiling.steps=2 \
     $(if $(sweep),benchmark.repeats=1)
 small: to = build/$(basename $(notdir $(SPEC)))-small
-small: $(GEN) $(shell grep -so 'build/data/[a-z_.]*' '$(SPEC)')
+small: $(GEN)
+	+@$(make_samples)
 	@$(if $(SPEC),,echo "error: make small SPEC=FILE" >&2; exit 1;) \
 	./$(GEN) '$(SPEC)' $(few:%=--set %) $(settings) -o '$(to)' && \
 	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) SIM_OPTIMIZE=$${SIM_OPTIMIZE:--O1} \

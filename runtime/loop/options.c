@@ -81,11 +81,19 @@ static void check(const RtOptions *options, const RtProgram *program) {
         rt_fail("--resume takes the adapter from the checkpoint; leave out --adapter");
 }
 
+static bool is_option(const char *word) { return strncmp(word, "--", 2) == 0; }
+
 /* The argument of the option at *i. */
 static const char *argument(int argc, char **argv, int *i) {
-    if (*i + 1 >= argc)
+    if (*i + 1 >= argc || is_option(argv[*i + 1]))
         rt_fail("%s needs an argument; see --help", argv[*i]);
     return argv[++*i];
+}
+
+static void refuse_second(char **argv, int at) {
+    for (int i = 1; i < at; i++)
+        if (is_option(argv[at]) && strcmp(argv[i], argv[at]) == 0)
+            rt_fail("%s is given twice; leave one of them out", argv[at]);
 }
 
 static void read_one(RtOptions *options, int argc, char **argv, int *i) {
@@ -133,6 +141,7 @@ void options_read(RtOptions *options, const RtProgram *program, int argc, char *
             print_help(program, argv[0]);
             exit(0);
         }
+        refuse_second(argv, i);
         read_one(options, argc, argv, &i);
     }
     check(options, program);

@@ -306,6 +306,10 @@ test_options() {
     [ $? = 1 ] && says options "error: unknown option --stpes" || return 1
     run plain options --tune --resume
     [ $? = 1 ] && says options "error: --tune .* runs nothing else" || return 1
+    run plain options --steps 0 --seed 1 --steps 0
+    [ $? = 1 ] && says options "error: --steps is given twice" || return 1
+    run plain options --merge --steps
+    [ $? = 1 ] && says options "error: --merge needs an argument" || return 1
     run plain options --help && says options "--resume"
 }
 

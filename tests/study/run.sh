@@ -153,6 +153,15 @@ make_run_sets_keys() {
         ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal
 }
 
+# Data that a variant inherits are made as its base's are.
+make_run_makes_inherited_data() {
+    printf 'extends = "specs/dpo_lora_r16.toml"\n' >$work/inherits.toml
+    for goal in run small; do
+        make -s -n -W runtime/scripts/samples.sh $goal SPEC=$work/inherits.toml >$work/said &&
+            says '^runtime/scripts/samples.sh lines ' $work/said || return
+    done
+}
+
 # A few steps, of a study's points too, a variant's among them, in a folder of its own; and nothing of what
 # was asked for goes.
 make_small_takes_few_steps() {
@@ -190,6 +199,7 @@ check "parts of a plan add up" parts_of_a_plan_add_up
 check "points of a plan stand in a table" points_stand_in_a_table
 check "a point's plan alone" a_point_alone
 check "make run sets keys" make_run_sets_keys
+check "make run makes inherited data" make_run_makes_inherited_data
 check "make small takes few steps" make_small_takes_few_steps
 check "points are called what the spec says" points_are_called
 check "a base learns all its steps" base_learns_all_its_steps
