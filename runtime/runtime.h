@@ -42,7 +42,14 @@ typedef struct {
 
 /* Ranks, a process and a device each, form a mesh with these axes; a rank's number counts the last one
  * fastest. */
-typedef enum { RT_AXIS_PIPELINE, RT_AXIS_REPLICATE, RT_AXIS_SHARD, RT_AXIS_TENSOR, RT_AXES } RtAxis;
+typedef enum {
+    RT_AXIS_PIPELINE,
+    RT_AXIS_REPLICATE,
+    RT_AXIS_SHARD,
+    RT_AXIS_TENSOR,
+    RT_AXIS_SAME_KEYS, /* of those that share out a layer, where there are more than key heads */
+    RT_AXES
+} RtAxis;
 
 /* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these
  * alone. */
@@ -52,7 +59,9 @@ enum {
     RT_REPLICATE = 1 << RT_AXIS_REPLICATE,
     RT_SHARD = 1 << RT_AXIS_SHARD,
     RT_TENSOR = 1 << RT_AXIS_TENSOR,
-    RT_DATA = RT_REPLICATE | RT_SHARD, /* those that have batches of their own */
+    RT_SAME_KEYS = 1 << RT_AXIS_SAME_KEYS,
+    RT_LAYER = RT_TENSOR | RT_SAME_KEYS, /* those that share out a layer */
+    RT_DATA = RT_REPLICATE | RT_SHARD,   /* those that have batches of their own */
     RT_WORLD = (1 << RT_AXES) - 1,
     RT_ENDS = 1 << RT_AXES, /* no axis: of a pipeline's stages the first and the last */
     RT_GROUPS = 2 * RT_ENDS

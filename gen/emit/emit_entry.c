@@ -166,7 +166,7 @@ static void put_collective(const Stretch *s, const Launch *launch, const char *c
     Arena *arena = s->e->arena;
     const char *items[5];
     int count = 0;
-    items[count++] = group_text(arena, c->group);
+    items[count++] = group_text(arena, &s->e->plan->program->mesh, c->group);
     for (int i = 0; i < launch->arg_count; i++)
         items[count++] = arg[i];
     items[count++] = arena_printf(arena, "%lld", (long long)c->count);

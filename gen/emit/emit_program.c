@@ -32,8 +32,8 @@ static void put_groups(const Emit *e) {
     Arena scratch = {0};
     for (int axis = 0, count = 0; axis < AXIS_COUNT; axis++)
         if (mesh->size[axis] > 1)
-            sb_printf(e->out, "%s %s %lld", count++ ? "," : "", group_text(&scratch, 1u << axis),
-                      (long long)mesh->size[axis]);
+            sb_printf(e->out, "%s %s %lld", count++ ? "," : "",
+                      group_text(&scratch, mesh, 1u << axis), (long long)mesh->size[axis]);
     arena_free(&scratch);
 }
 

@@ -8,7 +8,7 @@ void emit_groups(const Plan *plan, StrBuf *out) {
     Arena arena = {0};
     for (int i = 0; i < count; i++)
         sb_printf(out, "%s%s", i > 0 ? ", " : "static const RtGroup groups[] = {",
-                  group_text(&arena, groups[i]));
+                  group_text(&arena, &plan->program->mesh, groups[i]));
     if (count > 0)
         sb_puts(out, "};\n\n");
     arena_free(&arena);
@@ -22,7 +22,7 @@ void emit_rank_places(const Places *places, StrBuf *out) {
         return;
     sb_puts(out, "static const RtPlace rank_places[] = {\n");
     for (int i = 0; i < p->place_count; i++)
-        sb_printf(out, "    {%s, %s},\n", group_text(&arena, p->places[i].group),
+        sb_printf(out, "    {%s, %s},\n", group_text(&arena, &p->mesh, p->places[i].group),
                   offset_text(&arena, places->symbols, p->places[i].value));
     sb_puts(out, "};\n\n");
     arena_free(&arena);
@@ -32,7 +32,8 @@ static void put_mesh(const Mesh *mesh, StrBuf *out) {
     static const char *const axes[AXIS_COUNT] = {[AXIS_PIPELINE] = "PIPELINE",
                                                  [AXIS_REPLICATE] = "REPLICATE",
                                                  [AXIS_SHARD] = "SHARD",
-                                                 [AXIS_TENSOR] = "TENSOR"};
+                                                 [AXIS_TENSOR] = "TENSOR",
+                                                 [AXIS_SAME_KEYS] = "SAME_KEYS"};
     const char *before = "    .mesh = {";
     for (int axis = 0; axis < AXIS_COUNT; axis++) {
         if (mesh->size[axis] == 1)

@@ -95,7 +95,8 @@ static void put_param(const Emit *e, const Param *p) {
                                         [INIT_LOAD] = "RT_INIT_LOAD"};
     const Value *w = p->weight, *master = p->master ? p->master : w;
     int64_t dim[MAX_RANK];
-    int rank = file_shape(p, mesh_ranks(&e->plan->program->mesh, p->shard), dim);
+    const Mesh *mesh = &e->plan->program->mesh;
+    int rank = file_shape(p, mesh_ranks(mesh, p->shard), dim);
     sb_puts(e->out, "    {");
     put_c_string(e->out, p->file_name);
     sb_printf(e->out, ", %d, {", rank);
@@ -124,13 +125,13 @@ static void put_param(const Emit *e, const Param *p) {
         put_packed(e, p->packed);
     put_order(e, p);
     if (p->shard)
-        sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d", group_text(e->arena, p->shard),
-                  p->shard_axis);
+        sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d",
+                  group_text(e->arena, mesh, p->shard), p->shard_axis);
     if (p->pieces)
         sb_printf(e->out,
                   ",\n     .pieces = %s, .piece_first = %lld, .piece_elements = %lld, "
                   ".piece_at = %lld%s",
-                  group_text(e->arena, p->pieces), (long long)p->piece_first,
+                  group_text(e->arena, mesh, p->pieces), (long long)p->piece_first,
                   (long long)p->piece_elements, (long long)p->piece_at,
                   p->gradient_in_pieces ? ", .gradient_in_pieces = true" : "");
     sb_puts(e->out, "},\n");

@@ -290,11 +290,13 @@ const char *rt_dtype(DType dtype) {
     return names[dtype];
 }
 
-const char *group_text(Arena *arena, RankGroup group) {
+const char *group_text(Arena *arena, const Mesh *mesh, RankGroup group) {
     static const char *const names[AXIS_COUNT] = {[AXIS_PIPELINE] = "RT_PIPELINE",
                                                   [AXIS_REPLICATE] = "RT_REPLICATE",
                                                   [AXIS_SHARD] = "RT_SHARD",
-                                                  [AXIS_TENSOR] = "RT_TENSOR"};
+                                                  [AXIS_TENSOR] = "RT_TENSOR",
+                                                  [AXIS_SAME_KEYS] = "RT_SAME_KEYS"};
+    group = mesh_written(mesh, group);
     const char *text = group & GROUP_ENDS ? "RT_ENDS" : NULL;
     for (int axis = 0; axis < AXIS_COUNT; axis++)
         if (group >> axis & 1)

@@ -30,7 +30,7 @@ const char *counted_name(Arena *, const char *a, const char *b, int *number_a, i
 const char *offset_text(Arena *, const char *const *symbols, const Value *);
 /* "RT_F32". */
 const char *rt_dtype(DType);
-const char *group_text(Arena *, RankGroup); /* "RT_REPLICATE | RT_SHARD" */
+const char *group_text(Arena *, const Mesh *, RankGroup); /* "RT_REPLICATE | RT_SHARD" */
 /* "RT_STATE". */
 const char *rt_arena(ArenaKind);
 /* "f32 [1024, 128]". */

@@ -310,7 +310,7 @@ typedef struct {
     int64_t first, rows;
 } TrainKind;
 
-enum { TRAIN_KINDS = 4 };
+enum { TRAIN_KINDS = 6 };
 
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
  * trains. weight is what the step reads; master is the same value, or its fp32 truth. Kinds follow each

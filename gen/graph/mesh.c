@@ -27,11 +27,16 @@ RankGroup mesh_group(const Mesh *mesh, RankGroup group) {
     return group;
 }
 
+RankGroup mesh_written(const Mesh *mesh, RankGroup group) {
+    return mesh->size[AXIS_SAME_KEYS] == 1 ? group & ~(RankGroup)GROUP_SAME_KEYS : group;
+}
+
 const char *axis_name(Axis axis) {
     static const char *const names[AXIS_COUNT] = {[AXIS_PIPELINE] = "pipeline",
                                                   [AXIS_REPLICATE] = "replicate",
                                                   [AXIS_SHARD] = "shard",
-                                                  [AXIS_TENSOR] = "tensor"};
+                                                  [AXIS_TENSOR] = "tensor",
+                                                  [AXIS_SAME_KEYS] = "same_keys"};
     return names[axis];
 }
 

@@ -40,7 +40,7 @@ static void print_group(StrBuf *out, RankGroup group) {
         }
 }
 
-static void print_attr(const Attr *a, StrBuf *out) {
+static void print_attr(const Attr *a, const Mesh *mesh, StrBuf *out) {
     print_real(out, "alpha", a->alpha);
     print_real(out, "eps", a->eps);
     print_real(out, "beta1", a->beta1);
@@ -68,7 +68,7 @@ static void print_attr(const Attr *a, StrBuf *out) {
     print_int(out, "out_height", a->out_height);
     print_int(out, "out_width", a->out_width);
     print_int(out, "stream", a->stream);
-    print_group(out, a->group);
+    print_group(out, mesh_written(mesh, a->group));
     if (a->transpose_a)
         sb_puts(out, " transpose_a");
     if (a->transpose_b)
@@ -79,7 +79,7 @@ static void print_attr(const Attr *a, StrBuf *out) {
         sb_puts(out, " nesterov");
 }
 
-static void print_op(const Op *op, StrBuf *out) {
+static void print_op(const Op *op, const Mesh *mesh, StrBuf *out) {
     sb_puts(out, "  ");
     for (int i = 0; i < op->out_count; i++) {
         if (i)
@@ -90,7 +90,7 @@ static void print_op(const Op *op, StrBuf *out) {
     for (int i = 0; i < op->in_count; i++)
         sb_printf(out, i ? ", %s" : "%s", op->in[i]->name);
     sb_puts(out, ")");
-    print_attr(&op->attr, out);
+    print_attr(&op->attr, mesh, out);
     if (op->kind == OP_peer_copy)
         sb_printf(out, " card=%lld %s", (long long)op->attr.card, purpose_name(op->attr.purpose));
     if (op->kind == OP_export)
@@ -121,6 +121,6 @@ void program_print(const Program *p, StrBuf *out) {
             continue;
         sb_printf(out, "graph %s\n", graph->name);
         for (int i = 0; i < graph->op_count; i++)
-            print_op(graph->ops[i], out);
+            print_op(graph->ops[i], &p->mesh, out);
     }
 }

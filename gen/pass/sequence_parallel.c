@@ -56,7 +56,7 @@ static void spread(Rows *r, Op *op) {
     }
     Value *out = op->out[0];
     if (x == ROWS)
-        tensor_narrow(r->program, out, 0); /* another name of x, though nothing reads it */
+        tensor_narrow(r->program, out, 0, GROUP_TENSOR); /* another name of x, unread */
     r->now[out->id] = x == ROWS ? gather(r, op->in[0]) : op->in[0];
 }
 
@@ -66,7 +66,7 @@ static void split_rows(Rows *r, Op *op) {
     for (int i = 0; i < (norm ? 1 : op->in_count); i++)
         ENSURE(r->holding[op->in[i]->id] == ROWS, "%s reads all of %s", op->name, op->in[i]->name);
     for (int i = 0; i < op->out_count; i++) {
-        tensor_narrow(r->program, op->out[i], 0);
+        tensor_narrow(r->program, op->out[i], 0, GROUP_TENSOR);
         set(r, op->out[i], ROWS);
     }
     if (norm)

@@ -8,6 +8,8 @@
  * goes with its linear: of the one, A stays whole and B is split by rows; of the other, A is split by
  * columns and B stays whole. What scales columns is split with the one, and scales the other's parts of
  * a sum. What stays whole there has a gradient that is summed before the update.
+ * Where ranks are more than key heads, those whose query heads read the same one all have it: it is
+ * shared out over GROUP_KEYS alone, and the gradient of its weights is summed over GROUP_SAME_KEYS.
  * The graph is the same on all ranks: only files, dropout and random initial weights go by a rank's
  * place. */
 #include "graph/op_table.h"
@@ -23,11 +25,11 @@ typedef enum { NO_PATH, ON_PATH, FIRST_OF_PATH } Path;
 typedef struct {
     Program *program;
     Graph *graph;
-    int64_t ranks;
     Pos pos;
     Share *share;   /* by value id */
     Value **now;    /* by value id: what readers read instead; NULL: itself */
     bool *in_split; /* by op id: its result is split by columns */
+    bool *of_keys;  /* by op id: these are columns of key heads, keys' or values' */
     Path *path;     /* by op id */
     bool *ahead;    /* by op id: linears that are split, and their paths, alone read what it makes */
     Value **spread; /* by value id; itself, where it is made of what is spread */
@@ -36,8 +38,8 @@ typedef struct {
 
 /* ---- for both passes -------------------------------------------------------------------------- */
 
-void tensor_narrow(const Program *p, Value *v, int axis) {
-    int64_t ranks = mesh_ranks(&p->mesh, GROUP_TENSOR);
+void tensor_narrow(const Program *p, Value *v, int axis, RankGroup group) {
+    int64_t ranks = mesh_ranks(&p->mesh, group);
     ENSURE(v->dim[axis] % ranks == 0, "%s: %lld do not go into %lld parts", v->name,
            (long long)v->dim[axis], (long long)ranks);
     v->dim[axis] /= ranks;
@@ -45,14 +47,17 @@ void tensor_narrow(const Program *p, Value *v, int axis) {
     v->storage->bytes = value_bytes(v);
 }
 
-void tensor_shard(Program *p, const Value *weight, int axis) {
+void tensor_shard(Program *p, const Value *weight, int axis, RankGroup group) {
     Param *param = program_param(p, weight);
     ENSURE(param && (!param->shard || param->shard_axis == axis), "%s is split two ways",
            weight->name);
     if (param->shard)
         return; /* in another graph */
-    tensor_narrow(p, param->weight, axis);
-    param->shard = GROUP_TENSOR;
+    param->partial = GROUP_TENSOR & ~group;
+    if (mesh_ranks(&p->mesh, group) == 1)
+        return; /* one key head, which all have */
+    tensor_narrow(p, param->weight, axis, group);
+    param->shard = group;
     param->shard_axis = axis;
 }
 
@@ -110,8 +115,8 @@ static int split_operands(const Op *op) {
     }
 }
 
-/* Whether v comes from linears alone. Marks the ops on the way. */
-static bool comes_from_linears(Split *s, const Value *v) {
+/* Whether v comes from linears alone. Marks the ops on the way, and which are of attention's keys. */
+static bool comes_from_linears(Split *s, const Value *v, bool keys) {
     const Op *op = graph_producer(s->graph, v);
     if (!op)
         return false;
@@ -125,8 +130,9 @@ static bool comes_from_linears(Split *s, const Value *v) {
         return false;
     }
     for (int i = first; i < count; i++)
-        if (!comes_from_linears(s, op->in[i]))
+        if (!comes_from_linears(s, op->in[i], keys || (op->kind == OP_attention && i > 0)))
             return false;
+    s->of_keys[op->id] = keys;
     return s->in_split[op->id] = true;
 }
 
@@ -184,7 +190,7 @@ static int find_splits(Split *s) {
             continue;
         for (int k = 0; k < graph->op_count; k++)
             before[k] = s->in_split[k];
-        if (comes_from_linears(s, op->in[0]))
+        if (comes_from_linears(s, op->in[0], false))
             found++;
         else
             unmark(s, before);
@@ -205,6 +211,12 @@ static void mark_partial(const Split *s, const Value *weight) {
     param->partial = GROUP_TENSOR;
 }
 
+/* Who shares out the columns that it makes. */
+static RankGroup group_of(const Split *s, const Op *op) {
+    bool doubled = mesh_ranks(&s->program->mesh, GROUP_SAME_KEYS) > 1;
+    return s->of_keys[op->id] && doubled ? GROUP_KEYS : GROUP_TENSOR;
+}
+
 static Share share_of(const Split *s, const Value *v) {
     return v->id < s->values ? s->share[v->id] : WHOLE;
 }
@@ -219,14 +231,14 @@ static void split_linear(Split *s, Op *op) {
     Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op->in[2]) : WHOLE;
     if (s->in_split[op->id]) {
         ENSURE(x == WHOLE, "%s is split twice", op->name);
-        tensor_shard(s->program, op->in[1], 0);
-        tensor_narrow(s->program, op->out[0], 1);
+        tensor_shard(s->program, op->in[1], 0, group_of(s, op));
+        tensor_narrow(s->program, op->out[0], 1, group_of(s, op));
         s->share[op->out[0]->id] = COLUMNS;
         if (!ends_path(op))
             op->in[0] = spread_of(s, op->in[0]);
     } else if (x == COLUMNS) {
         ENSURE(!op->attr.accumulate || onto == ADDENDS, "%s adds to what is whole", op->name);
-        tensor_shard(s->program, op->in[1], 1);
+        tensor_shard(s->program, op->in[1], 1, GROUP_TENSOR);
         s->share[op->out[0]->id] = ADDENDS;
     } else if (x == ADDENDS) {
         ENSURE(onto == ADDENDS, "%s has nothing to add to", op->name);
@@ -237,21 +249,22 @@ static void split_linear(Split *s, Op *op) {
 
 /* Every result of an op that keeps columns apart, and what its attributes count of them. */
 static void split_columns(Split *s, Op *op) {
+    RankGroup group = group_of(s, op);
     for (int i = 0; i < split_operands(op); i++)
         ENSURE(share_of(s, op->in[i]) == COLUMNS, "%s reads %s whole", op->name, op->in[i]->name);
     for (int i = 0; i < op->out_count; i++) {
-        tensor_narrow(s->program, op->out[i], op->out[i]->rank - 1);
+        tensor_narrow(s->program, op->out[i], op->out[i]->rank - 1, group);
         s->share[op->out[i]->id] = COLUMNS;
     }
     if (op->kind == OP_attention) {
-        op->attr.heads /= s->ranks;
-        op->attr.kv_heads /= s->ranks;
+        op->attr.heads /= mesh_ranks(&s->program->mesh, GROUP_TENSOR);
+        op->attr.kv_heads /= mesh_ranks(&s->program->mesh, GROUP_KEYS);
     } else if (op->kind == OP_add_bias) {
-        tensor_shard(s->program, op->in[1], 0);
+        tensor_shard(s->program, op->in[1], 0, group);
     } else if (op->kind == OP_scale_columns) {
-        tensor_shard(s->program, op->in[1], 0);
+        tensor_shard(s->program, op->in[1], 0, group);
         if (value_cols(op->in[2]) > value_cols(op->out[0]))
-            tensor_narrow(s->program, op->in[2], 0); /* once for all graphs */
+            tensor_narrow(s->program, op->in[2], 0, group); /* once for all graphs */
     } else if (op->kind == OP_dropout) {
         op->attr.group = GROUP_TENSOR;
         op->in[op->in_count++] = program_place(s->program, GROUP_TENSOR);
@@ -309,15 +322,16 @@ static void split_op(Split *s, Op *op) {
         op->in[0] = spread_of(s, op->in[0]);
 }
 
-static void split_graph(Program *p, Graph *graph, int64_t ranks, Pos pos) {
+static void split_graph(Program *p, Graph *graph, Pos pos) {
     if (graph->op_count == 0)
         return;
     size_t values = (size_t)p->value_count, ops = (size_t)graph->op_count;
-    Split s = {.program = p, .graph = graph, .ranks = ranks, .pos = pos, .values = p->value_count};
+    Split s = {.program = p, .graph = graph, .pos = pos, .values = p->value_count};
     s.share = arena_array(p->arena, values, sizeof *s.share);
     s.now = arena_array(p->arena, values, sizeof *s.now);
     s.spread = arena_array(p->arena, values, sizeof *s.spread);
     s.in_split = arena_array(p->arena, ops, sizeof *s.in_split);
+    s.of_keys = arena_array(p->arena, ops, sizeof *s.of_keys);
     s.path = arena_array(p->arena, ops, sizeof *s.path);
     s.ahead = arena_array(p->arena, ops, sizeof *s.ahead);
     ENSURE(find_splits(&s) > 0, "%s has nothing to split", graph->name);
@@ -334,8 +348,10 @@ bool pass_tensor(Program *p, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
     if (ranks == 1)
         return false;
-    p->mesh.size[AXIS_TENSOR] = ranks;
+    int64_t key_heads = spec->model.num_key_value_heads;
+    p->mesh.size[AXIS_SAME_KEYS] = ranks > key_heads ? ranks / key_heads : 1;
+    p->mesh.size[AXIS_TENSOR] = ranks / p->mesh.size[AXIS_SAME_KEYS];
     for (int i = 0; program_forward(p, i); i++)
-        split_graph(p, program_forward(p, i), ranks, pos);
+        split_graph(p, program_forward(p, i), pos);
     return true;
 }

@@ -4,10 +4,12 @@
 
 #include "graph/graph.h"
 
-/* Leaves a rank's part, along an axis, of a value that fills its storage. */
-void tensor_narrow(const Program *, Value *, int axis);
-/* The same of a parameter, once for all graphs that read it. */
-void tensor_shard(Program *, const Value *weight, int axis);
+/* Leaves a rank's part, along an axis, of a value that fills its storage and that the group shares
+ * out. */
+void tensor_narrow(const Program *, Value *, int axis, RankGroup);
+/* The same of a parameter, once for all graphs that read it. With GROUP_KEYS ranks that have the same
+ * part have parts of its gradient each. */
+void tensor_shard(Program *, const Value *weight, int axis, RankGroup);
 /* x for readers each of which makes its part of something: their gradients are summed. */
 Value *tensor_spread(Program *, Graph *, Value *x, Pos);
 /* The sum of what ranks have, in its place. */

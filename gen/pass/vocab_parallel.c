@@ -12,7 +12,7 @@ static Value *rank_of(Program *p) { return program_place(p, GROUP_TENSOR); }
 
 /* Rows of the table where the ids are a rank's own, zeros elsewhere; then the sum. */
 static Value *split_embedding(Program *p, Graph *graph, Op *op, Pos pos) {
-    tensor_shard(p, op->in[1], 0);
+    tensor_shard(p, op->in[1], 0, GROUP_TENSOR);
     const char *name = arena_printf(p->arena, "%s.own_ids", op->name);
     Value *in[] = {op->in[0], rank_of(p)};
     Attr attr = {.rows = value_rows(op->in[1])};
@@ -23,8 +23,8 @@ static Value *split_embedding(Program *p, Graph *graph, Op *op, Pos pos) {
 }
 
 static void split_head(Program *p, Graph *graph, Op *op, Pos pos) {
-    tensor_shard(p, op->in[1], 0);
-    tensor_narrow(p, op->out[0], 1);
+    tensor_shard(p, op->in[1], 0, GROUP_TENSOR);
+    tensor_narrow(p, op->out[0], 1, GROUP_TENSOR);
     op->in[0] = tensor_spread(p, graph, op->in[0], pos);
 }
 

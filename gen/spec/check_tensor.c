@@ -1,6 +1,16 @@
 /* What parallelism.tensor_parallel_degree asks of a model. */
 #include "spec/resolve.h"
 
+/* Every degree divides `all`; and the key heads, or they divide it, where there are any. */
+typedef struct {
+    int64_t all, key_heads;
+} Evenly;
+
+static bool splits(const Evenly *of, int64_t degree) {
+    bool keys = !of->key_heads || of->key_heads % degree == 0 || degree % of->key_heads == 0;
+    return of->all % degree == 0 && keys;
+}
+
 static int64_t common_divisor(int64_t a, int64_t b) {
     while (b) {
         int64_t rest = a % b;
@@ -10,35 +20,36 @@ static int64_t common_divisor(int64_t a, int64_t b) {
     return a;
 }
 
-/* "2 or 4": the nearest divisors of n below and above, 1 left out. */
-static const char *nearest_degrees(Arena *arena, int64_t n, int64_t degree) {
-    int64_t below = degree < n ? degree : n, above = degree;
-    while (n % below)
+/* "2 and 4": the nearest degrees below and above, 1 left out. */
+static const char *nearest_degrees(Arena *arena, const Evenly *of, int64_t degree) {
+    int64_t below = degree, above = degree;
+    while (!splits(of, below))
         below--;
-    while (above < n && n % above)
+    while (above <= of->all && !splits(of, above))
         above++;
-    if (below == 1 && above >= n && n == 1)
+    bool is_above = above <= of->all;
+    if (below == 1 && !is_above)
         return "no degree but 1 splits it evenly";
     if (below == 1)
         return arena_printf(arena, "the nearest degree that splits it evenly is %lld",
                             (long long)above);
-    if (above >= n && below == n)
+    if (!is_above)
         return arena_printf(arena, "the largest degree that splits it evenly is %lld",
-                            (long long)n);
+                            (long long)below);
     return arena_printf(arena, "the nearest degrees that split it evenly are %lld and %lld",
                         (long long)below, (long long)above);
 }
 
-/* `all` is what every degree divides. */
-static void check_vocabulary(Arena *arena, const Spec *spec, int64_t all) {
+static void check_vocabulary(Arena *arena, const Spec *spec, Evenly of) {
     static const char remedy[] = "set parallelism.vocab_parallel = false";
     int64_t degree = spec->parallelism.tensor_parallel_degree, words = spec->model.vocab_size;
+    of.all = common_divisor(of.all, words);
     if (!spec->parallelism.vocab_parallel || words % degree == 0)
         return;
     user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
-               all == 1 ? remedy
-                        : arena_printf(arena, "%s, or see: %s", remedy,
-                                       nearest_degrees(arena, all, degree)),
+               of.all == 1 ? remedy
+                           : arena_printf(arena, "%s, or see: %s", remedy,
+                                          nearest_degrees(arena, &of, degree)),
                "model.vocab_size = %lld does not divide by tensor_parallel_degree = %lld",
                (long long)words, (long long)degree);
 }
@@ -51,7 +62,7 @@ static void check_rows_of_ranks(Arena *arena, const Spec *spec) {
     if (!spec->parallelism.sequence_parallel)
         return;
     if (rows % degree)
-        user_error(pos, nearest_degrees(arena, rows, degree),
+        user_error(pos, nearest_degrees(arena, &(Evenly){rows, 0}, degree),
                    "a micro-batch of %lld tokens does not divide by tensor_parallel_degree = %lld",
                    (long long)rows, (long long)degree);
     if (rows / degree % chunks)
@@ -68,7 +79,8 @@ static void check_runs(const Spec *spec, Key key, int64_t size, const char *what
                        const char *remedy) {
     int64_t ranks = spec->parallelism.tensor_parallel_degree, hidden = spec->model.hidden_size;
     int64_t heads = spec->model.num_attention_heads / ranks * spec->model.head_dim;
-    int64_t kv_heads = spec->model.num_key_value_heads / ranks * spec->model.head_dim;
+    int64_t keys = spec->model.num_key_value_heads;
+    int64_t kv_heads = (keys > ranks ? keys / ranks : 1) * spec->model.head_dim;
     int64_t inner = spec->model.intermediate_size / ranks;
     const struct {
         const char *name;
@@ -106,19 +118,24 @@ void check_tensor(Arena *arena, const Spec *spec) {
     const struct {
         Key key;
         int64_t size;
-    } split[] = {{KEY_model_num_key_value_heads, spec->model.num_key_value_heads},
-                 {KEY_model_num_attention_heads, spec->model.num_attention_heads},
+    } split[] = {{KEY_model_num_attention_heads, spec->model.num_attention_heads},
                  {KEY_model_intermediate_size, spec->model.intermediate_size}};
     enum { SPLIT = sizeof split / sizeof *split };
-    int64_t all = 0;
+    Evenly of = {.key_heads = spec->model.num_key_value_heads};
     for (int i = 0; i < SPLIT; i++)
-        all = common_divisor(split[i].size, all);
+        of.all = common_divisor(split[i].size, of.all);
     for (int i = 0; i < SPLIT; i++)
         if (split[i].size % degree)
-            user_error(pos, nearest_degrees(arena, all, degree),
+            user_error(pos, nearest_degrees(arena, &of, degree),
                        "%s = %lld does not divide by tensor_parallel_degree = %lld",
                        key_info[split[i].key].name, (long long)split[i].size, (long long)degree);
-    check_vocabulary(arena, spec, common_divisor(all, spec->model.vocab_size));
+    if (!splits(&of, degree))
+        user_error(
+            pos, nearest_degrees(arena, &of, degree),
+            "model.num_key_value_heads = %lld neither divides by tensor_parallel_degree = %lld "
+            "nor divides it",
+            (long long)of.key_heads, (long long)degree);
+    check_vocabulary(arena, spec, of);
     check_rows_of_ranks(arena, spec);
     check_few_bits(spec);
 }

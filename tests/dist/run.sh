@@ -432,7 +432,7 @@ test_modules() { in_stages modules modules 1e-11 2 3 precision.dtype=fp64 traini
 . tests/dist/peft_cases.sh
 
 tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
-plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized tensor_codes_in_files
+plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized tensor_codes_in_files tensor_same_keys
 sharded sharded_weights sharded_stages sharded_parts'
 tests="$tests packed_pairs shared_prompts packed_prompts shared_prompts_rounded $pipeline_tests as_planned"
 [ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_cards sync_batch_norm two four eight packed bf16 \

@@ -150,6 +150,12 @@ mixed() { # mixed LAYOUT CASE RANKS MICRO_STEPS BOUND [KEY=VALUE]...
         same_export "$bound" "${name}_one_out" "${name}_many_out"
 }
 fp64=precision.dtype=fp64
+# Eight ranks, two of each of two key heads.
+shards_of_keys() { by_stage "$1" && tensor 4; }
+test_sharded_keys() {
+    local stage=3
+    mixed shards_of_keys demo 2 1 1e-11 $fp64 adapter.lora_dropout=0.1
+}
 test_sharded_stages() {
     local stage=2
     unequal_targets
@@ -218,4 +224,4 @@ test_sharded_rounded() {
 
 shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
 sharded_quantized sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
-sharded_weights_late sharded_gpt2 sharded_chunks'
+sharded_weights_late sharded_gpt2 sharded_chunks sharded_keys'

@@ -35,6 +35,42 @@ test_tensor_biases() {
     alike tensor_biases qwen2_lora 1e-11 2 precision.dtype=fp64 training.steps=4 &&
         rows tensor_rows_biases qwen2 1e-11 2 precision.dtype=fp64 training.steps=4
 }
+# More cards than key heads: of adapters of all linears, biases, all weights, magnitudes, one key head for
+# all, roundings and codes. A checkpoint goes on with any number of cards.
+test_tensor_same_keys() {
+    local from to
+    alike tensor_same_keys demo 1e-11 4 "${dropout[@]}" &&
+        same_export 1e-11 tensor_same_keys_one_out tensor_same_keys_many_out || return 1
+    for from in one many; do
+        to=$([ $from = one ] && echo many || echo one)
+        run tensor_same_keys_$from same_keys_resumed_$from "${lora_start[*]} --steps 3" &&
+            run tensor_same_keys_$to same_keys_resumed_$from "--resume" &&
+            near 1e-11 "$work/tensor_same_keys_one_out/loss.csv" "$work/same_keys_resumed_$from/loss.csv" ||
+            return 1
+    done
+}
+test_tensor_same_keys_trained() {
+    rows same_keys_trained qwen2 1e-11 4 precision.dtype=fp64 training.steps=4 &&
+        same_export 1e-11 same_keys_trained_one_out same_keys_trained_many_out &&
+        rows same_keys_magnitudes dora 1e-11 4 precision.dtype=fp64 training.steps=4 &&
+        same_export 1e-11 same_keys_magnitudes_one_out same_keys_magnitudes_many_out &&
+        alike same_keys_single qat_lora 1e-11 2 precision.dtype=fp64 training.steps=4 &&
+        same_integers 0 same_keys_single_one_out same_keys_single_many_out
+}
+# First weights too, which no file gives, and codes whose second level of scales is of the ranks that have
+# other key heads.
+test_tensor_same_keys_codes() {
+    local cases=$work
+    mkdir -p "$work/grouped"
+    cat >"$work/grouped/spec.toml" <<'SPEC'
+model = {vocab_size = 64, hidden_size = 128, intermediate_size = 128, num_hidden_layers = 1, num_attention_heads = 4, num_key_value_heads = 2}
+training = {task = "sft", seq_len = 16, steps = 3, log_every = 1}
+data = {format = "synthetic", eval_batches = 1}
+adapter = {type = "lora", r = 4, target_modules = ["all-linear"]}
+SPEC
+    alike same_keys_codes grouped 1e-11 4 "${few_bits[@]}" quantization.quant_type=nf4 &&
+        same_export 1e-11 same_keys_codes_one_out same_keys_codes_many_out
+}
 test_tensor_recompute() {
     alike tensor_recompute demo 1e-11 2 "${dropout[@]}" activation_checkpoint.mode=full
 }
@@ -185,4 +221,5 @@ test_tensor_from_scratch() {
 # Behind --all; two_runs and resume go on with what tensor_lora has built, counted with tensor_rows.
 tensor_tests='tensor_plain tensor_biases tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
 tensor_rows_pretrain tensor_rows_bf16 tensor_chunks tensor_chunks_pretrain tensor_chunks_beside tensor_and_data
-tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded tensor_integers'
+tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded tensor_integers tensor_same_keys_trained
+tensor_same_keys_codes'

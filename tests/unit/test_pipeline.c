@@ -298,11 +298,12 @@ static void test_shared_ends(void **state) {
 /* Of two stages the ends are all; else they are as far apart as their numbers. */
 static void test_ends(void **state) {
     (void)state;
-    Mesh mesh = {{[AXIS_PIPELINE] = 4, [AXIS_REPLICATE] = 3, [AXIS_SHARD] = 1, [AXIS_TENSOR] = 2}};
+    Mesh mesh = {{4, 3, 1, 2, 1}};
     assert_int_equal(mesh_ranks(&mesh, GROUP_ENDS), 2);
     assert_int_equal(mesh_ranks(&mesh, GROUP_ENDS | GROUP_TENSOR), 4);
     assert_int_equal(mesh_stride(&mesh, GROUP_ENDS), 18);
     assert_int_equal(mesh_group(&mesh, GROUP_ENDS), GROUP_ENDS);
+    assert_int_equal(mesh_written(&mesh, GROUP_TENSOR), 1 << AXIS_TENSOR);
     mesh.size[AXIS_PIPELINE] = 2;
     assert_int_equal(mesh_group(&mesh, GROUP_ENDS), GROUP_PIPELINE);
     assert_int_equal(mesh_stride(&mesh, GROUP_ENDS), 6);

@@ -212,6 +212,20 @@ static void test_mesh_places(void **state) {
     }
 }
 
+/* Four tensor ranks of two key heads: what those of the same one have is a part of two. */
+static void test_mesh_of_shared_keys(void **state) {
+    (void)state;
+    static const RtProgram keys = {.mesh = {[RT_AXIS_TENSOR] = 2, [RT_AXIS_SAME_KEYS] = 2}};
+    for (int rank = 0; rank < 4; rank++) {
+        assert_int_equal(mesh_place(&keys, RT_LAYER, rank), rank);
+        assert_int_equal(mesh_place(&keys, RT_TENSOR, rank), rank / 2);
+        assert_int_equal(mesh_first(&keys, RT_TENSOR, rank), rank % 2);
+        assert_int_equal(mesh_first(&keys, RT_SAME_KEYS, rank), rank / 2 * 2);
+    }
+    assert_int_equal(mesh_group_ranks(&keys, RT_TENSOR), 2);
+    assert_int_equal(mesh_group_ranks(&keys, RT_LAYER), 4);
+}
+
 static void test_mesh_groups(void **state) {
     (void)state;
     assert_int_equal(mesh_ranks(&meshed), 12);
@@ -224,6 +238,7 @@ static void test_mesh_groups(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mesh_places),
+        cmocka_unit_test(test_mesh_of_shared_keys),
         cmocka_unit_test(test_mesh_groups),
         cmocka_unit_test(test_sixteen_bits_round_trip),
         cmocka_unit_test(test_rounds_to_nearest_even),

@@ -35,6 +35,7 @@ static int teardown(void **state) {
 
 static const char lora[] = "adapter.type=\"lora\"", dropout[] = "adapter.lora_dropout=0.1";
 static const char all_linear[] = "adapter.target_modules=[\"all-linear\"]";
+static const char four[] = "parallelism.tensor_parallel_degree=4";
 static const char alone[] = "parallelism.tensor_parallel_degree=1";
 
 /* After all passes up to and with the one named; NULL: before any. */
@@ -144,6 +145,48 @@ static void sums_are_few(const char *const *sets, int count, int backward) {
     assert_int_equal(count_of(p, ENTRY_EVALUATE, OP_spread), forward);
     assert_int_equal(count_of(p, ENTRY_EVALUATE, OP_all_reduce), forward);
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_reduce), forward + backward);
+}
+
+/* Four ranks of two key heads: two of them have the same one, and parts of its gradients. */
+static void has_same_keys(const Program *p, const char *end, int64_t rows, int64_t cols) {
+    const Param *found = param(p, end);
+    assert_int_equal(found->shard, GROUP_KEYS);
+    assert_int_equal(found->shard_axis, 0);
+    assert_int_equal(found->partial, GROUP_SAME_KEYS);
+    assert_int_equal(found->weight->dim[0], rows);
+    assert_int_equal(value_elements(found->weight), rows * cols);
+}
+
+static void test_key_heads_are_doubled(void **state) {
+    (void)state;
+    const char *const sets[] = {four, lora, all_linear, "adapter.r=4", "adapter.use_dora=true"};
+    Program *p = made("train_state", sets, 5);
+    const Op *op = graph_find(&p->entry[ENTRY_MICRO_STEP], OP_attention);
+    assert_int_equal(op->attr.heads, HEADS / 4);
+    assert_int_equal(op->attr.kv_heads, 1);
+    assert_int_equal(value_cols(op->in[0]), HEADS / 4 * HEAD);
+    assert_int_equal(value_cols(op->in[1]), HEAD);
+    assert_int_equal(value_cols(op->in[2]), HEAD);
+    is_split(p, "layers.1.self_attn.q_proj.weight", 0, HIDDEN / 4, HIDDEN);
+    is_split(p, "layers.1.self_attn.o_proj.weight", 1, HIDDEN, HIDDEN / 4);
+    has_same_keys(p, "layers.1.self_attn.k_proj.weight", HEAD, HIDDEN);
+    has_same_keys(p, "layers.1.self_attn.v_proj.lora_B.weight", HEAD, 4);
+    has_same_keys(p, "layers.1.self_attn.v_proj.lora_magnitude_vector", HEAD, 1);
+    is_whole(p, "layers.1.self_attn.k_proj.lora_A.weight", GROUP_TENSOR);
+    /* Of their own, of shared keys, of all: three runs, whose squares are summed as they are shared out. */
+    assert_int_equal(p->train.kind_count, 3);
+    assert_int_equal(p->train.kinds[1].shard, GROUP_KEYS);
+    assert_int_equal(p->train.kinds[1].partial, GROUP_SAME_KEYS);
+}
+
+/* A weight that all have is no part of one. */
+static void test_one_key_head(void **state) {
+    (void)state;
+    const char *const sets[] = {"model.num_key_value_heads=1"};
+    Program *p = made("tensor", sets, 1);
+    is_whole(p, "layers.1.self_attn.k_proj.weight", GROUP_SAME_KEYS);
+    is_split(p, "layers.1.self_attn.q_proj.weight", 0, HIDDEN / 2, HIDDEN);
+    assert_int_equal(mesh_group(&p->mesh, GROUP_TENSOR), GROUP_SAME_KEYS);
 }
 
 static void test_sums_are_few(void **state) {
@@ -290,6 +333,8 @@ int main(void) {
         cmocka_unit_test_teardown(test_linears_are_split, teardown),
         cmocka_unit_test_teardown(test_the_vocabulary_is_split, teardown),
         cmocka_unit_test_teardown(test_heads_are_shared_out, teardown),
+        cmocka_unit_test_teardown(test_key_heads_are_doubled, teardown),
+        cmocka_unit_test_teardown(test_one_key_head, teardown),
         cmocka_unit_test_teardown(test_sums_are_few, teardown),
         cmocka_unit_test_teardown(test_adapters_go_with_their_linears, teardown),
         cmocka_unit_test_teardown(test_dropout_knows_its_columns, teardown),
