@@ -238,9 +238,9 @@ mutant pieces_of_one_part runtime/params/param_pieces.c \
     'mesh_first(rt->program, param->pieces, rank)' tests/dist/run.sh sharded_parts
 mutant sums_over_gradients gen/pass/train_state.c 'return ahead / TRAIN_COLS;' 'return 0;' \
     tests/dist/run.sh sharded_states_late
-mutant sums_over_gradients_to_come gen/pass/overlap_scatter.c 'place[i]->id < place[i - 1]->id' 'false' \
+mutant sums_over_gradients_to_come gen/pass/overlap_sums.c 'behind[i] < behind[i - 1]' 'false' \
     tests/dist/run.sh sharded_parts
-mutant sums_over_gradients_that_are_read gen/pass/overlap_scatter.c \
+mutant sums_over_gradients_that_are_read gen/pass/overlap_sums.c \
     'op_reads_part(op, v) || op_writes_part(op, v)' 'op_writes_part(op, v)' \
     tests/dist/run.sh sharded_batch_norm
 mutant sections_before_their_gradients gen/emit/emit_entry.c \
@@ -264,7 +264,7 @@ mutant bucket_waits_for_nothing gen/plan/streams.c \
     'waiting->wait[waiting->wait_count++] = given_last' 'waiting->wait[0] = given_last' build/unit/test_streams
 mutant entry_ends_too_soon gen/plan/streams.c \
     'entry->wait[entry->wait_count++] = last[s];' 'entry->wait[0] = last[s];' build/unit/test_streams
-mutant summed_in_every_micro_step gen/pass/overlap_reduce.c \
+mutant summed_in_every_micro_step gen/pass/overlap_sums.c \
     'op->ends_step = p->micro_steps > 1;' 'op->ends_step = false;' tests/dist/run.sh unequal_targets
 mutant buffers_of_each_rank runtime/loop/evaluate.c \
     'if (!param->buffer)' 'if (true)' tests/dist/run.sh batch_norm

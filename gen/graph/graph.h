@@ -199,6 +199,7 @@ struct Op {
     bool apart;          /* no kernel of other ops has it: what waits for it is to wait for no more */
     bool with_gradient;  /* of forward, but computed in the visit that makes gradients of it */
     Op *after;           /* control edge: not before this op (may be NULL) */
+    const Value *sums;   /* of update: the gradients that ranks sum up by it; NULL: it is of no sum */
     const char *observe; /* dump out[0] under this name (rt_observe), or NULL */
     Value *observed;     /* what is dumped in its place; or NULL */
 };

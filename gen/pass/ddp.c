@@ -53,6 +53,7 @@ bool pass_ddp(Program *p, const Spec *spec) {
     Op *op = op_add_into(p, update, OP_all_reduce, "all_reduce", &run, 1, &sums, 1,
                          (Attr){.group = GROUP_DATA},
                          spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
+    op->sums = run;
     op->observe = "grad";
     put_first(p, update, op);
     return true;

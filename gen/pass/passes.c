@@ -39,8 +39,7 @@ const Pass pass_list[] = {
     {"lower", pass_lower, STAGE_KERNEL},
     /* Once all gradients are where they will be. */
     {"scatter_gradients", pass_scatter_gradients, STAGE_KERNEL},
-    {"overlap_scatter", pass_overlap_scatter, STAGE_KERNEL},
-    {"overlap_reduce", pass_overlap_reduce, STAGE_KERNEL},
+    {"overlap_sums", pass_overlap_sums, STAGE_KERNEL},
     /* Weights have their places: those of few bits are decoded where a product reads them. */
     {"quantize", pass_quantize, STAGE_KERNEL},
     {"shard_codes", pass_shard_codes, STAGE_KERNEL},

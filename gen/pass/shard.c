@@ -33,13 +33,20 @@ static Value *summed(const Shard *s, Value *v, RankGroup group, const char *name
     return sum;
 }
 
+/* The update's ops from one on sum these up. */
+static void mark_sums(const Shard *s, int first, const Value *gradients) {
+    for (int i = first; i < s->update->op_count; i++)
+        s->update->ops[i]->sums = gradients;
+}
+
 /* What the ranks' batches came to, in one run; `ops`, the update's, read the sums. */
 static void sum_figures(const Shard *s, Op *const *ops, int count) {
     Value *run = join_metrics(s->p, s->p->counters.step_loss, "step_figures");
     Value *sums = value_alias(s->p, run, run->name);
     read_sums(s->p, ops, count, sums);
     op_add_into(s->p, s->update, OP_all_reduce, "step_loss.sum", &run, 1, &sums, 1,
-                (Attr){.group = GROUP_DATA}, s->pos);
+                (Attr){.group = GROUP_DATA}, s->pos)
+        ->sums = run;
 }
 
 /* "lm_head.all_gather" */
@@ -67,10 +74,12 @@ static void scatter_gradient(const Shard *s) {
         const Section *section = &t->sections[i];
         Value *whole = whole_of(s, t->gradient, section, "gradients");
         Value *part = part_of(s, s->gradient, section, "gradient.piece");
+        int first = s->update->op_count;
         if (s->p->micro_steps == 1)
             section_zero_gaps(s->p, s->update, section, whole, s->pos);
         op_add_into(s->p, s->update, OP_reduce_scatter, name_in(s, section, "reduce_scatter"),
                     &whole, 1, &part, 1, (Attr){.group = GROUP_SHARD}, s->pos);
+        mark_sums(s, first, whole);
     }
 }
 
@@ -86,8 +95,10 @@ static void sum_over_replicas(Shard *s) {
     for (int i = 0; i < t->section_count; i++) {
         const Section *section = &t->sections[i];
         Value *part = part_of(s, s->gradient, section, "gradients");
+        int first = s->update->op_count;
         part = value_at(s->p, part, 0, 1, (int64_t[]){value_elements(part)}, part->name);
         summed(s, part, GROUP_REPLICATE, name_in(s, section, "all_reduce"));
+        mark_sums(s, first, part);
     }
 }
 
