@@ -52,6 +52,7 @@ static const Row rows[] = {
     {"interconnect", "all_reduce_mib", FIELD_LIST, AT(all_reduce_bytes), MIB, 1e9},
     {"interconnect", "all_reduce_us", FIELD_LIST, AT(all_reduce_ms), 1e-3, 1e9},
     {"interconnect", "bus_gbs", FIELD_LIST, AT(bus_rate), 1e9, 1e9},
+    {"interconnect", "multiprocessors", FIELD_COUNT, AT(collective_multiprocessors), 1, 1e6},
     {"network", "card_gbs", FIELD_NUMBER, AT(network_rate), 1e9, 1e9},
     {"network", "latency_us", FIELD_NUMBER, AT(network_ms), 1e-3, 1e9},
     {"process_mib", "context", FIELD_COUNT, AT(context_bytes), MIB, 1e6},
@@ -147,6 +148,14 @@ static void check_all_reduce(const Device *device, const Toml *root) {
             user_error(sizes->items[i].pos, NULL, "all_reduce_mib must grow from size to size");
 }
 
+static void check_multiprocessors(const Device *device, const Toml *root) {
+    if (device->collective_multiprocessors >= device->multiprocessors)
+        user_error(member(root, "interconnect", "multiprocessors")->pos,
+                   "give those that a collective holds while it runs",
+                   "interconnect.multiprocessors must leave some of the device's %d",
+                   device->multiprocessors);
+}
+
 static Device *device_of(Arena *arena, const char *name, const Toml *root) {
     refuse_unknown("", root);
     Device *device = arena_alloc(arena, sizeof *device);
@@ -160,6 +169,7 @@ static Device *device_of(Arena *arena, const char *name, const Toml *root) {
         store_field(arena, device, &rows[i], value);
     }
     check_all_reduce(device, root);
+    check_multiprocessors(device, root);
     return device;
 }
 

@@ -43,6 +43,7 @@ typedef struct {
     /* Collectives between the cards of a node: bus_rate of 2, 3, … cards, the last of all of them,
      * is what nccl-tests calls so; all_reduce_ms is measured with all of them, by size. */
     NumberList all_reduce_bytes, all_reduce_ms, bus_rate;
+    int64_t collective_multiprocessors; /* that a collective holds while it runs */
     /* Between nodes: of one card to its like in another node, in bytes/s, and the time until the first
      * byte comes. */
     double network_rate, network_ms;
@@ -75,6 +76,8 @@ double device_all_reduce_ms(const Device *, Party, double bytes);
 /* Of any kind, `bytes` of all cards' parts. An all_reduce is a reduce_scatter and an all_gather,
  * each half of it; a broadcast passes through every card once, too. */
 double device_collective_ms(const Device *, CollectiveKind, Party, double bytes);
+/* The share of the multiprocessors that a collective leaves to others. */
+double device_share_beside_collective(const Device *);
 /* Time of a copy from one card of a node to another. */
 double device_peer_copy_ms(const Device *, double bytes);
 

@@ -91,6 +91,10 @@ double device_collective_ms(const Device *device, CollectiveKind kind, Party par
     return kind == COLLECTIVE_ALL_REDUCE ? ms : ms / 2;
 }
 
+double device_share_beside_collective(const Device *device) {
+    return 1 - (double)device->collective_multiprocessors / device->multiprocessors;
+}
+
 /* At the rate that two cards reach together. */
 double device_peer_copy_ms(const Device *device, double bytes) {
     return ms_of(bytes, device->bus_rate.values[0]) + device->kernel_gap_ms;

@@ -131,6 +131,7 @@ typedef enum {
  * that are there for the shape alone: shares of peak refer to it. */
 typedef struct {
     double flops, model_flops, issued_bytes, dram_bytes, least_bytes, ms;
+    double slowed_ms; /* of ms: what kernels of several streams lose to collectives beside them */
 } Cost;
 
 typedef struct {

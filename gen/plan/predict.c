@@ -149,6 +149,7 @@ static void add_cost(Cost *sum, const Cost *cost, double times) {
     sum->dram_bytes += times * cost->dram_bytes;
     sum->least_bytes += times * cost->least_bytes;
     sum->ms += times * cost->ms;
+    sum->slowed_ms += times * cost->slowed_ms;
 }
 
 static bool is_recompute(const Launch *launch) {
@@ -184,12 +185,12 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
     }
 }
 
-static Cost run_cost(const PlanEntry *entry, bool ends_step) {
+static Cost run_cost(const Plan *plan, const PlanEntry *entry, bool ends_step) {
     Cost cost = {0};
     for (int i = 0; i < entry->launch_count; i++)
         if (ends_step || !entry->launches[i].ends_step)
             add_cost(&cost, &entry->launches[i].cost, 1);
-    cost.ms = timeline_ms(entry, ends_step);
+    cost.ms = timeline_ms(plan, entry, ends_step, &cost.slowed_ms);
     return cost;
 }
 
@@ -258,7 +259,8 @@ static void predict_step(Plan *plan) {
     alone_ms += count_collectives(plan, ENTRY_BACKWARD);
     alone_ms += count_collectives(plan, ENTRY_UPDATE);
     bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
-    plan->exposed_ms = overlaps ? plan->step.ms - alone_ms : plan_exchanged(plan).ms;
+    double waited_ms = plan->step.ms - plan->step.slowed_ms - alone_ms;
+    plan->exposed_ms = overlaps ? waited_ms : plan_exchanged(plan).ms;
     double cards = (double)plan->program->cards;
     plan->alone_ms = fmax(alone_ms, host_ms(plan, 1));
     plan->alone_fits = true;
@@ -315,8 +317,8 @@ void plan_predict(Plan *plan) {
     for (int e = 0; e < ENTRY_COUNT; e++) {
         count_least(plan, &plan->entry[e], &plan->program->entry[e], &arena);
         price_launches(plan, &plan->entry[e]);
-        plan->entry[e].cost = run_cost(&plan->entry[e], true);
-        plan->entry[e].other_cost = run_cost(&plan->entry[e], false);
+        plan->entry[e].cost = run_cost(plan, &plan->entry[e], true);
+        plan->entry[e].other_cost = run_cost(plan, &plan->entry[e], false);
     }
     predict_step(plan);
     plan->process_bytes = process_bytes(plan, plan->arena_bytes[ARENA_STATE], graph_nodes(plan));

@@ -271,9 +271,10 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
     sb_puts(out, "\n");
     if (plan_exchanged(plan).ms > plan->exposed_ms)
         sb_printf(out,
-                  "cards: %.3f ms of it exposed, %.3f ms beside other work, which is not "
-                  "counted as slower for it\n",
-                  plan->exposed_ms, plan_exchanged(plan).ms - plan->exposed_ms);
+                  "cards: %.3f ms of it exposed, %.3f ms beside other work, which takes %.3f ms "
+                  "more for it\n",
+                  plan->exposed_ms, plan_exchanged(plan).ms - plan->exposed_ms,
+                  plan->step.slowed_ms);
     if (together > 1)
         sb_printf(out, "cards: each %lld of them share out one model and its batches\n",
                   (long long)together);
@@ -415,8 +416,9 @@ static void set_cards(const Plan *plan, json_t *root) {
     json_object_set_new(root, "ranks", json_integer(ranks));
     json_object_set_new(root, "collectives", kinds);
     json_object_set_new(root, "communication",
-                        json_pack("{s:f, s:f}", "exposed_ms", plan->exposed_ms, "overlapped_ms",
-                                  plan_exchanged(plan).ms - plan->exposed_ms));
+                        json_pack("{s:f, s:f, s:f}", "exposed_ms", plan->exposed_ms,
+                                  "overlapped_ms", plan_exchanged(plan).ms - plan->exposed_ms,
+                                  "slowed_ms", plan->step.slowed_ms));
     json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
 }
 

@@ -122,15 +122,15 @@ static bool may_wait_for(const Launch *launch, const Launch *later) {
 
 /* Which launch waits: the one that needs it, or one before it, ahead of what the other stream is given
  * next. The one which that stream is predicted to be longest ahead of. */
-static int place_wait(const PlanEntry *entry, int index, int needed) {
+static int place_wait(const Plan *plan, const PlanEntry *entry, int index, int needed) {
     int stream = entry->launches[needed].stream, best = index;
-    double best_slack = timeline_slack_ms(entry, index, stream);
+    double best_slack = timeline_slack_ms(plan, entry, index, stream);
     bool given_more = false;
     for (int i = index - 1; i > needed; i--) {
         given_more |= entry->launches[i].stream == stream;
         if (!given_more || !may_wait_for(&entry->launches[i], &entry->launches[index]))
             continue;
-        double slack = timeline_slack_ms(entry, i, stream);
+        double slack = timeline_slack_ms(plan, entry, i, stream);
         if (slack > best_slack)
             best = i, best_slack = slack;
         given_more = false;
@@ -138,7 +138,7 @@ static int place_wait(const PlanEntry *entry, int index, int needed) {
     return best;
 }
 
-static void add_waits(PlanEntry *entry, int index) {
+static void add_waits(const Plan *plan, PlanEntry *entry, int index) {
     Launch *launch = &entry->launches[index];
     int needed[MAX_STREAMS];
     find_needed(entry, index, needed);
@@ -146,7 +146,7 @@ static void add_waits(PlanEntry *entry, int index) {
     for (int s = 0; s < MAX_STREAMS; s++) {
         if (needed[s] < 0 || is_implied(entry, index, needed[s]))
             continue;
-        int at = place_wait(entry, index, needed[s]);
+        int at = place_wait(plan, entry, index, needed[s]);
         Launch *waiting = &entry->launches[at];
         waiting->wait[waiting->wait_count++] = given_last(entry, at, needed[s]);
     }
@@ -163,9 +163,9 @@ static void join_streams(PlanEntry *entry) {
             entry->wait[entry->wait_count++] = last[s];
 }
 
-static void lay_out(PlanEntry *entry) {
+static void lay_out(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++)
-        add_waits(entry, i);
+        add_waits(plan, entry, i);
     join_streams(entry);
 }
 
@@ -174,13 +174,14 @@ static double cost_of(const Plan *plan, const PlanEntry *entry) {
     int waits = entry->wait_count;
     for (int i = 0; i < entry->launch_count; i++)
         waits += entry->launches[i].wait_count + entry->launches[i].forks;
-    return timeline_ms(entry, true) + waits * plan->device->kernel_gap_ms;
+    double slowed_ms;
+    return timeline_ms(plan, entry, true, &slowed_ms) + waits * plan->device->kernel_gap_ms;
 }
 
-static void use_one_stream(PlanEntry *entry) {
+static void use_one_stream(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++)
         entry->launches[i].stream = STREAM_COMPUTE;
-    lay_out(entry);
+    lay_out(plan, entry);
 }
 
 void plan_streams(Plan *plan) {
@@ -190,8 +191,8 @@ void plan_streams(Plan *plan) {
         join_buckets(plan, entry);
         double alone = cost_of(plan, entry);
         choose_streams(plan, entry);
-        lay_out(entry);
+        lay_out(plan, entry);
         if (cost_of(plan, entry) >= alone)
-            use_one_stream(entry);
+            use_one_stream(plan, entry);
     }
 }

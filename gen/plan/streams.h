@@ -6,13 +6,13 @@
 
 /* What each launch costs on the plan's device, as far as its own operands say. */
 void price_launches(const Plan *, PlanEntry *);
-/* When the last stream has done its part of a run of the entry, its launches priced. What a kernel
- * loses to another beside it, a collective's share of multiprocessors and memory for one, is not
- * counted. */
-double timeline_ms(const PlanEntry *, bool ends_step);
+/* When the last stream has done its part of a run of the entry, its launches priced, and how much
+ * longer kernels have taken than without collectives beside them, which hold multiprocessors. What
+ * kernels lose to each other is not counted. */
+double timeline_ms(const Plan *, const PlanEntry *, bool ends_step, double *slowed_ms);
 /* In a step's last run of the entry, how long before that launch begins the stream has ended all that
  * it was given by then; negative: how long after. */
-double timeline_slack_ms(const PlanEntry *, int launch, int stream);
+double timeline_slack_ms(const Plan *, const PlanEntry *, int launch, int stream);
 
 /* Joins collectives of the entry, its launches priced, that are alike and whose bytes are neighbours
  * into buckets. */

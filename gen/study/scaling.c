@@ -114,7 +114,6 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
         sb_puts(out, "communication and memory are those of the stage that needs most memory\n");
     if (!plans[0]->alone_fits)
         sb_puts(out, "speed-up is beside one card, which has no room for it, though\n");
-    sb_puts(out, "what kernels lose to communication beside them is not counted\n");
     put_warnings(c, plans, out);
 }
 

@@ -180,6 +180,7 @@ static void test_refused_interconnects(void **state) {
                    "must grow from size to size");
     assert_refused("bus_gbs", "bus_gbs = 363", "must be a list of 1 to 16 numbers");
     assert_refused("bus_gbs", "bus_gbs = [363, 0]", "must be greater than 0");
+    assert_refused("multiprocessors = 24", "multiprocessors = 132", "must leave some of the device's 132");
 }
 
 int main(void) {

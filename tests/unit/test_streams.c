@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "pass/pass.h"
 #include "plan/plan.h"
+#include "plan/streams.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -457,6 +458,33 @@ static void test_small_gradients_are_one_bucket(void **state) {
     assert_int_equal(plan_exchanged(plan).count, 1);
 }
 
+/* ---- kernels beside a collective --------------------------------------------------------------- */
+
+static void kernels_have_what_collectives_leave(void **state) {
+    (void)state;
+    const Device device = {.multiprocessors = 132, .collective_multiprocessors = 33};
+    const Plan plan = {.device = &device};
+    Launch launches[] = {{.kind = LAUNCH_KERNEL, .cost.ms = 2},
+                         {.kind = LAUNCH_COLLECTIVE, .stream = STREAM_COMMUNICATION, .cost.ms = 4, .wait_count = 1},
+                         {.kind = LAUNCH_GEMM, .cost.ms = 9},
+                         {.kind = LAUNCH_KERNEL, .cost.ms = 1, .wait = {1}, .wait_count = 1},
+                         {.kind = LAUNCH_COLLECTIVE, .stream = STREAM_COMMUNICATION, .cost.ms = 4, .ends_step = true}};
+    const PlanEntry entry = {.launches = launches, .launch_count = 5};
+    /* Of the product three quarters of 4 ms beside the first, 1 ms of 4 lost; beside the other, from 6 to 10, as much. */
+    double slowed;
+    assert_float_equal(timeline_ms(&plan, &entry, true, &slowed), 14, 1e-9);
+    assert_float_equal(slowed, 2, 1e-9);
+    assert_float_equal(timeline_ms(&plan, &entry, false, &slowed), 13, 1e-9);
+    assert_float_equal(slowed, 1, 1e-9);
+    /* The first collective ended at 6, the kernel may begin at 12. */
+    assert_float_equal(timeline_slack_ms(&plan, &entry, 3, STREAM_COMMUNICATION), 6, 1e-9);
+    /* Where nothing runs beside it no kernel is slower. */
+    launches[2].stream = STREAM_COMMUNICATION;
+    launches[2].kind = LAUNCH_COLLECTIVE;
+    assert_float_equal(timeline_ms(&plan, &entry, false, &slowed), 2 + 4 + 9 + 1, 1e-9);
+    assert_float_equal(slowed, 0, 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_buckets_are_all_of_the_run, teardown),
@@ -478,6 +506,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_a_stream_begins_behind_the_entry_before, teardown),
         cmocka_unit_test_teardown(test_what_is_exposed_is_predicted, teardown),
         cmocka_unit_test_teardown(test_small_gradients_are_one_bucket, teardown),
+        cmocka_unit_test(kernels_have_what_collectives_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1783,7 +1783,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 8.592401,
+        .iteration_ms = 8.77412,
         .arena_bytes = 2342573824,
         .process_bytes = 3389031032,
         .flops = 3818831518465.0,
