@@ -265,7 +265,7 @@ mutant bucket_waits_for_nothing gen/plan/streams.c \
 mutant entry_ends_too_soon gen/plan/streams.c \
     'entry->wait[entry->wait_count++] = last[s];' 'entry->wait[0] = last[s];' build/unit/test_streams
 mutant summed_in_every_micro_step gen/pass/overlap_sums.c \
-    'op->ends_step = p->micro_steps > 1;' 'op->ends_step = false;' tests/dist/run.sh unequal_targets
+    'op->ends_step = p->micro_steps > 1;' 'op->ends_step = p->micro_steps < 0;' tests/dist/run.sh unequal_targets
 mutant buffers_of_each_rank runtime/loop/evaluate.c \
     'if (!param->buffer)' 'if (true)' tests/dist/run.sh batch_norm
 mutant dropout_of_another_ranks_columns gen/graph/ops_pointwise.c \

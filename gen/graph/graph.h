@@ -280,15 +280,22 @@ typedef struct {
     Value *loss_scale, *growth_tracker, *skipped_steps; /* NULL without a loss scale */
 } Counters;
 
+/* What of the train state ranks share out: the stages of ZeRO, each with what the one before it has.
+ * STATES are masters and moments. */
+typedef enum { SHARED_NOTHING, SHARED_STATES, SHARED_GRADIENTS, SHARED_WEIGHTS } SharedState;
+
+/* Where all of a section's weights are, for what reads them: in the run of all; beside 16-bit ones, of
+ * those that are read as `real`, in a run that these have; or of SHARED_WEIGHTS in a buffer for each
+ * use. */
+typedef enum { WEIGHTS_IN_RUN, WEIGHTS_IN_REAL_RUN, WEIGHTS_IN_BUFFER } SectionWeights;
+
 /* What lies together in the runs of what trains, of which each rank has an equal part. */
 typedef struct {
     const char *name;        /* the module's, "model.layers.0" */
     int64_t first, elements; /* of the runs */
-    Value
-        *gradient; /* what backward makes, until ranks have summed it up; NULL: a part of the run */
-    Value *weight; /* all of it, where ranks keep pieces alone; NULL: a part of the run */
-    bool is_real;  /* read as `real` beside 16-bit weights */
-    Value *real;   /* then its part of real_weight */
+    Value *gradient; /* of SHARED_GRADIENTS: a buffer for what backward makes, until it is summed up */
+    SectionWeights weights_are;
+    Value *weight; /* all of it, where these are not in the run */
 } Section;
 
 /* Weights of a module, which no rank has all of for longer than they are used. */
@@ -313,20 +320,18 @@ typedef struct {
 
 enum { TRAIN_KINDS = 6 };
 
-/* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL where nothing
- * trains. weight is what the step reads; master is the same value, or its fp32 truth. Kinds follow each
- * other, those with `shard` first. */
+/* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL unless
+ * program_trains. weight is what the step reads; master is the same value, or its fp32 truth; there
+ * are as many moments as the optimizer has. Kinds follow each other, those with `shard` first. */
 typedef struct {
+    SharedState shared;
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
     CodedMoments coded; /* then exp_avg and exp_avg_sq are of the rows behind these */
     TrainKind kinds[TRAIN_KINDS];
     int kind_count;
-    /* Where masters are shared out: the trained tensors that are read as `real` beside 16-bit ones;
-     * NULL: none. */
-    Value *real_weight;
-    Section *sections; /* in order, where masters are shared out */
-    Value *gradient_piece; /* where gradients are whole: a rank's sums, over what has gone out */
+    Section *sections; /* in order; none of SHARED_NOTHING */
     int section_count, section_capacity;
+    Value *gradient_piece; /* of SHARED_STATES: a rank's sums, over what has gone out */
     int64_t piece; /* elements of the piece that a rank has of masters and moments; 0: all */
 } TrainState;
 
@@ -495,6 +500,7 @@ void program_add_gathered(Program *, Gathered);
 const Gathered *program_gathered(const Program *, const Value *); /* what it lies in; NULL: nothing */
 void program_add_param(Program *, Param);
 Param *program_param(Program *, const Value *weight);          /* NULL: not a parameter */
+bool program_trains(const Program *); /* something does, and so there is a train state */
 /* What STATE has of it all: `stored`, `piece` or the weight; NULL: nothing. */
 const Value *param_place(const Param *);
 Value *program_weight(const Program *, const char *file_name); /* NULL: none of that name */

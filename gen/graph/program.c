@@ -319,6 +319,8 @@ Param *program_param(Program *p, const Value *weight) {
     return NULL;
 }
 
+bool program_trains(const Program *p) { return p->train.weight != NULL; }
+
 Value *program_weight(const Program *p, const char *file_name) {
     uint32_t hash = stable_hash(file_name);
     for (int i = 0; i < p->param_count; i++)

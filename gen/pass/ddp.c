@@ -42,7 +42,7 @@ bool pass_ddp(Program *p, const Spec *spec) {
         return false;
     p->mesh.size[AXIS_REPLICATE] = spec->parallelism.data_parallel_replicate_degree;
     p->mesh.size[AXIS_SHARD] = spec->parallelism.data_parallel_shard_degree;
-    if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !p->train.gradient)
+    if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !program_trains(p))
         return false;
     if (p->mesh.size[AXIS_SHARD] > 1)
         return false; /* pass_shard sums what is shared out */

@@ -207,7 +207,7 @@ static void collect_gradients(Dp *d) {
 
 bool pass_dp(Program *p, const Spec *spec) {
     int64_t cards = spec->parallelism.data_parallel_replicate_degree;
-    if (spec->parallelism.data_parallel_mode != PARALLEL_DP || cards == 1 || !p->train.gradient)
+    if (spec->parallelism.data_parallel_mode != PARALLEL_DP || cards == 1 || !program_trains(p))
         return false;
     p->cards = cards;
     Dp d = {p, entry(p, ENTRY_MICRO_STEP), entry(p, ENTRY_COLLECT),

@@ -219,7 +219,7 @@ static void advance(Program *p, Graph *graph, Value *factor, Pos pos) {
 
 bool pass_optimizer(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_UPDATE];
-    if (!p->train.gradient)
+    if (!program_trains(p))
         return false;
     add_up_partial(p, graph, spec_pos(spec, KEY_training_max_grad_norm));
     Value *factor = clip(p, graph, spec);

@@ -19,7 +19,7 @@ static void leave_to_last(const Program *p, Op *op) { op->ends_step = p->micro_s
  * figures of the step, or parts of what ranks share out. */
 static const Param *param_from(const Program *p, const Value *run, int64_t element) {
     const Param *found = NULL;
-    if (p->train.section_count)
+    if (p->train.shared)
         return NULL;
     for (int i = 0; i < p->param_count; i++) {
         const Param *param = &p->params[i];

@@ -266,7 +266,7 @@ static bool makes_again(const Graph *graph) {
 
 bool pass_recompute(Program *p, const Spec *spec) {
     bool full = spec->activation_checkpoint.mode == RECOMPUTE_FULL;
-    if (spec->activation_checkpoint.mode == RECOMPUTE_NONE || !p->train.gradient)
+    if (spec->activation_checkpoint.mode == RECOMPUTE_NONE || !program_trains(p))
         return false;
     if (!full && !makes_again(&p->entry[ENTRY_MICRO_STEP]))
         return false;

@@ -81,7 +81,7 @@ static void scatter_all(Scatter *s) {
 
 bool pass_scatter_gradients(Program *p, const Spec *spec) {
     size_t count = (size_t)p->train.section_count;
-    if (spec->parallelism.shard_stage < SHARD_GRADIENTS || count == 0)
+    if (p->train.shared < SHARED_GRADIENTS || !program_trains(p))
         return false;
     Scatter s = {.p = p,
                  .graph = &p->entry[ENTRY_MICRO_STEP],

@@ -12,7 +12,8 @@
 typedef struct {
     Program *p;
     Graph *update;
-    int64_t stage, ranks;
+    SharedState shared;
+    int64_t ranks;
     int64_t rows;                                    /* of a piece */
     Value *gradient, *master, *exp_avg, *exp_avg_sq; /* pieces; NULL where there is no such run */
     Value *weight;                                   /* what it is gathered from */
@@ -104,7 +105,7 @@ static void sum_over_replicas(Shard *s) {
 
 static void sum_gradient(Shard *s) {
     s->gradient = s->p->train.gradient_piece;
-    if (s->gradient)
+    if (s->shared == SHARED_STATES)
         scatter_gradient(s);
     else
         s->gradient = value_2d(s->p, "gradient.piece", ROLE_GRADIENT, s->p->real, s->rows,
@@ -136,11 +137,11 @@ static Value *in_piece(const Shard *s, Value *v) {
  * lie by themselves. */
 static void gather(const Shard *s, const Section *section, Value *updated) {
     const TrainState *t = &s->p->train;
-    bool real = section->is_real;
-    if (section->weight)
+    bool real = section->weights_are == WEIGHTS_IN_REAL_RUN;
+    if (section->weights_are == WEIGHTS_IN_BUFFER)
         return; /* for each of its readers */
     Value *from = part_of(s, real ? s->master : updated, section, "trained.piece");
-    Value *to = real ? section->real : whole_of(s, t->weight, section, "trained");
+    Value *to = real ? section->weight : whole_of(s, t->weight, section, "trained");
     op_add_into(s->p, s->update, OP_all_gather, name_in(s, section, "all_gather"), &from, 1, &to, 1,
                 (Attr){.group = GROUP_SHARD}, s->pos);
 }
@@ -182,7 +183,7 @@ static void update_piece(const Shard *s, Op *op) {
     for (int i = 0; i < op->out_count; i++)
         if (apart && value_same_place(op->out[i], weight))
             op->out[i] = updated = value_alias(p, s->weight, "trained.piece");
-    bool one_by_one = s->stage < SHARD_WEIGHTS && p->train.section_count > 1;
+    bool one_by_one = s->shared < SHARED_WEIGHTS && p->train.section_count > 1;
     work_in_piece(s, op);
     if (!one_by_one)
         graph_add(p, s->update, op);
@@ -196,7 +197,7 @@ static void update_piece(const Shard *s, Op *op) {
 
 static void make_weight(Shard *s) {
     Program *p = s->p;
-    bool apart = p->train.master != p->train.weight, lasts = s->stage >= SHARD_WEIGHTS;
+    bool apart = p->train.master != p->train.weight, lasts = s->shared >= SHARED_WEIGHTS;
     s->weight = s->master;
     if (!apart)
         return;
@@ -211,7 +212,7 @@ static void make_weight(Shard *s) {
 static void keep_weights(const Shard *s) {
     for (int i = 0; i < s->p->train.section_count; i++) {
         const Section *section = &s->p->train.sections[i];
-        if (section->weight)
+        if (section->weights_are == WEIGHTS_IN_BUFFER)
             program_add_gathered(s->p,
                                  (Gathered){section->name, section->weight,
                                             part_of(s, s->weight, section, "weights.piece")});
@@ -228,14 +229,17 @@ static void rewrite(const Shard *s, Op *op) {
         op->observe = "grad"; /* the pieces are what they will be */
         op->observed = s->gradient;
     }
-    if (op->kind != OP_zero || s->stage >= SHARD_GRADIENTS)
+    if (op->kind != OP_zero || s->shared >= SHARED_GRADIENTS)
         work_in_piece(s, op);
     graph_add(s->p, s->update, op);
 }
 
-/* Beside 16-bit weights those of `real` stay whole. */
-static bool is_whole(const TrainState *t, const Value *weight) {
-    return t->real_weight && weight->storage == t->real_weight->storage;
+/* Whether no rank has all of the weight. */
+static bool is_gathered(const Program *p, const Param *param) {
+    for (int i = 0; i < p->train.section_count; i++)
+        if (section_has(p, &p->train.sections[i], param))
+            return p->train.sections[i].weights_are == WEIGHTS_IN_BUFFER;
+    return false;
 }
 
 static void keep_pieces(const Shard *s) {
@@ -246,9 +250,9 @@ static void keep_pieces(const Shard *s) {
             continue;
         param->pieces = GROUP_SHARD;
         param->master = s->master;
-        param->gathered = s->stage >= SHARD_WEIGHTS && !is_whole(t, param->weight);
-        param->gradient_in_pieces = s->stage >= SHARD_GRADIENTS;
-        if (s->stage >= SHARD_GRADIENTS)
+        param->gathered = is_gathered(s->p, param);
+        param->gradient_in_pieces = s->shared >= SHARED_GRADIENTS;
+        if (s->shared >= SHARED_GRADIENTS)
             param->gradient = s->gradient;
         param->exp_avg = s->exp_avg;
         param->exp_avg_sq = s->exp_avg_sq;
@@ -256,7 +260,7 @@ static void keep_pieces(const Shard *s) {
     t->master = s->master;
     t->exp_avg = s->exp_avg;
     t->exp_avg_sq = s->exp_avg_sq;
-    if (s->stage >= SHARD_GRADIENTS)
+    if (s->shared >= SHARED_GRADIENTS)
         t->gradient = s->gradient;
     t->piece = value_elements(s->master);
 }
@@ -266,7 +270,7 @@ static void zero_gap(Program *p, Graph *graph, Value *whole, int64_t from, int64
     if (from == to)
         return;
     Value *gap = value_at(p, whole, from, 1, (int64_t[]){to - from}, name);
-    if (p->train.gradient_piece && !value_overlaps(p->train.gradient_piece, gap))
+    if (p->train.shared == SHARED_STATES && !value_overlaps(p->train.gradient_piece, gap))
         return; /* it has never been anything else */
     op_add_into(p, graph, OP_zero, name, NULL, 0, &gap, 1, (Attr){0}, pos);
 }
@@ -290,9 +294,9 @@ bool section_has(const Program *p, const Section *section, const Param *param) {
 
 Value *section_opened(Program *p, Graph *graph, const Section *section, Pos pos) {
     Value *from = section->weight;
-    if (section->real)
-        return section->real;
-    if (!from)
+    if (section->weights_are == WEIGHTS_IN_REAL_RUN)
+        return from;
+    if (section->weights_are == WEIGHTS_IN_RUN)
         return value_row_range(p, p->train.weight, section->first / TRAIN_COLS,
                                section->elements / TRAIN_COLS, "trained");
     Value *copy = value_2d(p, arena_printf(p->arena, "%s.opened", section->name), ROLE_ACTIVATION,
@@ -312,11 +316,11 @@ void section_closed(Program *p, Graph *graph, const Section *section, Value *who
 bool pass_shard(Program *p, const Spec *spec) {
     Graph *update = &p->entry[ENTRY_UPDATE];
     TrainState *t = &p->train;
-    if (p->mesh.size[AXIS_SHARD] == 1 || !t->gradient)
+    if (p->train.shared == SHARED_NOTHING || !program_trains(p))
         return false;
     Shard s = {.p = p,
                .update = update,
-               .stage = spec->parallelism.shard_stage,
+               .shared = t->shared,
                .ranks = p->mesh.size[AXIS_SHARD],
                .pos = spec_pos(spec, KEY_parallelism_data_parallel_shard_degree)};
     s.rows = value_rows(t->gradient) / s.ranks;

@@ -21,8 +21,8 @@ enum { SECTION_MIB = 64 };
 static int64_t round_up(int64_t n) { return (n + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS; }
 
 /* Weights of `real` beside 16-bit ones, where masters are shared out. */
-static bool is_real(const Program *p, const Param *param, int64_t ranks) {
-    return ranks > 1 && p->activation != p->real && param->weight->dtype == p->real;
+static bool is_real(const Program *p, const Param *param) {
+    return p->train.shared && p->activation != p->real && param->weight->dtype == p->real;
 }
 
 static bool is_of(const Param *param, const TrainKind *kind) {
@@ -61,12 +61,12 @@ static void find_kinds(Program *p) {
 /* Where each parameter lies in the runs. */
 typedef struct {
     Program *p;
-    int64_t ranks, stage; /* that share masters out, and what beside them */
-    bool coded;           /* large tensors have moments in codes, and come first */
-    bool large;           /* then which ones are being laid out */
-    int64_t *offset;      /* by parameter; of what trains */
-    int64_t end, real;    /* of all; of what is `real` beside 16-bit weights */
-    int64_t least;        /* elements of a section that ends with its module */
+    int64_t ranks;     /* that share it out */
+    bool coded;        /* large tensors have moments in codes, and come first */
+    bool large;        /* then which ones are being laid out */
+    int64_t *offset;   /* by parameter; of what trains */
+    int64_t end, real; /* of all; of what is `real` beside 16-bit weights */
+    int64_t least;     /* elements of a section that ends with its module */
 } RunLayout;
 
 static void begin_section(RunLayout *l, const char *weight, bool real) {
@@ -74,7 +74,9 @@ static void begin_section(RunLayout *l, const char *weight, bool real) {
     s->sections = arena_grow(l->p->arena, s->sections, s->section_count, &s->section_capacity,
                              sizeof *s->sections);
     const char *name = arena_strndup(l->p->arena, weight, module_length(weight));
-    s->sections[s->section_count++] = (Section){.name = name, .first = l->end, .is_real = real};
+    SectionWeights others = s->shared >= SHARED_WEIGHTS ? WEIGHTS_IN_BUFFER : WEIGHTS_IN_RUN;
+    s->sections[s->section_count++] = (Section){
+        .name = name, .first = l->end, .weights_are = real ? WEIGHTS_IN_REAL_RUN : others};
 }
 
 /* Whole rows for each rank. */
@@ -88,7 +90,7 @@ static void end_section(RunLayout *l) {
 /* Whether the section at hand may end with its module. */
 static bool is_full(const RunLayout *l) {
     const TrainState *s = &l->p->train;
-    return l->ranks > 1 && l->end - s->sections[s->section_count - 1].first >= l->least;
+    return s->shared && l->end - s->sections[s->section_count - 1].first >= l->least;
 }
 
 static bool is_large(const Param *param) { return value_elements(param->weight) >= STATE_LEAST; }
@@ -98,22 +100,23 @@ static bool is_large(const Param *param) { return value_elements(param->weight) 
 static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
     const char *last = NULL;
     int64_t start = l->end;
+    bool shared = l->p->train.shared != SHARED_NOTHING;
     for (int i = l->p->param_count - 1; i >= 0; i--) {
         const Param *param = &l->p->params[i];
         const char *name = param->weight->name;
-        if (!is_of(param, kind) || is_real(l->p, param, l->ranks) != real ||
+        if (!is_of(param, kind) || is_real(l->p, param) != real ||
             (l->coded && is_large(param) != l->large))
             continue;
         bool begins = !last || (!real && !same_module(last, name) && is_full(l));
-        if (l->ranks > 1 && last && begins)
+        if (shared && last && begins)
             end_section(l);
-        if (l->ranks > 1 && begins)
+        if (shared && begins)
             begin_section(l, name, real);
         l->offset[i] = l->end;
         l->end += round_up(value_elements(param->weight));
         last = name;
     }
-    if (l->ranks > 1 && last)
+    if (shared && last)
         end_section(l);
     if (real)
         l->real += l->end - start;
@@ -163,7 +166,7 @@ static int64_t rows_ahead(const TrainState *s, int64_t ranks) {
 static void make_gradient(const RunLayout *l, int64_t rows, Pos pos) {
     Program *p = l->p;
     TrainState *s = &p->train;
-    bool scattered = l->ranks > 1 && l->stage == SHARD_STATES;
+    bool scattered = s->shared == SHARED_STATES;
     int64_t ahead = scattered ? rows_ahead(s, l->ranks) : 0;
     s->gradient = value_2d(p, "gradient", ROLE_GRADIENT, p->real, ahead + rows, TRAIN_COLS, pos);
     if (!scattered)
@@ -193,18 +196,18 @@ static void make_runs(const RunLayout *l, const Spec *spec) {
         s->exp_avg_sq = value_2d(p, "exp_avg_sq", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
 }
 
-/* The section with that element of the runs; NULL: ranks share nothing out. */
+/* The section with that element of the runs; there are sections. */
 static Section *section_at(TrainState *s, int64_t offset) {
-    for (int i = s->section_count - 1; i >= 0; i--)
-        if (offset >= s->sections[i].first)
-            return &s->sections[i];
-    return NULL;
+    int i = s->section_count - 1;
+    while (offset < s->sections[i].first)
+        i--;
+    return &s->sections[i];
 }
 
-static Value *gradient_of(Program *p, const RunLayout *l, const Param *param, int64_t offset) {
-    Section *s = section_at(&p->train, offset);
-    if (l->stage < SHARD_GRADIENTS || !s)
+static Value *gradient_of(Program *p, const Param *param, int64_t offset) {
+    if (p->train.shared < SHARED_GRADIENTS)
         return part(p, p->train.gradient, offset, param->weight, ".grad");
+    Section *s = section_at(&p->train, offset);
     if (!s->gradient)
         s->gradient = value_2d(p, arena_printf(p->arena, "%s.gradients", s->name), ROLE_ACTIVATION,
                                p->real, s->elements / TRAIN_COLS, TRAIN_COLS, param->weight->pos);
@@ -212,13 +215,11 @@ static Value *gradient_of(Program *p, const RunLayout *l, const Param *param, in
 }
 
 /* What a weight is read from: a part of a run, or a buffer that is gathered. */
-static Value *weight_of(Program *p, const RunLayout *l, const Param *param, int64_t offset) {
+static Value *weight_of(Program *p, const Param *param, int64_t offset) {
     TrainState *t = &p->train;
-    Section *s = section_at(t, offset);
+    Section *s = t->shared ? section_at(t, offset) : NULL;
     bool own = param->weight->dtype == p->real;
-    if (s && s->real)
-        return part(p, s->real, offset - s->first, param->weight, "");
-    if (l->stage < SHARD_WEIGHTS || !s)
+    if (!s || s->weights_are == WEIGHTS_IN_RUN)
         return part(p, own ? t->master : t->weight, offset, param->weight, "");
     if (!s->weight)
         s->weight =
@@ -254,14 +255,14 @@ static void place_moments(Program *p, Param *param, int64_t offset) {
 
 static void place(Program *p, const RunLayout *l, Param *param, int64_t offset) {
     TrainState *s = &p->train;
-    const Section *section = section_at(s, offset);
     /* One of `real` in a 16-bit program is its own master; its 16-bit copy is never read. */
     bool own = param->weight->dtype == p->real;
-    value_move(param->weight, weight_of(p, l, param, offset));
+    value_move(param->weight, weight_of(p, param, offset));
     param->master = own ? param->weight : part(p, s->master, offset, param->weight, ".master");
-    param->gradient = gradient_of(p, l, param, offset);
+    param->gradient = gradient_of(p, param, offset);
     place_moments(p, param, offset);
-    if (section) {
+    if (s->shared) {
+        const Section *section = section_at(s, offset);
         param->piece_first = offset - section->first;
         param->piece_elements = section->elements / l->ranks;
         param->piece_at = section->first / l->ranks;
@@ -290,14 +291,14 @@ static void make_real(RunLayout *l, const Spec *spec) {
     int64_t at = 0;
     if (!l->real)
         return;
-    s->real_weight = value_2d(l->p, "trained_real", role_of_run(l->p), l->p->real,
-                              l->real / TRAIN_COLS, TRAIN_COLS, spec_pos(spec, KEY_optimizer_name));
+    Value *run = value_2d(l->p, "trained_real", role_of_run(l->p), l->p->real, l->real / TRAIN_COLS,
+                          TRAIN_COLS, spec_pos(spec, KEY_optimizer_name));
     for (int i = 0; i < s->section_count; i++) {
         Section *section = &s->sections[i];
         int64_t rows = section->elements / TRAIN_COLS;
-        if (!section->is_real)
+        if (section->weights_are != WEIGHTS_IN_REAL_RUN)
             continue;
-        section->real = value_row_range(l->p, s->real_weight, at, rows, s->real_weight->name);
+        section->weight = value_row_range(l->p, run, at, rows, run->name);
         at += rows;
     }
 }
@@ -308,11 +309,18 @@ static int64_t least_section(const Program *p, const Spec *spec) {
     return (int64_t)(1048576 * (mib > 0 ? mib : SECTION_MIB)) / dtype_bytes(p->real);
 }
 
+static SharedState shared_state(const Spec *spec) {
+    static const SharedState of_stage[] = {[SHARD_STATES] = SHARED_STATES,
+                                           [SHARD_GRADIENTS] = SHARED_GRADIENTS,
+                                           [SHARD_WEIGHTS] = SHARED_WEIGHTS};
+    bool shares = spec->parallelism.data_parallel_shard_degree > 1;
+    return shares ? of_stage[spec->parallelism.shard_stage] : SHARED_NOTHING;
+}
+
 bool pass_train_state(Program *p, const Spec *spec) {
-    RunLayout l = {.p = p,
-                   .ranks = spec->parallelism.data_parallel_shard_degree,
-                   .stage = spec->parallelism.shard_stage};
-    if (l.stage < SHARD_WEIGHTS)
+    RunLayout l = {.p = p, .ranks = spec->parallelism.data_parallel_shard_degree};
+    p->train.shared = shared_state(spec);
+    if (p->train.shared < SHARED_WEIGHTS)
         l.least = least_section(p, spec);
     l.offset = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *l.offset);
     l.coded = l.large = spec->optimizer.name == OPTIMIZER_ADAMW &&
