@@ -211,10 +211,10 @@ typedef struct {
     int64_t split[4];
     int order[4];
     int64_t cols; /* with a split: elements in a row of `weight`; else a row is shape[rank-1] */
-    /* The ranks that share it out along an axis of the file's tensor, in the order of their places; 0:
-     * every rank has all of it. */
+    /* The ranks that share it out along an axis of the file's tensor, in the order of their places;
+     * with shard_runs of each of so many equal runs along it. 0: every rank has all of it. */
     RtGroup shard;
-    int shard_axis;
+    int shard_axis, shard_runs;
     /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
      * piece of them, to whose start the offsets point: of each section an equal part, of
      * piece_elements, which begins at element piece_at of the piece. The tensor begins at element

@@ -285,8 +285,16 @@ mutant labels_of_all_words gen/graph/ops_loss.c \
     'return step_binary(body, STEP_SUB, labels, first);' 'return first < 0 ? first : labels;' \
     tests/dist/run.sh tensor_pretrain
 mutant norm_sees_its_rows_alone gen/pass/sequence_parallel.c \
-    'program_param(r->program, op->in[1])->partial = GROUP_TENSOR;' '(void)r;' \
+    'program_param(r->program, op->in[i])->partial = GROUP_TENSOR;' '(void)r;' \
     tests/dist/run.sh tensor_rows_pretrain
+mutant thirds_of_one_run runtime/params/param_shard.c \
+    'return param->shard_runs ? param->shard_runs : 1;' 'return param->shard_runs * 0 + 1;' build/unit/test_params
+mutant bias_of_rows_by_the_sum gen/pass/sequence_parallel.c \
+    'case OP_add_bias:
+        return 1;' 'case OP_add_bias:
+        return 2;' tests/dist/run.sh tensor_gpt2_lora
+mutant blocks_of_other_thirds gen/pass/quantize.c \
+    'param->shard_runs ? param->shard_runs : 1;' '1;' tests/dist/run.sh tensor_gpt2_few_bits
 mutant one_run_of_rows_again gen/pass/chunk_rows.c 'chunk * rows, rows, name' '0 * chunk, rows, name' \
     tests/dist/run.sh tensor_chunks
 mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'add_apart(c, gather, readers, before);' \

@@ -87,6 +87,17 @@ static void put_packed(const Emit *e, const PackedForm *f) {
     sb_printf(e->out, ", %s}", f->in_file ? "true" : "false");
 }
 
+/* Files know the axis by its place in their order. */
+static void put_shard(const Emit *e, const Param *p) {
+    const Mesh *mesh = &e->plan->program->mesh;
+    if (!p->shard)
+        return;
+    sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d", group_text(e->arena, mesh, p->shard),
+              p->split[0] ? p->order[p->shard_axis] : p->shard_axis);
+    if (p->shard_runs)
+        sb_printf(e->out, ", .shard_runs = %d", p->shard_runs);
+}
+
 static void put_param(const Emit *e, const Param *p) {
     static const char *const inits[] = {[INIT_ZEROS] = "RT_INIT_ZEROS",
                                         [INIT_ONES] = "RT_INIT_ONES",
@@ -124,9 +135,7 @@ static void put_param(const Emit *e, const Param *p) {
     if (p->packed)
         put_packed(e, p->packed);
     put_order(e, p);
-    if (p->shard)
-        sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d",
-                  group_text(e->arena, mesh, p->shard), p->shard_axis);
+    put_shard(e, p);
     if (p->pieces)
         sb_printf(e->out,
                   ",\n     .pieces = %s, .piece_first = %lld, .piece_elements = %lld, "

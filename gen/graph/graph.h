@@ -249,10 +249,10 @@ typedef struct {
     int64_t split[MAX_RANK];
     int order[MAX_RANK];
     int file_rank;
-    /* Ranks that share it out: each has its part along an axis of the file's tensor, and weight's
-     * shape is the part's. 0: every rank has all of it. */
+    /* Ranks that share it out: each has its part along an axis of the weight, whose shape is the
+     * part's; with shard_runs of each of so many equal runs along it. 0: every rank has all of it. */
     RankGroup shard;
-    int shard_axis;
+    int shard_axis, shard_runs;
     /* Ranks that have the same weight, whose gradient is the sum of theirs. 0: each has all of that. */
     RankGroup partial;
 } Param;

@@ -108,7 +108,8 @@ static void keep_blocks(const Quantizer *q, Packed *packed) {
     if (param->shard) {
         packed->place = program_place(q->program, param->shard);
         packed->attr.group = param->shard;
-        packed->attr.span = param->shard_axis == 0 ? blocks : blocks / rows;
+        int64_t runs = param->shard_axis == 1 ? rows : param->shard_runs ? param->shard_runs : 1;
+        packed->attr.span = blocks / runs;
     }
     int64_t all = blocks * mesh_ranks(&q->program->mesh, param->shard);
     int64_t blocks2 = (all + ABSMAX_BLOCK - 1) / ABSMAX_BLOCK;

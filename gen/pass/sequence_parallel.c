@@ -4,9 +4,9 @@
  * Requires what the passes of tensor parallelism leave, the vocabulary's included, and no
  * gradients yet. A sum that all ranks were to have becomes a reduce_scatter, from which each has
  * its rows (with chunks of each: which they are is all the same to what follows); what goes from row
- * to row alone (norms, residual sums) stays with them; a spread becomes an all_gather. Their
- * gradients are each other, and as many bytes pass as before. A norm's weight sees a rank's rows
- * alone, so its gradient is summed before the update. */
+ * to row alone (norms, biases, residual sums) stays with them; a spread becomes an all_gather. Their
+ * gradients are each other, and as many bytes pass as before. A norm's weight, or such a bias, sees a
+ * rank's rows alone, so its gradient is summed before the update. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
@@ -60,17 +60,32 @@ static void spread(Rows *r, Op *op) {
     r->now[out->id] = x == ROWS ? gather(r, op->in[0]) : op->in[0];
 }
 
+/* How many of its first operands have rows, if each row of its result is of theirs alone; the others
+ * are weights. Else 0. */
+static int operands_with_rows(const Op *op) {
+    switch (op->kind) {
+    case OP_rms_norm:
+    case OP_layer_norm:
+    case OP_add_bias:
+        return 1;
+    case OP_add:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
 /* The rank's rows of what an op makes of each row. */
 static void split_rows(Rows *r, Op *op) {
-    bool norm = op->kind == OP_rms_norm;
-    for (int i = 0; i < (norm ? 1 : op->in_count); i++)
+    int count = operands_with_rows(op);
+    for (int i = 0; i < count; i++)
         ENSURE(r->holding[op->in[i]->id] == ROWS, "%s reads all of %s", op->name, op->in[i]->name);
     for (int i = 0; i < op->out_count; i++) {
         tensor_narrow(r->program, op->out[i], 0, GROUP_TENSOR);
         set(r, op->out[i], ROWS);
     }
-    if (norm)
-        program_param(r->program, op->in[1])->partial = GROUP_TENSOR;
+    for (int i = count; i < op->in_count; i++)
+        program_param(r->program, op->in[i])->partial = GROUP_TENSOR;
 }
 
 static bool reads_rows(const Rows *r, const Op *op) {
@@ -96,7 +111,7 @@ static void split_op(Rows *r, Op *op) {
         op->in[0] = gather(r, op->in[0]);
         set(r, op->out[0], GATHERED);
     } else if (reads_rows(r, op)) {
-        ENSURE(op->kind == OP_add || op->kind == OP_rms_norm, "%s needs all rows", op->name);
+        ENSURE(operands_with_rows(op), "%s needs all rows", op->name);
         split_rows(r, op);
     }
     graph_add(r->program, r->graph, op);

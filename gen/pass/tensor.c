@@ -19,6 +19,12 @@
 /* What ranks have of a value: all the same; columns each; numbers each that add up to it. */
 typedef enum { WHOLE, COLUMNS, ADDENDS } Share;
 
+/* Which columns they are that an op makes. */
+typedef struct {
+    bool keys; /* of key heads, keys' or values' */
+    int runs;  /* parts beside each other, of each of which a rank has columns; 0: one */
+} Columns;
+
 /* An op of a low-rank path onto columns, the first of which reads what the linear does. */
 typedef enum { NO_PATH, ON_PATH, FIRST_OF_PATH } Path;
 
@@ -26,12 +32,12 @@ typedef struct {
     Program *program;
     Graph *graph;
     Pos pos;
-    Share *share;   /* by value id */
-    Value **now;    /* by value id: what readers read instead; NULL: itself */
-    bool *in_split; /* by op id: its result is split by columns */
-    bool *of_keys;  /* by op id: these are columns of key heads, keys' or values' */
-    Path *path;     /* by op id */
-    bool *ahead;    /* by op id: linears that are split, and their paths, alone read what it makes */
+    Share *share;     /* by value id */
+    Value **now;      /* by value id: what readers read instead; NULL: itself */
+    bool *in_split;   /* by op id: its result is split by columns */
+    Columns *columns; /* by op id, where it is */
+    Path *path;       /* by op id */
+    bool *ahead; /* by op id: linears that are split, and their paths, alone read what it makes */
     Value **spread; /* by value id; itself, where it is made of what is spread */
     int values;     /* with an entry in these arrays */
 } Split;
@@ -102,6 +108,8 @@ static int split_operands(const Op *op) {
     case OP_rope:
     case OP_dropout:
     case OP_silu:
+    case OP_gelu_tanh:
+    case OP_split_columns:
     case OP_add_bias:
     case OP_scale:
     case OP_scale_columns:
@@ -115,8 +123,17 @@ static int split_operands(const Op *op) {
     }
 }
 
-/* Whether v comes from linears alone. Marks the ops on the way, and which are of attention's keys. */
-static bool comes_from_linears(Split *s, const Value *v, bool keys) {
+/* Those that make what op reads as its operand i, where `of` are those it makes. */
+static Columns columns_ahead(const Op *op, int i, Columns of) {
+    if (op->kind == OP_attention)
+        of.keys = i > 0;
+    else if (op->kind == OP_split_columns)
+        of.runs = (int)op->attr.rows;
+    return of;
+}
+
+/* Whether v comes from linears alone. Marks the ops on the way. */
+static bool comes_from_linears(Split *s, const Value *v, Columns of) {
     const Op *op = graph_producer(s->graph, v);
     if (!op)
         return false;
@@ -130,9 +147,9 @@ static bool comes_from_linears(Split *s, const Value *v, bool keys) {
         return false;
     }
     for (int i = first; i < count; i++)
-        if (!comes_from_linears(s, op->in[i], keys || (op->kind == OP_attention && i > 0)))
+        if (!comes_from_linears(s, op->in[i], columns_ahead(op, i, of)))
             return false;
-    s->of_keys[op->id] = keys;
+    s->columns[op->id] = of;
     return s->in_split[op->id] = true;
 }
 
@@ -190,7 +207,7 @@ static int find_splits(Split *s) {
             continue;
         for (int k = 0; k < graph->op_count; k++)
             before[k] = s->in_split[k];
-        if (comes_from_linears(s, op->in[0], false))
+        if (comes_from_linears(s, op->in[0], (Columns){0}))
             found++;
         else
             unmark(s, before);
@@ -214,7 +231,13 @@ static void mark_partial(const Split *s, const Value *weight) {
 /* Who shares out the columns that it makes. */
 static RankGroup group_of(const Split *s, const Op *op) {
     bool doubled = mesh_ranks(&s->program->mesh, GROUP_SAME_KEYS) > 1;
-    return s->of_keys[op->id] && doubled ? GROUP_KEYS : GROUP_TENSOR;
+    return s->columns[op->id].keys && doubled ? GROUP_KEYS : GROUP_TENSOR;
+}
+
+/* Of a weight whose rows are columns of what the op makes. */
+static void shard_rows(const Split *s, const Op *op, const Value *weight) {
+    tensor_shard(s->program, weight, 0, group_of(s, op));
+    program_param(s->program, weight)->shard_runs = s->columns[op->id].runs;
 }
 
 static Share share_of(const Split *s, const Value *v) {
@@ -231,7 +254,7 @@ static void split_linear(Split *s, Op *op) {
     Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op->in[2]) : WHOLE;
     if (s->in_split[op->id]) {
         ENSURE(x == WHOLE, "%s is split twice", op->name);
-        tensor_shard(s->program, op->in[1], 0, group_of(s, op));
+        shard_rows(s, op, op->in[1]);
         tensor_narrow(s->program, op->out[0], 1, group_of(s, op));
         s->share[op->out[0]->id] = COLUMNS;
         if (!ends_path(op))
@@ -247,11 +270,28 @@ static void split_linear(Split *s, Op *op) {
     }
 }
 
+/* Views of what is narrower now. */
+static void split_views(Split *s, const Op *op) {
+    const Value *x = op->in[0];
+    int64_t width = value_cols(x) / op->out_count;
+    for (int i = 0; i < op->out_count; i++) {
+        Value *part = op->out[i];
+        part->dim[part->rank - 1] = width;
+        part->offset = x->offset + i * width;
+        part->row_stride = x->row_stride;
+        s->share[part->id] = COLUMNS;
+    }
+}
+
 /* Every result of an op that keeps columns apart, and what its attributes count of them. */
 static void split_columns(Split *s, Op *op) {
     RankGroup group = group_of(s, op);
     for (int i = 0; i < split_operands(op); i++)
         ENSURE(share_of(s, op->in[i]) == COLUMNS, "%s reads %s whole", op->name, op->in[i]->name);
+    if (op->kind == OP_split_columns) {
+        split_views(s, op);
+        return;
+    }
     for (int i = 0; i < op->out_count; i++) {
         tensor_narrow(s->program, op->out[i], op->out[i]->rank - 1, group);
         s->share[op->out[i]->id] = COLUMNS;
@@ -260,9 +300,9 @@ static void split_columns(Split *s, Op *op) {
         op->attr.heads /= mesh_ranks(&s->program->mesh, GROUP_TENSOR);
         op->attr.kv_heads /= mesh_ranks(&s->program->mesh, GROUP_KEYS);
     } else if (op->kind == OP_add_bias) {
-        tensor_shard(s->program, op->in[1], 0, group);
+        shard_rows(s, op, op->in[1]);
     } else if (op->kind == OP_scale_columns) {
-        tensor_shard(s->program, op->in[1], 0, group);
+        shard_rows(s, op, op->in[1]);
         if (value_cols(op->in[2]) > value_cols(op->out[0]))
             tensor_narrow(s->program, op->in[2], 0, group); /* once for all graphs */
     } else if (op->kind == OP_dropout) {
@@ -331,7 +371,7 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
     s.now = arena_array(p->arena, values, sizeof *s.now);
     s.spread = arena_array(p->arena, values, sizeof *s.spread);
     s.in_split = arena_array(p->arena, ops, sizeof *s.in_split);
-    s.of_keys = arena_array(p->arena, ops, sizeof *s.of_keys);
+    s.columns = arena_array(p->arena, ops, sizeof *s.columns);
     s.path = arena_array(p->arena, ops, sizeof *s.path);
     s.ahead = arena_array(p->arena, ops, sizeof *s.ahead);
     ENSURE(find_splits(&s) > 0, "%s has nothing to split", graph->name);

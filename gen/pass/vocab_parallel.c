@@ -1,25 +1,50 @@
-/* The vocabulary shared out over the ranks of tensor parallelism: each has rows of the embedding and of
- * the head, and so the logits of its tokens.
+/* The vocabulary shared out over the ranks of tensor parallelism: each has rows of embeddings, those of
+ * positions too, and of the head, and so the logits of its tokens.
  *
  * Requires what pass_tensor leaves, and the rows of the head settled. A token's vector comes from the
- * rank that has it: the others add zeros. Of a row of logits each rank finds the largest, the sum of
- * exponentials and the target's; the loss is made of all ranks', the same on each (see ops_loss.c). */
+ * rank that has it: the others add zeros; where a position's is added to it, one sum is made of both.
+ * Of a row of logits each rank finds the largest, the sum of exponentials and the target's; the loss is
+ * made of all ranks', the same on each (see ops_loss.c). */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
 
 static Value *rank_of(Program *p) { return program_place(p, GROUP_TENSOR); }
 
-/* Rows of the table where the ids are a rank's own, zeros elsewhere; then the sum. */
-static Value *split_embedding(Program *p, Graph *graph, Op *op, Pos pos) {
+/* Rows of the table where the ids are a rank's own, zeros elsewhere. */
+static void split_embedding(Program *p, Graph *graph, Op *op, Pos pos) {
     tensor_shard(p, op->in[1], 0, GROUP_TENSOR);
     const char *name = arena_printf(p->arena, "%s.own_ids", op->name);
     Value *in[] = {op->in[0], rank_of(p)};
     Attr attr = {.rows = value_rows(op->in[1])};
     op->in[0] = op_add(p, graph, OP_own_ids, name, in, 2, attr, pos)->out[0];
     op->attr.group = GROUP_TENSOR;
-    graph_add(p, graph, op);
-    return tensor_sum(p, graph, op->out[0], pos);
+}
+
+static bool is_embedding(const Graph *graph, const Value *v) {
+    const Op *op = graph_producer(graph, v);
+    return op && op->kind == OP_embedding;
+}
+
+/* Adds up two embeddings. */
+static bool adds_embeddings(const Graph *graph, const Op *op) {
+    return op->kind == OP_add && is_embedding(graph, op->in[0]) && is_embedding(graph, op->in[1]);
+}
+
+/* By index of an op: what it makes of its rank's rows is to be summed over ranks. */
+static bool *find_parts(Program *p, const Graph *graph) {
+    bool *is_part = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *is_part);
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        if (op->kind == OP_embedding)
+            is_part[i] = true;
+        if (!adds_embeddings(graph, op))
+            continue;
+        is_part[i] = true;
+        for (int k = 0; k < 2; k++)
+            is_part[graph_producer(graph, op->in[k])->id] = false;
+    }
+    return is_part;
 }
 
 static void split_head(Program *p, Graph *graph, Op *op, Pos pos) {
@@ -51,20 +76,22 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
     Op **ops = graph->ops;
     int count = graph->op_count;
     const bool *is_head = find_heads(p, graph);
+    const bool *is_part = find_parts(p, graph);
     Value *part = NULL, *sum = NULL;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
         op_read_instead(ops[i], part, sum);
-        if (ops[i]->kind == OP_embedding) {
-            part = ops[i]->out[0];
-            sum = split_embedding(p, graph, ops[i], pos);
-            continue;
-        }
-        if (is_head[i])
+        if (ops[i]->kind == OP_embedding)
+            split_embedding(p, graph, ops[i], pos);
+        else if (is_head[i])
             split_head(p, graph, ops[i], pos);
         else if (ops[i]->kind == OP_cross_entropy)
             split_loss(p, ops[i]);
         graph_add(p, graph, ops[i]);
+        if (is_part[i]) {
+            part = ops[i]->out[0];
+            sum = tensor_sum(p, graph, part, pos);
+        }
     }
 }
 

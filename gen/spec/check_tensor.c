@@ -40,18 +40,33 @@ static const char *nearest_degrees(Arena *arena, const Evenly *of, int64_t degre
                         (long long)below, (long long)above);
 }
 
+static const char whole_vocabulary[] = "set parallelism.vocab_parallel = false";
+
 static void check_vocabulary(Arena *arena, const Spec *spec, Evenly of) {
-    static const char remedy[] = "set parallelism.vocab_parallel = false";
     int64_t degree = spec->parallelism.tensor_parallel_degree, words = spec->model.vocab_size;
     of.all = common_divisor(of.all, words);
     if (!spec->parallelism.vocab_parallel || words % degree == 0)
         return;
     user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
-               of.all == 1 ? remedy
-                           : arena_printf(arena, "%s, or see: %s", remedy,
+               of.all == 1 ? whole_vocabulary
+                           : arena_printf(arena, "%s, or see: %s", whole_vocabulary,
                                           nearest_degrees(arena, &of, degree)),
                "model.vocab_size = %lld does not divide by tensor_parallel_degree = %lld",
                (long long)words, (long long)degree);
+}
+
+/* Where positions have a table, cards have rows of that too. */
+static void check_positions(Arena *arena, const Spec *spec, Evenly of) {
+    int64_t degree = spec->parallelism.tensor_parallel_degree;
+    int64_t places = spec->model.max_position_embeddings;
+    of.all = common_divisor(common_divisor(of.all, spec->model.vocab_size), places);
+    if (spec->model.family == FAMILY_GPT2 && spec->parallelism.vocab_parallel && places % degree)
+        user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
+                   arena_printf(arena, "%s, or see: %s", whole_vocabulary,
+                                nearest_degrees(arena, &of, degree)),
+                   "model.max_position_embeddings = %lld does not divide by "
+                   "tensor_parallel_degree = %lld",
+                   (long long)places, (long long)degree);
 }
 
 static void check_rows_of_ranks(Arena *arena, const Spec *spec) {
@@ -82,15 +97,16 @@ static void check_runs(const Spec *spec, Key key, int64_t size, const char *what
     int64_t keys = spec->model.num_key_value_heads;
     int64_t kv_heads = (keys > ranks ? keys / ranks : 1) * spec->model.head_dim;
     int64_t inner = spec->model.intermediate_size / ranks;
+    bool gpt2 = spec->model.family == FAMILY_GPT2;
     const struct {
         const char *name;
         int64_t run;
     } parts[] = {
-        {"q_proj", heads * hidden},
-        {"k_proj and v_proj", kv_heads * hidden},
-        {"gate_proj and up_proj", inner * hidden},
-        {"o_proj", heads},
-        {"down_proj", inner},
+        {gpt2 ? "attn.c_attn" : "q_proj", heads * hidden},
+        {gpt2 ? "attn.c_attn" : "k_proj and v_proj", kv_heads * hidden},
+        {gpt2 ? "mlp.c_fc" : "gate_proj and up_proj", inner * hidden},
+        {gpt2 ? "attn.c_proj" : "o_proj", heads},
+        {gpt2 ? "mlp.c_proj" : "down_proj", inner},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].run % size)
@@ -136,6 +152,7 @@ void check_tensor(Arena *arena, const Spec *spec) {
             "nor divides it",
             (long long)of.key_heads, (long long)degree);
     check_vocabulary(arena, spec, of);
+    check_positions(arena, spec, of);
     check_rows_of_ranks(arena, spec);
     check_few_bits(spec);
 }

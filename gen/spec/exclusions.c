@@ -155,10 +155,6 @@ static const struct {
     {TENSOR_CARDS, {IMAGE_MODEL},
      "tensor_parallel_degree splits language models, and model.family is an image model",
      "use parallelism.data_parallel_replicate_degree"},
-    {TENSOR_CARDS, {GPT2_MODEL},
-     "tensor_parallel_degree does not split model.family = \"gpt2\" yet, whose queries, keys and "
-     "values are one product",
-     "use data_parallel_replicate_degree, or pipeline_parallel_degree"},
     {TENSOR_CARDS, {FLOAT8_WEIGHTS, FLOAT8_INPUTS}, /* a scale's gradient sums over cards */
      "rows that are rounded to float8_e4m3fn are not shared out over tensor parallel cards yet",
      "round to integers, or set parallelism.tensor_parallel_degree = 1"},

@@ -43,7 +43,7 @@
 /* Frees the part of it that this rank has. */
 static void *whole_row(Rt *rt, const RtParam *param, void *mine, size_t *bytes) {
     size_t size = rt_dtype_bytes(param->dtype);
-    *bytes = (size_t)param->shape[param->rank - 1] * size;
+    *bytes = shard_whole_cols(rt, param) * size;
     void *row = rt_alloc(*bytes);
     shard_first_row(rt, param, size, mine, row);
     free(mine);

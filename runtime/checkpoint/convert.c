@@ -45,7 +45,7 @@ static void order_as_file(const RtParam *param, OutTensor *tensor) {
     if (bytes != (size_t)param_elements(param) * size)
         rt_internal("%s is exported in another shape than it has in files", param->name);
     void *file = rt_alloc(bytes);
-    param_to_file_order(param, size, tensor->host, file);
+    param_to_file_order(param, 1, size, tensor->host, file);
     free(tensor->host);
     tensor->host = file;
     tensor->rank = param->rank;

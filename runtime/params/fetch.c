@@ -39,7 +39,7 @@ static void *first_values(const Rt *rt, const RtParam *param, size_t size) {
     if (param->split[0]) {
         from = values;
         values = rt_alloc(bytes);
-        param_to_memory_order(param, size, from, values);
+        param_to_memory_order(param, shard_ranks(rt, param), size, from, values);
         free(from);
     }
     return values;

@@ -10,24 +10,25 @@ typedef struct {
     int64_t count[4], stride[4];
 } Walk;
 
-static Walk walk_of(const RtParam *param) {
-    int64_t file_stride[4], stride = 1;
+static Walk walk_of(const RtParam *param, int ranks) {
+    int64_t file_stride[4], count[4], stride = 1;
     for (int i = 3; i >= 0; i--) {
+        count[i] = param->split[i] / (i == param->shard_axis ? ranks : 1);
         file_stride[i] = stride;
-        stride *= param->split[i];
+        stride *= count[i];
     }
     Walk walk;
     for (int i = 0; i < 4; i++) {
-        walk.count[i] = param->split[param->order[i]];
+        walk.count[i] = count[param->order[i]];
         walk.stride[i] = file_stride[param->order[i]];
     }
     return walk;
 }
 
 /* Memory is passed through from its start to its end. */
-static void permute(const RtParam *param, size_t size, unsigned char *memory, unsigned char *file,
-                    bool to_file) {
-    const Walk w = walk_of(param);
+static void permute(const RtParam *param, int ranks, size_t size, unsigned char *memory,
+                    unsigned char *file, bool to_file) {
+    const Walk w = walk_of(param, ranks);
     for (int64_t a = 0; a < w.count[0]; a++)
         for (int64_t b = 0; b < w.count[1]; b++)
             for (int64_t c = 0; c < w.count[2]; c++)
@@ -39,16 +40,18 @@ static void permute(const RtParam *param, size_t size, unsigned char *memory, un
                 }
 }
 
-void param_to_file_order(const RtParam *param, size_t size, const void *memory, void *file) {
+void param_to_file_order(const RtParam *param, int ranks, size_t size, const void *memory,
+                         void *file) {
     if (param->split[0])
-        permute(param, size, (unsigned char *)memory, file, true);
+        permute(param, ranks, size, (unsigned char *)memory, file, true);
     else
-        memcpy(file, memory, (size_t)param_elements(param) * size);
+        memcpy(file, memory, (size_t)(param_elements(param) / ranks) * size);
 }
 
-void param_to_memory_order(const RtParam *param, size_t size, const void *file, void *memory) {
+void param_to_memory_order(const RtParam *param, int ranks, size_t size, const void *file,
+                           void *memory) {
     if (param->split[0])
-        permute(param, size, memory, (unsigned char *)file, false);
+        permute(param, ranks, size, memory, (unsigned char *)file, false);
     else
-        memcpy(memory, file, (size_t)param_elements(param) * size);
+        memcpy(memory, file, (size_t)(param_elements(param) / ranks) * size);
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int runs_along(const RtParam *param) { return param->shard_runs ? param->shard_runs : 1; }
+
 /* A part is `count` runs of `bytes`, `stride` apart in the whole tensor. */
 typedef struct {
     int64_t count;
@@ -15,7 +17,7 @@ typedef struct {
 } Runs;
 
 static Runs runs_of(const Rt *rt, const RtParam *param, size_t bytes) {
-    Runs runs = {.count = 1};
+    Runs runs = {.count = runs_along(param)};
     for (int i = 0; i < param->shard_axis; i++)
         runs.count *= param->shape[i];
     runs.stride = bytes / (size_t)runs.count;
@@ -45,6 +47,21 @@ static bool is_with_writer(const Rt *rt, const RtParam *param, int rank) {
     return mesh_first(rt->program, param->shard, rank) == mesh_writer(rt->program, rt->rank);
 }
 
+/* The writer's own part, and those of the others. */
+static void receive_parts(Rt *rt, const RtParam *param, const Runs *runs, const void *mine,
+                          void *whole) {
+    int64_t each = runs->count * (int64_t)runs->bytes;
+    put(runs, 0, mine, whole);
+    char *other = rt_alloc((size_t)each);
+    for (int r = rt->rank + 1; r < rt->ranks; r++) {
+        if (!is_with_writer(rt, param, r))
+            continue;
+        comm_receive(rt, r, other, each, what);
+        put(runs, mesh_place(rt->program, param->shard, r), other, whole);
+    }
+    free(other);
+}
+
 /* Over the host: it is for files, and needs no memory on the device. */
 void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, void *whole) {
     Runs runs = runs_of(rt, param, bytes);
@@ -55,15 +72,7 @@ void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, 
             comm_send(rt, writer, part, each, what);
         return;
     }
-    put(&runs, 0, part, whole);
-    char *other = rt_alloc((size_t)each);
-    for (int r = writer + 1; r < rt->ranks; r++) {
-        if (!is_with_writer(rt, param, r))
-            continue;
-        comm_receive(rt, r, other, each, what);
-        put(&runs, mesh_place(rt->program, param->shard, r), other, whole);
-    }
-    free(other);
+    receive_parts(rt, param, &runs, part, whole);
 }
 
 void shard_read_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *whole) {
@@ -90,18 +99,30 @@ void shard_write_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes
     free(part);
 }
 
+/* Whether each rank has a part of each row that memory holds. */
+static bool is_in_columns(const RtParam *param) {
+    int last = param->rank - 1;
+    return param->shard_axis == (param->split[0] ? param->order[last] : last);
+}
+
+size_t shard_whole_cols(const Rt *rt, const RtParam *param) {
+    return (size_t)(param_cols(rt, param) * (is_in_columns(param) ? shard_ranks(rt, param) : 1));
+}
+
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row) {
     int64_t bytes = param_cols(rt, param) * (int64_t)size;
-    bool in_columns = param->shard_axis == param->rank - 1;
+    bool in_columns = is_in_columns(param);
     int writer = mesh_writer(rt->program, rt->rank);
     if (rt->rank != writer) {
         if (in_columns && is_with_writer(rt, param, rt->rank))
             comm_send(rt, writer, mine, bytes, what);
         return;
     }
-    memcpy(row, mine, (size_t)bytes);
-    for (int r = writer + 1; in_columns && r < rt->ranks; r++)
-        if (is_with_writer(rt, param, r))
-            comm_receive(rt, r, (char *)row + mesh_place(rt->program, param->shard, r) * bytes,
-                         bytes, what);
+    if (!in_columns) {
+        memcpy(row, mine, (size_t)bytes);
+        return;
+    }
+    size_t each = (size_t)bytes / (size_t)runs_along(param);
+    Runs runs = {runs_along(param), each, each * (size_t)shard_ranks(rt, param)};
+    receive_parts(rt, param, &runs, mine, row);
 }

@@ -105,7 +105,7 @@ static void read_held(Rt *rt, const RtParam *param, Copy copy, void *host) {
     }
     void *memory = rt_alloc(bytes);
     read_copy(rt, param, copy, bytes, memory);
-    param_to_file_order(param, size, memory, host);
+    param_to_file_order(param, shard_ranks(rt, param), size, memory, host);
     free(memory);
 }
 
@@ -117,7 +117,7 @@ static void write_held(Rt *rt, const RtParam *param, size_t offset, const void *
         return;
     }
     void *memory = rt_alloc(bytes);
-    param_to_memory_order(param, size, host, memory);
+    param_to_memory_order(param, shard_ranks(rt, param), size, host, memory);
     write_part(rt, param, offset, bytes, memory);
     free(memory);
 }
@@ -133,7 +133,7 @@ static void read_saved(Rt *rt, const RtParam *param, void *host) {
     }
     void *memory = rt_alloc(param_saved_bytes(param));
     read_weight(rt, param, memory);
-    param_to_file_order(param, rt_dtype_bytes(param->dtype), memory, host);
+    param_to_file_order(param, shard_ranks(rt, param), rt_dtype_bytes(param->dtype), memory, host);
     free(memory);
 }
 
@@ -146,7 +146,7 @@ static void write_copy(Rt *rt, const RtParam *param, const void *host) {
     for (int64_t i = 0; i < count; i++)
         rt_set(param->dtype, converted, i, rt_get(saved, host, i));
     if (param->split[0])
-        param_to_memory_order(param, size, converted, memory);
+        param_to_memory_order(param, shard_ranks(rt, param), size, converted, memory);
     write_weight(rt, param, param->split[0] ? memory : converted);
     free(memory);
     free(converted);

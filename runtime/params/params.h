@@ -33,9 +33,12 @@ double rt_learning_rate(const RtTraining *training, int64_t step);
 
 /* Host copies are the whole tensor, dense, in the file's order, in param_saved_dtype(). */
 
-/* All elements, of `size` bytes each, from one order to the other; the two do not overlap. */
-void param_to_file_order(const RtParam *param, size_t size, const void *memory, void *file);
-void param_to_memory_order(const RtParam *param, size_t size, const void *file, void *memory);
+/* All elements, of `size` bytes each, from one order to the other; the two do not overlap. They are
+ * those of the whole tensor, or of the part that one of so many ranks has. */
+void param_to_file_order(const RtParam *param, int ranks, size_t size, const void *memory,
+                         void *file);
+void param_to_memory_order(const RtParam *param, int ranks, size_t size, const void *file,
+                           void *memory);
 
 /* Of a parameter with `shard`: how many ranks share it out, and how many elements each holds. */
 int shard_ranks(const Rt *rt, const RtParam *param);
@@ -47,7 +50,9 @@ void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, 
 /* The same of what STATE has of it at `offset`, also where the tensor has no `shard`. */
 void shard_read_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *whole);
 void shard_write_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, const void *whole);
-/* On rank 0 the whole tensor's first row, of the first rows that ranks hold; all ranks together. */
+/* Elements in a row of the whole weight, as the memory of one rank would hold it. */
+size_t shard_whole_cols(const Rt *rt, const RtParam *param);
+/* On rank 0 the first of these, of the first rows that ranks hold; all ranks together. */
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row);
 
 /* A master or moment of a parameter with `pieces`, of which this rank's piece lies there, as memory

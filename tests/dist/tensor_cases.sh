@@ -71,6 +71,48 @@ SPEC
     alike same_keys_codes grouped 1e-11 4 "${few_bits[@]}" quantization.quant_type=nf4 &&
         same_export 1e-11 same_keys_codes_one_out same_keys_codes_many_out
 }
+# Queries, keys and values of one product, of each of which a card has its heads; weights that files hold
+# the other way round; biases, of which those behind a sum are added once; a table of positions.
+test_tensor_gpt2() {
+    alike tensor_gpt2 gpt2 1e-11 4 precision.dtype=fp64 training.steps=4 &&
+        same_export 1e-11 tensor_gpt2_one_out tensor_gpt2_many_out
+}
+test_tensor_gpt2_lora() {
+    local of_many=(parallelism.vocab_parallel=false)
+    alike tensor_gpt2_lora gpt2_lora 1e-11 2 "${dropout[@]}" &&
+        same_export 1e-11 tensor_gpt2_lora_one_out tensor_gpt2_lora_many_out &&
+        rows tensor_gpt2_rows gpt2_lora 1e-11 2 "${dropout[@]}" &&
+        same_export 1e-11 tensor_gpt2_rows_one_out tensor_gpt2_rows_many_out
+}
+# A frozen base, of codes, 8-bit integers and rounded: each row's scale and each block is that of one card, and a
+# checkpoint knows the base whoever has it.
+test_tensor_gpt2_few_bits() {
+    local cases=$work kind
+    mkdir -p "$work/small_gpt2"
+    cat >"$work/small_gpt2/spec.toml" <<'SPEC'
+model = {family = "gpt2", vocab_size = 64, hidden_size = 128, intermediate_size = 256, num_hidden_layers = 1, num_attention_heads = 4, max_position_embeddings = 16}
+training = {task = "sft", seq_len = 16, steps = 3, log_every = 1}
+data = {format = "synthetic", eval_batches = 1}
+adapter = {type = "lora", r = 4, target_modules = ["all-linear"], use_dora = true}
+SPEC
+    alike gpt2_codes small_gpt2 1e-11 4 "${few_bits[@]}" quantization.quant_type=nf4 &&
+        alike gpt2_integers small_gpt2 1e-11 2 "${few_bits[2]}" quantization.quant_type=int8 &&
+        alike gpt2_rounded small_gpt2 1e-11 2 "${few_bits[2]}" "${int8[@]}" || return 1
+    for kind in codes integers rounded; do
+        same_export 1e-11 gpt2_${kind}_one_out gpt2_${kind}_many_out &&
+            run gpt2_${kind}_one gpt2_${kind}_from_one "--steps 2" &&
+            run gpt2_${kind}_many gpt2_${kind}_from_one --resume &&
+            near 1e-11 "$work/gpt2_${kind}_one_out/loss.csv" "$work/gpt2_${kind}_from_one/loss.csv" || return 1
+    done
+}
+test_tensor_gpt2_mixes() {
+    local stage of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
+    alike tensor_gpt2_chunks gpt2_lora 1e-11 2 "${dropout[@]}" &&
+        of_many=() && stage=1 && mixed shards_of_rows gpt2 2 1 1e-11 precision.dtype=fp64 &&
+        stage=3 && mixed cube gpt2 2 1 1e-11 precision.dtype=fp64 &&
+        stage=3 && mixed shards_of_parts gpt2_lora 2 1 1e-11 precision.dtype=fp64 &&
+        stage=2 && mixed shards_of_parts gpt2_lora 2 1 2e-2 precision.dtype=bf16
+}
 test_tensor_recompute() {
     alike tensor_recompute demo 1e-11 2 "${dropout[@]}" activation_checkpoint.mode=full
 }
@@ -222,4 +264,5 @@ test_tensor_from_scratch() {
 tensor_tests='tensor_plain tensor_biases tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
 tensor_rows_pretrain tensor_rows_bf16 tensor_chunks tensor_chunks_pretrain tensor_chunks_beside tensor_and_data
 tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded tensor_integers tensor_same_keys_trained
-tensor_same_keys_codes'
+tensor_same_keys_codes
+tensor_gpt2 tensor_gpt2_lora tensor_gpt2_few_bits tensor_gpt2_mixes'

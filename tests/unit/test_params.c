@@ -194,6 +194,38 @@ static void test_parts_of_ranks(void **state) {
     }
 }
 
+/* Files have it the other way round: of [in, 3 x out] each rank has its out of each of the three runs, or of
+ * [in, out] its in. */
+static void test_turned_parts_of_ranks(void **state) {
+    enum { IN = 4, OUT = 12, RUN = OUT / 3, ALL = IN * OUT };
+    static const RtProgram program = {.mesh = {[RT_AXIS_TENSOR] = 2}};
+    float host[ALL], back[ALL];
+    Rt two = {.program = &program, .ranks = 2};
+    for (int i = 0; i < ALL; i++)
+        host[i] = (float)i;
+    for (int axis = 0; axis < 2; axis++) {
+        int cols = axis ? IN : IN / 2;
+        RtParam p = {.name = "w", .rank = 2, .shape = {IN, OUT}, .dtype = RT_F32,
+                     .master_dtype = RT_F32, .weight = 64, .master = RT_NOWHERE,
+                     .split = {IN, OUT, 1, 1}, .order = {1, 0, 2, 3}, .cols = cols,
+                     .row_stride = cols, .shard = RT_TENSOR, .shard_axis = axis,
+                     .shard_runs = axis ? 3 : 0};
+        blank(state);
+        for (two.rank = 1; two.rank >= 0; two.rank--) {
+            param_write(&two, &p, host);
+            const float *held = (const float *)(device_state + p.weight);
+            for (int i = 0; i < ALL / 2; i++) {
+                int row = i / cols, in = i % cols + (axis ? 0 : two.rank * IN / 2);
+                int out = axis ? row / (RUN / 2) * RUN + two.rank * RUN / 2 + row % (RUN / 2) : row;
+                assert_true(held[i] == host[in * OUT + out]);
+            }
+            param_read(&two, &p, back);
+        }
+        assert_memory_equal(back, host, sizeof host);
+        assert_true(is_blank(64 + ALL / 2 * 4, STATE_BYTES));
+    }
+}
+
 /* ---- files ------------------------------------------------------------------------------------ */
 
 static char dir[64];
@@ -258,6 +290,7 @@ int main(void) {
         cmocka_unit_test_setup(test_a_master_and_its_copy, blank),
         cmocka_unit_test_setup(test_gradients_and_moments, blank),
         cmocka_unit_test_setup(test_parts_of_ranks, blank),
+        cmocka_unit_test_setup(test_turned_parts_of_ranks, blank),
         cmocka_unit_test_setup_teardown(test_a_file_of_torch, blank, remove_model),
         cmocka_unit_test_setup_teardown(test_a_file_without_the_prefix, blank, remove_model),
     };

@@ -25,6 +25,13 @@ static const char base[] = "[model]\nvocab_size = 64\nhidden_size = 32\nintermed
                            "[data]\nformat = \"synthetic\"\n"
                            "[parallelism]\ntensor_parallel_degree = 2\n";
 
+static const char gpt2[] = "[model]\nfamily = \"gpt2\"\nvocab_size = 64\nhidden_size = 32\n"
+                           "intermediate_size = 48\nnum_hidden_layers = 2\n"
+                           "num_attention_heads = 4\nmax_position_embeddings = 32\n"
+                           "[training]\ntask = \"sft\"\nseq_len = 16\nsteps = 2\n"
+                           "[data]\nformat = \"synthetic\"\n"
+                           "[parallelism]\ntensor_parallel_degree = 2\n";
+
 static Arena arena;
 
 static int teardown(void **state) {
@@ -38,13 +45,13 @@ static const char all_linear[] = "adapter.target_modules=[\"all-linear\"]";
 static const char four[] = "parallelism.tensor_parallel_degree=4";
 static const char alone[] = "parallelism.tensor_parallel_degree=1";
 
-/* After all passes up to and with the one named; NULL: before any. */
-static Program *made(const char *last, const char *const *sets, int count) {
+/* A spec after all passes up to and with the one named; NULL: before any. */
+static Program *made_of(const char *spec_text, const char *last, const char *const *sets, int count) {
     char path[] = "/tmp/test_tensor_XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    assert_null(file_write(path, base, sizeof base - 1, NULL));
+    assert_null(file_write(path, spec_text, strlen(spec_text), NULL));
     Spec *spec = spec_read(&arena, path, sets, count);
     unlink(path);
     Program *p = model_build(&arena, spec);
@@ -55,6 +62,10 @@ static Program *made(const char *last, const char *const *sets, int count) {
             break;
     }
     return p;
+}
+
+static Program *made(const char *last, const char *const *sets, int count) {
+    return made_of(base, last, sets, count);
 }
 
 static int count_of(const Program *p, Entry entry, OpKind kind) {
@@ -145,6 +156,46 @@ static void sums_are_few(const char *const *sets, int count, int backward) {
     assert_int_equal(count_of(p, ENTRY_EVALUATE, OP_spread), forward);
     assert_int_equal(count_of(p, ENTRY_EVALUATE, OP_all_reduce), forward);
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_reduce), forward + backward);
+}
+
+/* Of queries, keys and values of one product a rank has its heads each; all else goes by structure, in
+ * whichever order files have it. */
+static void test_one_product_of_three(void **state) {
+    (void)state;
+    const char *const sets[] = {lora, all_linear, "adapter.r=4"};
+    Program *p = made_of(gpt2, "tensor", sets, 3);
+    is_split(p, "transformer.h.1.attn.c_attn.weight", 0, 3 * HIDDEN / 2, HIDDEN);
+    is_split(p, "transformer.h.1.attn.c_attn.lora_B.weight", 0, 3 * HIDDEN / 2, 4);
+    is_whole(p, "transformer.h.1.attn.c_attn.lora_A.weight", GROUP_TENSOR);
+    is_split(p, "transformer.h.1.attn.c_proj.weight", 1, HIDDEN, HIDDEN / 2);
+    is_split(p, "transformer.h.1.mlp.c_fc.weight", 0, INNER / 2, HIDDEN);
+    is_whole(p, "transformer.h.1.mlp.c_proj.bias", 0);
+    assert_int_equal(param(p, "transformer.h.1.attn.c_attn.weight")->shard_runs, 3);
+    assert_int_equal(param(p, "transformer.h.1.attn.c_attn.bias")->shard_runs, 3);
+    assert_int_equal(param(p, "transformer.h.1.attn.c_attn.lora_B.weight")->shard_runs, 3);
+    assert_int_equal(param(p, "transformer.h.1.mlp.c_fc.bias")->shard_runs, 0);
+    assert_int_equal(param(p, "transformer.h.1.mlp.c_fc.bias")->shard, GROUP_TENSOR);
+    const Op *op = graph_find(&p->entry[ENTRY_MICRO_STEP], OP_attention);
+    assert_int_equal(op->attr.kv_heads, HEADS / 2);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(op->in[i]->offset, i * HIDDEN / 2);
+}
+
+/* A token's and a position's vector are added before ranks sum up what they have of both; biases behind
+ * sums are added to a rank's rows. */
+static void test_two_embeddings(void **state) {
+    (void)state;
+    const char *const sets[] = {"parallelism.sequence_parallel=true"};
+    Program *p = made_of(gpt2, "vocab_parallel", NULL, 0);
+    is_split(p, "transformer.wte.weight", 0, VOCABULARY / 2, HIDDEN);
+    is_split(p, "transformer.wpe.weight", 0, 32 / 2, HIDDEN);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_own_ids), 2);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_reduce), 2 * LAYERS + 1);
+    p = made_of(gpt2, "sequence_parallel", sets, 1);
+    assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_reduce_scatter), 2 * LAYERS + 1);
+    is_whole(p, "transformer.h.0.mlp.c_proj.bias", GROUP_TENSOR);
+    is_whole(p, "transformer.h.0.ln_1.bias", GROUP_TENSOR);
+    is_whole(p, "transformer.ln_f.weight", GROUP_TENSOR);
 }
 
 /* Four ranks of two key heads: two of them have the same one, and parts of its gradients. */
@@ -333,6 +384,8 @@ int main(void) {
         cmocka_unit_test_teardown(test_linears_are_split, teardown),
         cmocka_unit_test_teardown(test_the_vocabulary_is_split, teardown),
         cmocka_unit_test_teardown(test_heads_are_shared_out, teardown),
+        cmocka_unit_test_teardown(test_one_product_of_three, teardown),
+        cmocka_unit_test_teardown(test_two_embeddings, teardown),
         cmocka_unit_test_teardown(test_key_heads_are_doubled, teardown),
         cmocka_unit_test_teardown(test_one_key_head, teardown),
         cmocka_unit_test_teardown(test_sums_are_few, teardown),
