@@ -191,7 +191,7 @@ update-golden: $(GEN)
 tables: $(GEN)
 	@runtime/scripts/tables.sh
 
-.PHONY: asan fuzz lint
+.PHONY: asan fuzz fuzz-layouts lint
 lint:
 	@tests/lint/run.sh
 
@@ -201,6 +201,10 @@ asan: sim
 fuzz:
 	@runtime/scripts/deps.sh check fuzz cuda
 	@tests/fuzz/run.sh
+
+# Whole experiments; SEED says which.
+fuzz-layouts: $(GEN) $(RT_LIB) sim-ranks
+	@tests/fuzz/layouts.py --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10)
 
 # ---- on a GPU ---------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 /* compare_tensors [--tolerance X] [--global X] [--prefix P] A.safetensors B.safetensors
  *
- * Every tensor of A whose name begins with P (default: every one) against the same in B: the same
- * bytes, or, with a tolerance, apart by at most that share of the norm; or by at most the global share
- * of the norm of all of them, for tensors that are zero but for rounding. Exit 0: they agree. */
+ * Every tensor of A whose name begins with P (default: every one) against the same in B, of the same
+ * shape: the same bytes, or, with a tolerance, apart by at most that share of the norm; or by at most the
+ * global share of the norm of all of them, for tensors that are zero but for rounding. Exit 0: they agree. */
 #include "runtime/files/safetensors.h"
 
 #include <getopt.h>
@@ -36,9 +36,13 @@ static double distance(const StTensor *a, const StTensor *b) {
     return sqrt(apart);
 }
 
+static bool alike(const StTensor *a, const StTensor *b) {
+    return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof a->shape);
+}
+
 /* `least` is apart enough to be nothing. */
 static int compare(const StTensor *a, const StTensor *b, double tolerance, double least) {
-    if (!b || b->bytes != a->bytes || b->dtype != a->dtype)
+    if (!b || !alike(a, b))
         return printf("%s is not in both, or not alike\n", a->name), 1;
     if (!memcmp(a->data, b->data, a->bytes))
         return 0;
