@@ -386,3 +386,30 @@ void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host) {
     /* From pageable memory the call may return before the device has the bytes. */
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
 }
+
+void rt_read_rows(Rt *rt, size_t offset, RtRows rows, void *host) {
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = rt_state(rt, offset),
+                          .srcPitch = rows.stride,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = host,
+                          .dstPitch = rows.row,
+                          .WidthInBytes = rows.row,
+                          .Height = rows.rows};
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
+    CU(Memcpy2D, &copy);
+}
+
+void rt_write_rows(Rt *rt, size_t offset, RtRows rows, const void *host) {
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = host,
+                          .srcPitch = rows.row,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = rt_state(rt, offset),
+                          .dstPitch = rows.stride,
+                          .WidthInBytes = rows.row,
+                          .Height = rows.rows};
+    rt_finish_stream(rt, RT_STREAM_COMPUTE);
+    CU(Memcpy2D, &copy);
+    driver_check(cu.CtxSynchronize(), "cuCtxSynchronize"); /* as rt_write_state */
+}

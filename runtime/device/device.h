@@ -35,6 +35,14 @@ void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host);
 void rt_read(Rt *rt, RtPtr from, size_t bytes, void *host); /* of any arena */
 void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host);
 
+/* `rows` of `row` bytes of it, `stride` bytes apart, and one behind the other on the host: one copy,
+ * which leaves alone what lies between them. */
+typedef struct {
+    size_t rows, row, stride;
+} RtRows;
+void rt_read_rows(Rt *rt, size_t offset, RtRows rows, void *host);
+void rt_write_rows(Rt *rt, size_t offset, RtRows rows, const void *host);
+
 /* ---- jit.c ----------------------------------------------------------------------------------- */
 
 /* Compiles kernels.cu beside the executable with NVRTC, in parts, unless their cubins are cached,

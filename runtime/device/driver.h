@@ -39,6 +39,7 @@
     X(MemFreeHost)               \
     X(MemcpyHtoD)                \
     X(MemcpyDtoH)                \
+    X(Memcpy2D)                  \
     X(MemcpyHtoDAsync)           \
     X(MemcpyDtoHAsync)           \
     X(MemcpyDtoDAsync)           \

@@ -12,58 +12,36 @@
 
 /* ---- one parameter --------------------------------------------------------------------------- */
 
-/* A weight in STATE: `rows` of `row` bytes, `stride` bytes apart. */
-typedef struct {
-    size_t rows, row, stride, span;
-} Strided;
-
-static Strided strided(const Rt *rt, const RtParam *param) {
+/* A weight in STATE. */
+static RtRows rows_of(const Rt *rt, const RtParam *param) {
     size_t size = rt_dtype_bytes(param->dtype);
     int64_t cols = param_cols(rt, param);
-    Strided s = {.rows = (size_t)(shard_elements(rt, param) / cols),
-                 .row = (size_t)cols * size,
-                 .stride = (size_t)param->row_stride * size};
-    s.span = (s.rows - 1) * s.stride + s.row;
-    return s;
+    return (RtRows){.rows = (size_t)(shard_elements(rt, param) / cols),
+                    .row = (size_t)cols * size,
+                    .stride = (size_t)param->row_stride * size};
 }
 
 /* A frozen one has neither master nor moments. */
 static bool weight_in_pieces(const RtParam *param) { return param->pieces && !param->trained; }
 
 static void read_weight(Rt *rt, const RtParam *param, void *host) {
-    Strided s = strided(rt, param);
-    if (weight_in_pieces(param)) {
+    RtRows rows = rows_of(rt, param);
+    if (weight_in_pieces(param))
         pieces_read(rt, param, rt->arenas[RT_STATE] + param->weight, host);
-        return;
-    }
-    if (s.row == s.stride) {
-        rt_read_state(rt, param->weight, s.span, host);
-        return;
-    }
-    unsigned char *span = rt_alloc(s.span);
-    rt_read_state(rt, param->weight, s.span, span);
-    for (size_t r = 0; r < s.rows; r++)
-        memcpy((unsigned char *)host + r * s.row, span + r * s.stride, s.row);
-    free(span);
+    else if (rows.row == rows.stride)
+        rt_read_state(rt, param->weight, rows.rows * rows.row, host);
+    else
+        rt_read_rows(rt, param->weight, rows, host);
 }
 
-/* Between the rows lie other tensors: read, patched, written back. */
 static void write_weight(Rt *rt, const RtParam *param, const void *host) {
-    Strided s = strided(rt, param);
-    if (weight_in_pieces(param)) {
+    RtRows rows = rows_of(rt, param);
+    if (weight_in_pieces(param))
         pieces_write(rt, param, param->weight, host);
-        return;
-    }
-    if (s.row == s.stride) {
-        rt_write_state(rt, param->weight, s.span, host);
-        return;
-    }
-    unsigned char *span = rt_alloc(s.span);
-    rt_read_state(rt, param->weight, s.span, span);
-    for (size_t r = 0; r < s.rows; r++)
-        memcpy(span + r * s.stride, (const unsigned char *)host + r * s.row, s.row);
-    rt_write_state(rt, param->weight, s.span, span);
-    free(span);
+    else if (rows.row == rows.stride)
+        rt_write_state(rt, param->weight, rows.rows * rows.row, host);
+    else
+        rt_write_rows(rt, param->weight, rows, host);
 }
 
 /* A copy in master_dtype: all that the rank holds of the tensor, or its piece of that. */

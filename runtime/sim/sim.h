@@ -127,7 +127,8 @@ struct Op {
         struct {
             void *to;
             const void *from;
-            size_t bytes;
+            size_t bytes;                      /* of a row, */
+            size_t rows, to_pitch, from_pitch; /* of which there are so many */
             SimCopyKind kind;
             bool pinned;
             void *staged; /* a copy of pageable source bytes, owned, or null */

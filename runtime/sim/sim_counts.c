@@ -117,7 +117,8 @@ static bool any_call(const char *name) { return name != NULL; }
 static bool waiting_call(const char *name) {
     static const char *const names[] = {"cuCtxSynchronize",   "cuStreamSynchronize",
                                         "cuEventSynchronize", "cuMemcpy",
-                                        "cuMemcpyHtoD",       "cuMemcpyDtoH"};
+                                        "cuMemcpyHtoD",       "cuMemcpyDtoH",
+                                        "cuMemcpy2D"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
             return true;

@@ -105,6 +105,7 @@ static CUresult push_copy(CUstream stream, CUdeviceptr to, CUdeviceptr from, siz
     op->copy.to = (void *)to;
     op->copy.from = (const void *)from;
     op->copy.bytes = bytes;
+    op->copy.rows = 1;
     op->copy.kind = kind_of(op->copy.to, op->copy.from);
     op->copy.pinned = (memory_is_device(op->copy.to) || host_is_pinned(op->copy.to, bytes)) &&
                       (memory_is_device(op->copy.from) || host_is_pinned(op->copy.from, bytes));
@@ -163,6 +164,52 @@ CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) {
     if (bytes && !ends((CUdeviceptr)to, from, COPY_D2H))
         return CUDA_ERROR_INVALID_VALUE;
     return copy_now((CUdeviceptr)to, from, bytes);
+}
+
+/* One end of a copy of rows. */
+typedef struct {
+    CUdeviceptr at;
+    size_t pitch, span;
+    bool whole; /* what the call says of it holds */
+} Rows;
+
+static Rows rows_of(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch,
+                    const CUDA_MEMCPY2D *c) {
+    bool on_device = type == CU_MEMORYTYPE_DEVICE;
+    Rows r = {.at = on_device ? device : (CUdeviceptr)host, .pitch = pitch ? pitch : c->WidthInBytes};
+    r.span = (c->Height - 1) * r.pitch + c->WidthInBytes;
+    r.whole = (on_device || type == CU_MEMORYTYPE_HOST) && r.pitch >= c->WidthInBytes &&
+              memory_is_device((void *)r.at) == on_device && reachable((void *)r.at, r.span);
+    return r;
+}
+
+static bool is_pinned(Rows r) {
+    return memory_is_device((void *)r.at) || host_is_pinned((void *)r.at, r.span);
+}
+
+/* Neither arrays nor offsets within a matrix; one copy, whatever the number of rows. */
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D *c) {
+    CALL("cuMemcpy2D");
+    NEED_CONTEXT();
+    if (!c->Height || !c->WidthInBytes)
+        return CUDA_SUCCESS;
+    Rows to = rows_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstPitch, c);
+    Rows from = rows_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcPitch, c);
+    bool offset = c->srcXInBytes || c->srcY || c->dstXInBytes || c->dstY;
+    const CUresult error = capture_forbids_legacy();
+    if (error || offset || !to.whole || !from.whole)
+        return error ? error : CUDA_ERROR_INVALID_VALUE;
+    Op *op = op_new(OP_COPY);
+    op->copy.to = (void *)to.at;
+    op->copy.from = (const void *)from.at;
+    op->copy.bytes = c->WidthInBytes;
+    op->copy.rows = c->Height;
+    op->copy.to_pitch = to.pitch;
+    op->copy.from_pitch = from.pitch;
+    op->copy.kind = kind_of(op->copy.to, op->copy.from);
+    op->copy.pinned = is_pinned(to) && is_pinned(from);
+    const CUresult pushed = stream_push(sim_context->legacy, op);
+    return pushed ? pushed : drain_stream(sim_context->legacy);
 }
 
 /* Between two places of device memory the host does not wait, as with the real driver. */

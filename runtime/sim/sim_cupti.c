@@ -66,6 +66,7 @@ static const struct {
     CBID(cuMemcpyHtoD, cuMemcpyHtoD_v2),
     CBID(cuMemcpyDtoH, cuMemcpyDtoH_v2),
     CBID(cuMemcpyDtoD, cuMemcpyDtoD_v2),
+    CBID(cuMemcpy2D, cuMemcpy2D_v2),
     CBID(cuMemcpyAsync, cuMemcpyAsync),
     CBID(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2),
     CBID(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2),

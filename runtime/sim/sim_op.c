@@ -129,10 +129,13 @@ static void run_kernel(const Op *op, SimRecord *record) {
 
 static void run_copy(const Op *op, SimRecord *record) {
     const void *from = op->copy.staged ? op->copy.staged : op->copy.from;
-    memmove(op->copy.to, from, op->copy.bytes);
-    counts_copy(op->copy.kind, op->copy.pinned, op->copy.bytes);
+    size_t bytes = op->copy.rows * op->copy.bytes;
+    for (size_t r = 0; r < op->copy.rows; r++)
+        memmove((char *)op->copy.to + r * op->copy.to_pitch,
+                (const char *)from + r * op->copy.from_pitch, op->copy.bytes);
+    counts_copy(op->copy.kind, op->copy.pinned, bytes);
     record->kind = TRACE_COPY;
-    record->bytes = op->copy.bytes;
+    record->bytes = bytes;
     record->copy = op->copy.kind;
     record->pinned = op->copy.pinned;
     record->from_device = memory_device(from);

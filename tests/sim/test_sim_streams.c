@@ -91,6 +91,37 @@ static void copies_stay_in_their_allocation(void **state) {
     OK(cuMemFree(p));
 }
 
+static CUDA_MEMCPY2D to_rows(CUdeviceptr to, const void *host, size_t pitch, size_t rows) {
+    return (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = host,
+                           .srcPitch = 3,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = to,
+                           .dstPitch = pitch,
+                           .WidthInBytes = 3,
+                           .Height = rows};
+}
+
+static void copies_of_rows_leave_gaps(void **state) {
+    (void)state;
+    const char host[] = "abcdefghi";
+    char back[13] = {0};
+    CUdeviceptr p;
+    OK(cuMemAlloc(&p, 13));
+    OK(cuMemsetD8(p, '.', 13));
+    CUDA_MEMCPY2D copy = to_rows(p, host, 5, 3);
+    OK(cuMemcpy2D(&copy));
+    OK(cuMemcpyDtoH(back, p, 13));
+    assert_memory_equal(back, "abc..def..ghi", 13);
+    copy = to_rows(p + 1, host, 5, 3);
+    assert_int_equal(cuMemcpy2D(&copy), CUDA_ERROR_INVALID_VALUE); /* past the end */
+    copy = to_rows(p, host, 2, 3);
+    assert_int_equal(cuMemcpy2D(&copy), CUDA_ERROR_INVALID_VALUE); /* rows that overlap */
+    copy = to_rows((CUdeviceptr)back, host, 3, 1);
+    assert_int_equal(cuMemcpy2D(&copy), CUDA_ERROR_INVALID_VALUE); /* no device */
+    OK(cuMemFree(p));
+}
+
 /* ---- Streams and events ------------------------------------------------------------------ */
 
 /* A pageable source may be reused at once; a pinned one only after the copy. */
@@ -457,6 +488,7 @@ int main(int count, char **words) {
         cmocka_unit_test(fresh_memory_is_nan),
         cmocka_unit_test(memory_ends),
         cmocka_unit_test(copies_stay_in_their_allocation),
+        cmocka_unit_test(copies_of_rows_leave_gaps),
         cmocka_unit_test(pageable_copies_are_staged),
         cmocka_unit_test(events_order_streams),
         cmocka_unit_test(polling_gets_on),

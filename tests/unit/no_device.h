@@ -1,14 +1,25 @@
-/* For tests of what reads the device's memory only where ranks have pieces of tensors: none has. */
+/* For tests whose device is an array behind rt_read_state() and rt_write_state(): rows of it; and what is
+ * asked only where ranks have pieces of tensors: none has. */
 #ifndef NO_DEVICE_H
 #define NO_DEVICE_H
 
-#include "runtime/base/rt.h"
+#include "runtime/device/device.h"
 
 #include <stdlib.h>
 
 _Noreturn void rt_read(Rt *rt, RtPtr from, size_t bytes, void *host) {
     (void)rt, (void)from, (void)bytes, (void)host;
     abort();
+}
+
+void rt_read_rows(Rt *rt, size_t offset, RtRows rows, void *host) {
+    for (size_t r = 0; r < rows.rows; r++)
+        rt_read_state(rt, offset + r * rows.stride, rows.row, (char *)host + r * rows.row);
+}
+
+void rt_write_rows(Rt *rt, size_t offset, RtRows rows, const void *host) {
+    for (size_t r = 0; r < rows.rows; r++)
+        rt_write_state(rt, offset + r * rows.stride, rows.row, (const char *)host + r * rows.row);
 }
 
 #endif
