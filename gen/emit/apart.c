@@ -51,8 +51,7 @@ static bool same_end(const char *a, const char *b) {
 static bool is_like(const Apart *a, int here, int in_loop) {
     const Launch *one = &a->here.launches[here], *other = &a->loop.launches[in_loop];
     int number, from, to, any;
-    if (one->ops[0]->recompute != other->ops[0]->recompute ||
-        !same_end(name_of(one), name_of(other)) ||
+    if (one->ops[0]->phase != other->ops[0]->phase || !same_end(name_of(one), name_of(other)) ||
         number_of(&a->here, here) != number_of(&a->loop, in_loop))
         return false;
     const char *pattern = counted(a, in_loop, &from, &to);

@@ -26,7 +26,7 @@ typedef struct {
     const Plan *plan;
     const PlanEntry *entry;
     const char *container; /* "model." where modules are called model.layers.0 */
-    int first_gradient;    /* launch of the entry; launch_count: none */
+    int first_backward;    /* launch of the entry; launch_count: none */
     Run run;               /* being cut, */
     const char **label;    /* and of each of its launches what it belongs to */
     Group *groups;
@@ -41,9 +41,12 @@ static const Op *op_at(const Cut *c, int launch) {
 
 /* ---- what launches belong to ----------------------------------------------------------------- */
 
-static bool is_gradient(const Op *op) {
-    size_t length = strlen(op->name);
-    return length > 5 && strcmp(op->name + length - 5, ".grad") == 0;
+static bool is_backward(const Op *op) { return op->phase == PHASE_BACKWARD; }
+
+/* Bytes of the name without ".grad". */
+static size_t length_without_grad(const char *name) {
+    size_t length = strlen(name), end = strlen(".grad");
+    return length > end && strcmp(name + length - end, ".grad") == 0 ? length - end : length;
 }
 
 /* Bytes of the label up to and with its first number; 0 where it has none. */
@@ -108,7 +111,7 @@ static bool needs_range(const Cut *c, const Rolled *rolled, const Run *run) {
     for (int r = 0; r < rolled->count; r++) {
         const Run *other = &rolled->runs[r];
         if (other != run && other->times > 1 &&
-            is_gradient(op_at(c, other->first)) == is_gradient(op_at(c, run->first)) &&
+            is_backward(op_at(c, other->first)) == is_backward(op_at(c, run->first)) &&
             strcmp(counted_module(c, other), counted_module(c, run)) == 0)
             return true;
     }
@@ -131,7 +134,7 @@ static const char *label_of(const Cut *c, const Run *run, int launch, const char
     const char *name = starred_name(c->arena, op->name, last->name), *star = strchr(name, '*');
     if (star)
         name = arena_printf(c->arena, "%.*s%s%s", (int)(star - name), name, range, star + 1);
-    size_t outer = strlen(c->container), length = strlen(name) - (is_gradient(last) ? 5 : 0);
+    size_t outer = strlen(c->container), length = length_without_grad(name);
     if (outer >= length || strncmp(name, c->container, outer) != 0)
         outer = 0;
     return arena_strndup(c->arena, name + outer, length - outer);
@@ -185,7 +188,7 @@ static bool mostly(const Cut *c, const Group *g, bool is(const Op *)) {
 static void cut_at_modules(Cut *c) {
     for (int i = 0, first = 0; i < c->run.length; i++)
         if (i + 1 == c->run.length || !same_module(c->label[i], c->label[i + 1]) ||
-            c->run.first + i + 1 == c->first_gradient) {
+            c->run.first + i + 1 == c->first_backward) {
             c->groups[c->group_count++] = (Group){.first = first, .count = i + 1 - first};
             first = i + 1;
         }
@@ -196,7 +199,7 @@ static void join_small(Cut *c) {
     for (int i = 1; i < c->group_count; i++) {
         Group *to = &c->groups[kept], *g = &c->groups[i];
         bool small = to->count <= FEW || g->count <= FEW;
-        if (small && mostly(c, to, is_gradient) == mostly(c, g, is_gradient) &&
+        if (small && mostly(c, to, is_backward) == mostly(c, g, is_backward) &&
             fits(c, to->first, to->count + g->count)) {
             to->count += g->count;
             to->told = SIZE_MAX;
@@ -268,17 +271,17 @@ static const char *subject(const Cut *c, const Group *g) {
     return common ? arena_printf(c->arena, "%s.%s", shared, ends) : ends;
 }
 
-static bool is_recomputed(const Op *op) { return op->recompute; }
+static bool is_recomputed(const Op *op) { return op->phase == PHASE_RECOMPUTE; }
 
 /* Forward or backward where the entry has both; that of a stage of a pipeline is backward alone. */
 static const char *course(const Cut *c, const Group *g) {
     bool backward = c->entry == &c->plan->entry[ENTRY_BACKWARD];
-    if (c->first_gradient == c->entry->launch_count)
+    if (c->first_backward == c->entry->launch_count)
         return c->entry->name;
     if (mostly(c, g, is_recomputed))
         return "recompute";
-    bool behind = c->run.first + g->first > c->first_gradient;
-    return backward || behind || mostly(c, g, is_gradient) ? "backward" : "forward";
+    bool behind = c->run.first + g->first > c->first_backward;
+    return backward || behind || mostly(c, g, is_backward) ? "backward" : "forward";
 }
 
 static bool is_taken(const Cut *c, const char *function) {
@@ -351,8 +354,8 @@ Blocks blocks_of(Arena *arena, const Plan *plan, const PlanEntry *entry) {
     c.groups = arena_array(arena, room, sizeof *c.groups);
     c.out.blocks = arena_array(arena, room, sizeof *c.out.blocks);
     c.container = container_of(&c);
-    while (c.first_gradient < entry->launch_count && !is_gradient(op_at(&c, c.first_gradient)))
-        c.first_gradient++;
+    while (c.first_backward < entry->launch_count && !is_backward(op_at(&c, c.first_backward)))
+        c.first_backward++;
     Rolled rolled = roll_entry(arena, entry);
     for (int r = 0; r < rolled.count; r++)
         cut_run(&c, &rolled, r);

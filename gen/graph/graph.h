@@ -184,17 +184,21 @@ typedef struct {
     TensorPart part; /* export */
 } Attr;
 
+/* Of which part of a step an op of micro_step is, as the mark_backward pass finds it. RECOMPUTE: a
+ * clone of one of forward, made to save memory, never merged with its original. */
+typedef enum { PHASE_FORWARD, PHASE_RECOMPUTE, PHASE_BACKWARD } Phase;
+
 struct Op {
     int id;
     OpKind kind;
-    const char *name; /* stable: "model.layers.0.mlp.act", gradients end in ".grad" */
+    Phase phase;
+    const char *name; /* stable, for people: "model.layers.0.mlp.act" */
     Value *in[MAX_OPERANDS];
     int in_count;
     Value *out[MAX_RESULTS];
     int out_count;
     Attr attr;
     Pos pos;
-    bool recompute;      /* a clone made to save memory: never merged with its original */
     bool ends_step;      /* of micro_step: runs in the last one of a step alone */
     bool apart;          /* no kernel of other ops has it: what waits for it is to wait for no more */
     bool with_gradient;  /* of forward, but computed in the visit that makes gradients of it */

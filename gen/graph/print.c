@@ -95,7 +95,7 @@ static void print_op(const Op *op, const Mesh *mesh, StrBuf *out) {
         sb_printf(out, " card=%lld %s", (long long)op->attr.card, purpose_name(op->attr.purpose));
     if (op->kind == OP_export)
         sb_printf(out, " part=%s", part_name(op->attr.part));
-    if (op->recompute)
+    if (op->phase == PHASE_RECOMPUTE)
         sb_puts(out, " recompute");
     if (op->ends_step)
         sb_puts(out, " ends_step");

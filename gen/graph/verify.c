@@ -84,12 +84,13 @@ static void check_op(Check *c, int index, Stage stage) {
     ENSURE(!op->attr.accumulate || op_is(op, TRAIT_ADDS), "after %s: %s cannot add onto its result",
            c->where, op->name);
     ENSURE(op->id == index, "after %s: %s has a stale index", c->where, op->name);
-    ENSURE(!op->after || runs_after(c, index, op->after), "after %s: %s runs before %s",
-           c->where, op->name, op->after->name);
+    ENSURE(!op->after || runs_after(c, index, op->after), "after %s: %s runs before %s", c->where,
+           op->name, op->after->name);
     ENSURE(!op->ends_step || c->graph == &c->program->entry[ENTRY_MICRO_STEP] ||
                c->graph == &c->program->entry[ENTRY_EARLY_MICRO_STEP],
            "after %s: %s is in %s, which ends no step", c->where, op->name, c->graph->name);
-    ENSURE(!op->recompute || op->after, "after %s: nothing holds %s back", c->where, op->name);
+    ENSURE(op->phase != PHASE_RECOMPUTE || op->after, "after %s: nothing holds %s back", c->where,
+           op->name);
     for (int i = 0; i < op->in_count; i++)
         check_operand(c, op, op->in[i]);
     ENSURE(op->out_count > 0 || op_is(op, TRAIT_SINK), "after %s: %s has no result", c->where,

@@ -83,6 +83,8 @@ static void gather(Gathering *g, const Visit *visit, Op *after) {
         Op *op = op_add_into(p, g->graph, OP_all_gather, name, &piece, 1, &g->copy[i], 1,
                              (Attr){.group = GROUP_SHARD}, g->pos);
         op->after = after;
+        if (after && after->phase != PHASE_FORWARD)
+            op->phase = PHASE_BACKWARD; /* it runs beside that */
     }
 }
 

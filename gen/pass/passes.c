@@ -47,6 +47,7 @@ const Pass pass_list[] = {
     {"dp", pass_dp, STAGE_KERNEL},
     /* Once a weight is decoded for all runs of rows at once. */
     {"chunk_rows", pass_chunk_rows, STAGE_KERNEL},
+    {"mark_backward", pass_mark_backward, STAGE_KERNEL},
     /* Behind those, which look for forward and backward as they were written; where the mode is auto
      * main.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},

@@ -65,7 +65,7 @@ static Op *op_of(Rewrite *w, const Turn *turn, Op *after) {
 
 static void mark_clone(Rewrite *w, Op *op, Op *after) {
     op->name = arena_printf(w->r->program->arena, "%s.recomputed", op->name);
-    op->recompute = true;
+    op->phase = PHASE_RECOMPUTE;
     op->after = after;
     op->observe = NULL;
 }

@@ -1,10 +1,9 @@
 /* Cuts micro_step of a pipeline's stage in two entries, forward and backward, for other micro-batches
  * pass between them.
  *
- * Requires a lowered program. Backward is what depends on gradients, or is
- * computed along with them, and what it alone reads that is made of weights, so that no micro-batch
- * has one of its own. What forward leaves for it becomes STASH, of which each micro-batch in flight
- * has its own. */
+ * Requires the phases of its ops. Backward is what these say, what is computed along with it, and
+ * what it alone reads that is made of weights, so that no micro-batch has one of its own. What forward
+ * leaves for it becomes STASH, of which each micro-batch in flight has its own. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
@@ -13,16 +12,10 @@ typedef struct {
     bool *read, *written; /* by storage id: by an op of backward */
 } Split;
 
-static bool is_gradient(const Program *p, const Value *v) {
-    const Value *received = p->stage.received_gradient;
-    return v == p->loss_gradient || v == p->counters.loss_scale ||
-           (received && v->storage == received->storage); /* or rows of it */
-}
-
 static bool is_backward(const Split *b, const Op *op) {
-    bool found = op->recompute || op->with_gradient;
+    bool found = op->phase != PHASE_FORWARD || op->with_gradient;
     for (int i = 0; i < op->in_count; i++)
-        found |= is_gradient(b->program, op->in[i]) || b->written[op->in[i]->storage->id];
+        found |= b->written[op->in[i]->storage->id];
     for (int i = 0; i < op->out_count; i++)
         found |= b->written[op->out[i]->storage->id] || b->read[op->out[i]->storage->id];
     return found;

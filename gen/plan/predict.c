@@ -154,7 +154,7 @@ static void add_cost(Cost *sum, const Cost *cost, double times) {
 
 static bool is_recompute(const Launch *launch) {
     for (int i = 0; i < launch->op_count; i++)
-        if (!launch->ops[i]->recompute)
+        if (launch->ops[i]->phase != PHASE_RECOMPUTE)
             return false;
     return launch->op_count > 0;
 }

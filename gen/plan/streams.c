@@ -38,7 +38,8 @@ static bool is_awaited(const PlanEntry *entry, int index) {
 static bool is_loose(const PlanEntry *entry, int index) {
     const Launch *launch = &entry->launches[index];
     const Op *op = launch->ops[0];
-    return is_collective(launch) && ((op->after && !op->recompute) || !is_awaited(entry, index));
+    return is_collective(launch) &&
+           ((op->after && op->phase != PHASE_RECOMPUTE) || !is_awaited(entry, index));
 }
 
 /* Ranks that run two collectives of one group in different orders wait for each other for ever. */

@@ -101,7 +101,7 @@ static void edge_to_another_graph(Example *e) {
     e->c->after = op_add(e->program, other, OP_silu, "other", &e->x, 1, (Attr){0}, (Pos){0});
 }
 
-static void clone_without_edge(Example *e) { e->b->recompute = true; }
+static void clone_without_edge(Example *e) { e->b->phase = PHASE_RECOMPUTE; }
 static void stale_index(Example *e) { e->b->id = 0; }
 static void no_result(Example *e) { e->b->out_count = 0; }
 
@@ -251,7 +251,7 @@ static void with_views(Example *e) {
     Op *whole = append(e, OP_silu, "whole", wide, NULL, NULL);
     append(e, OP_add, "in_place", whole->out[0], wide, again(e, whole->out[0]));
     Op *clone = append(e, OP_silu, "clone", e->x, NULL, NULL);
-    clone->recompute = true;
+    clone->phase = PHASE_RECOMPUTE;
     clone->after = whole;
 }
 

@@ -399,7 +399,7 @@ static void test_fused(void **state) {
     make(&m, "tests/golden/pretrain.toml", sets, 1);
     const PlanEntry *e = &m.plan->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < e->launch_count; i++)
-        alone += e->launches[i].op_count == 1 && !e->launches[i].ops[0]->recompute &&
+        alone += e->launches[i].op_count == 1 && e->launches[i].ops[0]->phase != PHASE_RECOMPUTE &&
                  e->launches[i].ops[0]->kind == OP_fake_quant_tokens;
     assert_int_equal(alone, 2); /* behind attention, a template */
     made_free(&m);

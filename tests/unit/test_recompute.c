@@ -124,12 +124,12 @@ static void test_clones_wait_for_backward(void **state) {
     const Graph *g = &m.program->entry[ENTRY_MICRO_STEP];
     int clones = 0, loss = place_of_loss(m.program);
     for (int i = 0; i < g->op_count; i++) {
-        if (!g->ops[i]->recompute)
+        if (g->ops[i]->phase != PHASE_RECOMPUTE)
             continue;
         clones++;
         assert_true(i > loss);
         assert_non_null(g->ops[i]->after);
-        assert_false(g->ops[i]->after->recompute);
+        assert_true(g->ops[i]->after->phase != PHASE_RECOMPUTE);
         assert_null(g->ops[i]->observe);
     }
     assert_true(clones > 0);
@@ -142,7 +142,7 @@ static void test_no_clone_of_a_clone(void **state) {
     Made m = make(sets, COUNT(sets));
     const Graph *g = &m.program->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < g->op_count; i++)
-        for (int k = 0; g->ops[i]->recompute && k < i; k++)
+        for (int k = 0; g->ops[i]->phase == PHASE_RECOMPUTE && k < i; k++)
             assert_string_not_equal(g->ops[i]->name, g->ops[k]->name);
 }
 

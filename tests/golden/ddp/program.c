@@ -772,7 +772,7 @@ static void layers_1_input_layernorm_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40_add, lora_A_grad, input_layernorm, lora_A_weight_grad);
 
-    /* model.layers.1.all_reduce.grad */
+    /* model.layers.1.all_reduce */
     RtPtr bucket_0 = rt_state(rt, GRADIENT_BUCKET_0); /* f32 [4096] */
     if (rt_ends_step(rt, 1)) {
         rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -924,7 +924,7 @@ static void layers_0_attn_residual_to_all_reduce_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_b40_add, lora_A_grad, input_layernorm, lora_A_weight_grad);
 
-    /* model.layers.0.all_reduce.grad */
+    /* model.layers.0.all_reduce */
     RtPtr bucket_1 = rt_state(rt, GRADIENT_BUCKET_1); /* f32 [4097] */
     if (rt_ends_step(rt, 1)) {
         rt_on_stream(rt, RT_STREAM_COMMUNICATION);

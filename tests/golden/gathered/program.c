@@ -250,13 +250,13 @@ static void embed_tokens_to_layers_0_forward(Rt *rt) {
 }
 
 /* Of the function below: what lies at no even distances, time after time. */
-static const struct layers_1_to_3_weights_to_self_attn_forward {
+static const struct layers_weights_to_self_attn_forward {
     size_t weights; /* bf16 [16386, 1024] */
     size_t q_proj_weight; /* bf16 [1024, 1024] */
     size_t k_proj_weight; /* bf16 [1024, 1024] */
     size_t v_proj_weight; /* bf16 [1024, 1024] */
     size_t o_proj_weight; /* bf16 [1024, 1024] */
-} layers_1_to_3_weights_to_self_attn_forward_at[3] = {
+} layers_weights_to_self_attn_forward_at[3] = {
     {MODEL_LAYERS_1_WEIGHTS, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT,
      MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT,
      MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT},
@@ -269,9 +269,9 @@ static const struct layers_1_to_3_weights_to_self_attn_forward {
 };
 
 /* 7 launches, 86.0 GFLOP, 313 MiB, 3 times over; * in a name counts them. */
-static void layers_1_to_3_weights_to_self_attn_forward(Rt *rt, size_t i) {
-    const struct layers_1_to_3_weights_to_self_attn_forward *at =
-        &layers_1_to_3_weights_to_self_attn_forward_at[i];
+static void layers_weights_to_self_attn_forward(Rt *rt, size_t i) {
+    const struct layers_weights_to_self_attn_forward *at =
+        &layers_weights_to_self_attn_forward_at[i];
 
     /* model.layers.*.weights.all_gather */
     RtPtr weights = rt_scratch(rt, at->weights); /* bf16 [16386, 1024] */
@@ -319,14 +319,14 @@ static void layers_1_to_3_weights_to_self_attn_forward(Rt *rt, size_t i) {
 }
 
 /* Of the function below: what lies at no even distances, time after time. */
-static const struct layers_1_to_3_attn_residual_to_mlp_residual_forward {
+static const struct layers_attn_residual_to_mlp_residual_forward {
     size_t mlp_residual; /* bf16 [8192, 1024] */
     size_t post_attention_layernorm_weight; /* bf16 [1024] */
     size_t gate_proj_weight; /* bf16 [4096, 1024] */
     size_t up_proj_weight; /* bf16 [4096, 1024] */
     size_t down_proj_weight; /* bf16 [1024, 4096] */
     size_t input_layernorm_weight; /* bf16 [1024] */
-} layers_1_to_3_attn_residual_to_mlp_residual_forward_at[3] = {
+} layers_attn_residual_to_mlp_residual_forward_at[3] = {
     {MODEL_EMBED_TOKENS, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT,
      MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT,
      MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT},
@@ -339,9 +339,9 @@ static const struct layers_1_to_3_attn_residual_to_mlp_residual_forward {
 };
 
 /* 6 launches, 206 GFLOP, 584 MiB, 3 times over; * in a name counts them. */
-static void layers_1_to_3_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
-    const struct layers_1_to_3_attn_residual_to_mlp_residual_forward *at =
-        &layers_1_to_3_attn_residual_to_mlp_residual_forward_at[i];
+static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
+    const struct layers_attn_residual_to_mlp_residual_forward *at =
+        &layers_attn_residual_to_mlp_residual_forward_at[i];
 
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, at->mlp_residual); /* bf16 [8192, 1024] */
@@ -625,7 +625,7 @@ static void loss_to_norm_backward(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* up to lm_head.reduce_scatter */
     RT_LAUNCH(rt, K_add, RT_GRID(1, 1, 1), &step_loss, &loss);
 
-    /* step_loss.all_reduce.grad */
+    /* step_loss.all_reduce */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_all_reduce(rt, RT_SHARD, step_loss, 1, RT_F32);
@@ -685,7 +685,7 @@ static void layers_3_backward(Rt *rt) {
 }
 
 /* Of the function below: what lies at no even distances, time after time. */
-static const struct layers_2_to_0_weights_to_post_attention_layernorm_backward {
+static const struct layers_weights_to_post_attention_layernorm_backward {
     size_t weights; /* bf16 [16386, 1024] */
     size_t gate_proj; /* bf16 [8192, 4096] */
     size_t up_proj; /* bf16 [8192, 4096] */
@@ -702,7 +702,7 @@ static const struct layers_2_to_0_weights_to_post_attention_layernorm_backward {
     size_t grad_partial; /* f32 [128, 1024] */
     size_t attn_residual_grad; /* bf16 [8192, 1024] */
     size_t post_attention_layernorm_weight_grad; /* f32 [1024] */
-} layers_2_to_0_weights_to_post_attention_layernorm_backward_at[3] = {
+} layers_weights_to_post_attention_layernorm_backward_at[3] = {
     {MODEL_LAYERS_2_WEIGHTS__2, MODEL_LAYERS_3_MLP_GATE_PROJ, MODEL_LAYERS_3_MLP_UP_PROJ,
      MODEL_LAYERS_3_MLP_ACT_GRAD, MODEL_LAYERS_3_MLP_ACT_GRAD_GATE, MODEL_LAYERS_3_MLP_ACT_GRAD_UP,
      MODEL_LAYERS_3_MLP_UP_PROJ_WEIGHT_GRAD, MODEL_LAYERS_3_MLP_UP_PROJ_WEIGHT__2,
@@ -727,9 +727,9 @@ static const struct layers_2_to_0_weights_to_post_attention_layernorm_backward {
 };
 
 /* 8 launches, 275 GFLOP, 817 MiB, 3 times over; * in a name counts them. */
-static void layers_2_to_0_weights_to_post_attention_layernorm_backward(Rt *rt, size_t i) {
-    const struct layers_2_to_0_weights_to_post_attention_layernorm_backward *at =
-        &layers_2_to_0_weights_to_post_attention_layernorm_backward_at[i];
+static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, size_t i) {
+    const struct layers_weights_to_post_attention_layernorm_backward *at =
+        &layers_weights_to_post_attention_layernorm_backward_at[i];
 
     /* model.layers.*.weights.all_gather */
     RtPtr weights = rt_scratch(rt, at->weights); /* bf16 [16386, 1024] */
@@ -793,7 +793,7 @@ static void layers_2_to_0_weights_to_post_attention_layernorm_backward(Rt *rt, s
 }
 
 /* Of the function below: what lies at no even distances, time after time. */
-static const struct layers_2_to_0_self_attn_backward {
+static const struct layers_self_attn_backward {
     size_t attn_residual_grad; /* bf16 [8192, 1024] */
     size_t o_proj_weight_grad; /* f32 [1024, 1024] */
     size_t o_proj_weight; /* bf16 [1024, 1024] */
@@ -805,7 +805,7 @@ static const struct layers_2_to_0_self_attn_backward {
     size_t k_proj_grad; /* bf16 [8192, 1024] */
     size_t q_proj_grad; /* bf16 [8192, 1024] */
     size_t v_proj_weight_grad; /* f32 [1024, 1024] */
-} layers_2_to_0_self_attn_backward_at[3] = {
+} layers_self_attn_backward_at[3] = {
     {MODEL_LAYERS_3_ATTN_RESIDUAL_GRAD, MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT_GRAD,
      MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT__2, MODEL_LAYERS_3_SELF_ATTN_GRAD,
      MODEL_LAYERS_3_SELF_ATTN_GRAD_DELTA, MODEL_LAYERS_3_SELF_ATTN_GRAD_Q,
@@ -827,8 +827,8 @@ static const struct layers_2_to_0_self_attn_backward {
 };
 
 /* 6 launches, 112 GFLOP, 364 MiB, 3 times over; * in a name counts them. */
-static void layers_2_to_0_self_attn_backward(Rt *rt, size_t i) {
-    const struct layers_2_to_0_self_attn_backward *at = &layers_2_to_0_self_attn_backward_at[i];
+static void layers_self_attn_backward(Rt *rt, size_t i) {
+    const struct layers_self_attn_backward *at = &layers_self_attn_backward_at[i];
 
     /* model.layers.*.self_attn.o_proj.weight.grad */
     RtPtr attn_residual_grad = rt_scratch(rt, at->attn_residual_grad); /* bf16 [8192, 1024] */
@@ -876,7 +876,7 @@ static void layers_2_to_0_self_attn_backward(Rt *rt, size_t i) {
 }
 
 /* Of the function below: what lies at no even distances, time after time. */
-static const struct layers_2_to_0_input_layernorm_to_mlp_backward {
+static const struct layers_input_layernorm_to_mlp_backward {
     size_t self_attn_grad_v; /* bf16 [8192, 1024] */
     size_t v_proj_weight; /* bf16 [1024, 1024] */
     size_t input_layernorm_grad; /* bf16 [8192, 1024] */
@@ -893,7 +893,7 @@ static const struct layers_2_to_0_input_layernorm_to_mlp_backward {
     size_t gradients; /* f32 [16386, 1024] */
     size_t down_proj_weight_grad; /* f32 [1024, 4096] */
     size_t down_proj_weight; /* bf16 [1024, 4096] */
-} layers_2_to_0_input_layernorm_to_mlp_backward_at[3] = {
+} layers_input_layernorm_to_mlp_backward_at[3] = {
     {MODEL_LAYERS_3_SELF_ATTN_GRAD_V, MODEL_LAYERS_3_SELF_ATTN_V_PROJ_WEIGHT__2,
      MODEL_LAYERS_3_INPUT_LAYERNORM_GRAD, MODEL_LAYERS_3_SELF_ATTN_K_PROJ_GRAD,
      MODEL_LAYERS_3_SELF_ATTN_K_PROJ_WEIGHT_GRAD, MODEL_LAYERS_3_SELF_ATTN_K_PROJ_WEIGHT__2,
@@ -921,9 +921,9 @@ static const struct layers_2_to_0_input_layernorm_to_mlp_backward {
 };
 
 /* 10 launches, 223 GFLOP, 551 MiB, 3 times over; * in a name counts them. */
-static void layers_2_to_0_input_layernorm_to_mlp_backward(Rt *rt, size_t i) {
-    const struct layers_2_to_0_input_layernorm_to_mlp_backward *at =
-        &layers_2_to_0_input_layernorm_to_mlp_backward_at[i];
+static void layers_input_layernorm_to_mlp_backward(Rt *rt, size_t i) {
+    const struct layers_input_layernorm_to_mlp_backward *at =
+        &layers_input_layernorm_to_mlp_backward_at[i];
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr self_attn_grad_v = rt_scratch(rt, at->self_attn_grad_v); /* bf16 [8192, 1024] */
@@ -1217,8 +1217,8 @@ static void embed_tokens_backward(Rt *rt) {
 static void micro_step(Rt *rt) {
     embed_tokens_to_layers_0_forward(rt);
     for (size_t i = 0; i < 3; i++) {
-        layers_1_to_3_weights_to_self_attn_forward(rt, i);
-        layers_1_to_3_attn_residual_to_mlp_residual_forward(rt, i);
+        layers_weights_to_self_attn_forward(rt, i);
+        layers_attn_residual_to_mlp_residual_forward(rt, i);
     }
     norm_weights_all_gather_forward(rt);
     /* Apart from the loop, which also has a launch of model.layers.*.weights.all_gather. */
@@ -1228,9 +1228,9 @@ static void micro_step(Rt *rt) {
     loss_to_norm_backward(rt);
     layers_3_backward(rt);
     for (size_t i = 0; i < 3; i++) {
-        layers_2_to_0_weights_to_post_attention_layernorm_backward(rt, i);
-        layers_2_to_0_self_attn_backward(rt, i);
-        layers_2_to_0_input_layernorm_to_mlp_backward(rt, i);
+        layers_weights_to_post_attention_layernorm_backward(rt, i);
+        layers_self_attn_backward(rt, i);
+        layers_input_layernorm_to_mlp_backward(rt, i);
     }
     /* Apart from the loop, which also has a launch of model.layers.*.mlp.act.grad. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);

@@ -1,0 +1,48 @@
+/* Says of micro_step's ops which are of backward (Op.phase): those that depend on the gradient of the
+ * loss, or of what a pipeline's stage sends.
+ *
+ * Requires a lowered program, before recomputation, which tells its clones apart itself. */
+#include "pass/pass.h"
+
+typedef struct {
+    const Program *program;
+    bool *made; /* by value id: by an op of backward */
+} Marks;
+
+/* What backward starts from; a value of its own or rows of what is received. */
+static bool is_start(const Program *p, const Value *v) {
+    const Value *received = p->stage.received_gradient;
+    return v == p->loss_gradient || v == p->counters.loss_scale ||
+           (received && v->storage == received->storage);
+}
+
+static bool has_made(const Marks *m, const Value *v) {
+    for (const Value *view = v->storage->views; view; view = view->next_view)
+        if (m->made[view->id] && value_overlaps(view, v))
+            return true;
+    return false;
+}
+
+static bool depends(const Marks *m, const Op *op) {
+    for (int i = 0; i < op->in_count; i++)
+        if (is_start(m->program, op->in[i]) || has_made(m, op->in[i]))
+            return true;
+    return false;
+}
+
+bool pass_mark_backward(Program *p, const Spec *spec) {
+    (void)spec;
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    Arena scratch = {0};
+    Marks m = {p, arena_array(&scratch, (size_t)p->value_count + 1, sizeof *m.made)};
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *op = graph->ops[i];
+        if (!depends(&m, op))
+            continue;
+        op->phase = PHASE_BACKWARD;
+        for (int k = 0; k < op->out_count; k++)
+            m.made[op->out[k]->id] = true;
+    }
+    arena_free(&scratch);
+    return false;
+}
