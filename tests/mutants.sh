@@ -291,6 +291,10 @@ mutant norm_sees_its_rows_alone gen/pass/sequence_parallel.c \
     tests/dist/run.sh tensor_rows_pretrain
 mutant thirds_of_one_run runtime/params/param_shard.c \
     'return param->shard_runs ? param->shard_runs : 1;' 'return param->shard_runs * 0 + 1;' build/unit/test_params
+mutant codes_in_the_files_order runtime/params/param_order.c \
+    'turned.shape[i] = param->shape[param->order[i]];' '(void)0;' build/unit/test_packed
+mutant parts_in_the_files_order runtime/params/param_order.c \
+    'turned.shard_axis = i;' '(void)0;' tests/dist/run.sh tensor_gpt2_codes_in_files
 mutant bias_of_rows_by_the_sum gen/pass/sequence_parallel.c \
     'case OP_add_bias:
         return 1;' 'case OP_add_bias:

@@ -99,7 +99,7 @@ static const char *gpt2_config(Arena *arena, const Spec *spec, DType weights) {
         "resid_pdrop", 0.0, "tie_word_embeddings", 1, "initializer_range",
         spec->model.initializer_range, "torch_dtype", torch_dtype(weights), "bos_token_id",
         "eos_token_id");
-    return joined(arena, (json_t *[]){shape, rest}, 2);
+    return joined(arena, (json_t *[]){shape, rest, quantized_parts(spec, weights)}, 3);
 }
 
 static const char *own_config(Arena *arena, const Spec *spec) {

@@ -107,15 +107,9 @@ static const struct {
     {FEW_BITS, {ROUNDED_WEIGHTS, ROUNDED_INPUTS},
      "a base in few bits does not go with values that are rounded in training yet",
      "remove quantization.quant_type, or [qat]"},
-    {CODES_IN_FILES, {GPT2_MODEL}, /* they lie in memory as [out, in], in files as [in, out] */
-     "weights of gpt2 that are of few bits in their files are not read yet",
-     WIDER_WEIGHTS},
     {CODES_IN_FILES, {SHARDED_WEIGHTS}, /* whose pieces load makes */
      "weights that are of few bits in their files do not go with shard_stage = 3 yet",
      WIDER_WEIGHTS},
-    {EXPORT_BASE, {GPT2_MODEL},
-     "weights of gpt2 in few bits are not written to files yet",
-     NO_EXPORT_BASE},
     {EXPORT_BASE, {SHARDED_WEIGHTS},
      "weights of few bits are not written to files with shard_stage = 3 yet",
      NO_EXPORT_BASE},

@@ -95,10 +95,10 @@ static bool find_map(const Reading *r, const char *suffix, const RtConstant *map
     return true;
 }
 
-static bool has_shape(const Reading *r, const json_t *shape) {
-    bool same = json_array_size(shape) == (size_t)r->param->rank;
-    for (int i = 0; same && i < r->param->rank; i++)
-        same = json_integer_value(json_array_get(shape, (size_t)i)) == r->param->shape[i];
+static bool has_shape(const json_t *shape, const RtParam *held) {
+    bool same = json_array_size(shape) == (size_t)held->rank;
+    for (int i = 0; same && i < held->rank; i++)
+        same = json_integer_value(json_array_get(shape, (size_t)i)) == held->shape[i];
     return same;
 }
 
@@ -107,6 +107,7 @@ static bool is_twice(const RtPacked *packed) { return packed->nested_map != NULL
 /* Each setting of the file beside the program's. */
 static bool check_state(const Reading *r, const json_t *state, PackedTensors *found) {
     const char *name = r->param->name;
+    RtParam held = param_as_memory(r->param);
     const char *type = json_string_value(json_object_get(state, "quant_type"));
     json_int_t block = json_integer_value(json_object_get(state, "blocksize"));
     const json_t *nested = json_object_get(state, "nested_blocksize");
@@ -119,11 +120,11 @@ static bool check_state(const Reading *r, const json_t *state, PackedTensors *fo
                      "%s has blocks of %lld, but this program was generated for %lld; set "
                      "quantization.block_size and generate it again",
                      name, (long long)block, (long long)r->packed->block);
-    if (!has_shape(r, json_object_get(state, "shape")))
+    if (!has_shape(json_object_get(state, "shape"), &held))
         return fails(r,
                      "%s is of another shape than [%lld, %lld], which this program was generated "
                      "for; generate it for that model, or name other weights",
-                     name, (long long)r->param->shape[0], (long long)r->param->shape[1]);
+                     name, (long long)held.shape[0], (long long)held.shape[1]);
     if (!nested == is_twice(r->packed))
         return fails(r,
                      "%s has absmax of %s bits, but this program was generated for "
@@ -189,10 +190,9 @@ static PackedTensors require(const StFile *file, const char *dir, const RtParam 
     return found;
 }
 
-size_t packed_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *row) {
-    size_t bytes = (size_t)param->shape[param->rank - 1] / 2;
-    memcpy(row, require(file, dir, param).codes->data, bytes);
-    return bytes;
+void *packed_first_row(const StFile *file, const char *dir, const RtParam *param, size_t *bytes) {
+    *bytes = (size_t)param_as_memory(param).shape[param->rank - 1] / 2;
+    return memcpy(rt_alloc(*bytes), require(file, dir, param).codes->data, *bytes);
 }
 
 void packed_fill(Rt *rt, const StFile *file, const char *dir, const RtParam *param) {
@@ -231,9 +231,10 @@ static const char *torch_name(RtDtype dtype) {
 
 static char *state_text(Rt *rt, const RtParam *param) {
     const RtPacked *packed = param->packed;
+    RtParam held = param_as_memory(param);
     json_t *state = json_pack("{s:s, s:I, s:s, s:[I, I]}", "quant_type", packed->type, "blocksize",
                               (json_int_t)packed->block, "dtype", torch_name(param->dtype), "shape",
-                              (json_int_t)param->shape[0], (json_int_t)param->shape[1]);
+                              (json_int_t)held.shape[0], (json_int_t)held.shape[1]);
     if (is_twice(packed)) {
         float offset;
         rt_read_state(rt, packed->offset, sizeof offset, &offset);

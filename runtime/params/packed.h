@@ -1,7 +1,8 @@
 /* Weights of few bits as files have them: those of transformers with bitsandbytes. Beside the codes,
  * NAME, are NAME.absmax and NAME.quant_map; where the absmax are codes too, NAME.nested_absmax and
  * NAME.nested_quant_map; and NAME.quant_state.bitsandbytes__TYPE, a JSON object as bytes, with the
- * type, the sizes of blocks, the shape, and the mean that was taken from the absmax. */
+ * type, the sizes of blocks, the shape, and the mean that was taken from the absmax. Shape and codes
+ * are of [out, in], also where files of wider types have [in, out] (transformers' Conv1D). */
 #ifndef GPUOPT_PACKED_H
 #define GPUOPT_PACKED_H
 
@@ -22,8 +23,8 @@ bool packed_find(const StFile *file, const RtParam *param, PackedTensors *found,
                  size_t error_size);
 /* Puts it into STATE as it is; `dir` is named in errors. */
 void packed_fill(Rt *rt, const StFile *file, const char *dir, const RtParam *param);
-/* The codes of its first row: how many bytes. */
-size_t packed_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *row);
+/* The codes of its first row, `bytes` of them; the caller frees them. */
+void *packed_first_row(const StFile *file, const char *dir, const RtParam *param, size_t *bytes);
 
 enum { PACKED_TENSORS = 6 };
 

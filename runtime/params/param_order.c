@@ -25,6 +25,17 @@ static Walk walk_of(const RtParam *param, int ranks) {
     return walk;
 }
 
+RtParam param_as_memory(const RtParam *param) {
+    RtParam turned = *param;
+    for (int i = 0; param->split[0] && i < param->rank; i++) {
+        turned.shape[i] = param->shape[param->order[i]];
+        if (param->order[i] == param->shard_axis)
+            turned.shard_axis = i;
+    }
+    turned.split[0] = 0;
+    return turned;
+}
+
 /* Memory is passed through from its start to its end. */
 static void permute(const RtParam *param, int ranks, size_t size, unsigned char *memory,
                     unsigned char *file, bool to_file) {

@@ -81,9 +81,10 @@ void shard_read_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes,
         rt_read_state(rt, offset, bytes, whole);
         return;
     }
+    RtParam held = param_as_memory(param);
     void *part = rt_alloc(each);
     rt_read_state(rt, offset, each, part);
-    shard_gather(rt, param, bytes, part, whole);
+    shard_gather(rt, &held, bytes, part, whole);
     free(part);
 }
 
@@ -93,16 +94,16 @@ void shard_write_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes
         rt_write_state(rt, offset, bytes, whole);
         return;
     }
+    RtParam held = param_as_memory(param);
     void *part = rt_alloc(each);
-    shard_take(rt, param, bytes, whole, part);
+    shard_take(rt, &held, bytes, whole, part);
     rt_write_state(rt, offset, each, part);
     free(part);
 }
 
 /* Whether each rank has a part of each row that memory holds. */
 static bool is_in_columns(const RtParam *param) {
-    int last = param->rank - 1;
-    return param->shard_axis == (param->split[0] ? param->order[last] : last);
+    return param_as_memory(param).shard_axis == param->rank - 1;
 }
 
 size_t shard_whole_cols(const Rt *rt, const RtParam *param) {

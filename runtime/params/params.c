@@ -373,15 +373,15 @@ static bool is_packed_in_file(const RtParam *param) {
 
 void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes) {
     const struct RtSources *s = rt->sources;
+    if (is_packed_in_file(param))
+        return packed_first_row(s->model, s->model_dir, param, bytes);
     size_t size = rt_dtype_bytes(param_saved_dtype(param));
     *bytes = (size_t)param->shape[param->rank - 1] * size;
     RtParam first = *param;
     for (int i = 0; i < param->rank - 1; i++)
         first.shape[i] = 1;
     void *row = rt_alloc(*bytes);
-    if (is_packed_in_file(param))
-        *bytes = packed_read_first_row(s->model, s->model_dir, param, row);
-    else if (s->model)
+    if (s->model)
         weights_read_first_row(s->model, s->model_dir, param, row);
     else
         initial_values(&first, rt->options.seed, row);

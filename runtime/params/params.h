@@ -40,6 +40,9 @@ void param_to_file_order(const RtParam *param, int ranks, size_t size, const voi
 void param_to_memory_order(const RtParam *param, int ranks, size_t size, const void *file,
                            void *memory);
 
+/* As if files had it in the order of memory, whose axes are all the file's. */
+RtParam param_as_memory(const RtParam *param);
+
 /* Of a parameter with `shard`: how many ranks share it out, and how many elements each holds. */
 int shard_ranks(const Rt *rt, const RtParam *param);
 int64_t shard_elements(const Rt *rt, const RtParam *param);
@@ -47,7 +50,8 @@ int64_t shard_elements(const Rt *rt, const RtParam *param);
  * `bytes`: its elements, or as many for each as for any other, such as scales of blocks. */
 void shard_take(const Rt *rt, const RtParam *param, size_t bytes, const void *whole, void *part);
 void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, void *whole);
-/* The same of what STATE has of it at `offset`, also where the tensor has no `shard`. */
+/* The same of what STATE has of it at `offset`, in the order of memory, also where the tensor has no
+ * `shard`. */
 void shard_read_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *whole);
 void shard_write_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, const void *whole);
 /* Elements in a row of the whole weight, as the memory of one rank would hold it. */

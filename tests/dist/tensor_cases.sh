@@ -86,8 +86,7 @@ test_tensor_gpt2_lora() {
 }
 # A frozen base, of codes, 8-bit integers and rounded: each row's scale and each block is that of one card, and a
 # checkpoint knows the base whoever has it.
-test_tensor_gpt2_few_bits() {
-    local cases=$work kind
+small_gpt2() {
     mkdir -p "$work/small_gpt2"
     cat >"$work/small_gpt2/spec.toml" <<'SPEC'
 model = {family = "gpt2", vocab_size = 64, hidden_size = 128, intermediate_size = 256, num_hidden_layers = 1, num_attention_heads = 4, max_position_embeddings = 16}
@@ -95,6 +94,10 @@ training = {task = "sft", seq_len = 16, steps = 3, log_every = 1}
 data = {format = "synthetic", eval_batches = 1}
 adapter = {type = "lora", r = 4, target_modules = ["all-linear"], use_dora = true}
 SPEC
+}
+test_tensor_gpt2_few_bits() {
+    local cases=$work kind
+    small_gpt2
     alike gpt2_codes small_gpt2 1e-11 4 "${few_bits[@]}" quantization.quant_type=nf4 &&
         alike gpt2_integers small_gpt2 1e-11 2 "${few_bits[2]}" quantization.quant_type=int8 &&
         alike gpt2_rounded small_gpt2 1e-11 2 "${few_bits[2]}" "${int8[@]}" || return 1
@@ -104,6 +107,25 @@ SPEC
             run gpt2_${kind}_many gpt2_${kind}_from_one --resume &&
             near 1e-11 "$work/gpt2_${kind}_one_out/loss.csv" "$work/gpt2_${kind}_from_one/loss.csv" || return 1
     done
+}
+# In files, too, of [out, in] as transformers writes them, though other files have [in, out]. What is read is what
+# was written, with one card or several; and so are first values that are codes at once.
+test_tensor_gpt2_codes_in_files() {
+    local cases=$work which file one=$work/gpt2_stored_one_out/base many=$work/gpt2_stored_many_out/base
+    local codes=("${few_bits[@]}" quantization.quant_type=nf4)
+    small_gpt2
+    program gpt2_stored_one "$work/small_gpt2/spec.toml" "${codes[@]}" checkpoint.export_base=true &&
+        program gpt2_stored_many "$work/small_gpt2/spec.toml" "${codes[@]}" checkpoint.export_base=true "$(tensor 4)" &&
+        for which in one many; do
+            run gpt2_stored_$which gpt2_stored_${which}_out || return 1
+        done
+    for file in "$one"/*; do
+        cmp "$file" "$many/${file##*/}" || return 1
+    done
+    grep -aq '"shape": \[384, 128\]' "$one/model.safetensors" &&
+        alike gpt2_from_codes small_gpt2 1e-11 4 "${codes[@]}" "model.weights=\"$many\"" checkpoint.export_base=true &&
+        cmp "$work"/gpt2_{stored,from_codes}_one_out/loss.csv &&
+        tensors "$one/model.safetensors" "$work/gpt2_from_codes_many_out/base/model.safetensors"
 }
 test_tensor_gpt2_mixes() {
     local stage of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
@@ -265,4 +287,4 @@ tensor_tests='tensor_plain tensor_biases tensor_accumulate tensor_recompute tens
 tensor_rows_pretrain tensor_rows_bf16 tensor_chunks tensor_chunks_pretrain tensor_chunks_beside tensor_and_data
 tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded tensor_integers tensor_same_keys_trained
 tensor_same_keys_codes
-tensor_gpt2 tensor_gpt2_lora tensor_gpt2_few_bits tensor_gpt2_mixes'
+tensor_gpt2 tensor_gpt2_lora tensor_gpt2_few_bits tensor_gpt2_codes_in_files tensor_gpt2_mixes'

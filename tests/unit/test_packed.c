@@ -141,6 +141,27 @@ static void test_taken(void **state)
     st_close(file);
 }
 
+/* Files of wider types have it as [in, out]; codes and their shape are those of [out, in] all the same. */
+static void test_turned(void **state)
+{
+    (void)state;
+    PackedTensors found;
+    RtParam turned = param;
+    turned.shape[0] = 64, turned.shape[1] = 96;
+    StFile *file = stored("qlora");
+    assert_false(packed_find(file, &turned, &found, error, sizeof error));
+    assert_non_null(strstr(error, "of another shape than [64, 96]"));
+    turned.split[0] = 64, turned.split[1] = 96, turned.split[2] = turned.split[3] = 1;
+    turned.order[0] = 1, turned.order[2] = 2, turned.order[3] = 3;
+    if (!packed_find(file, &turned, &found, error, sizeof error)) fail_msg("%s", error);
+    size_t bytes;
+    void *row = packed_first_row(file, "folder", &turned, &bytes);
+    assert_int_equal(bytes, 64 / 2);
+    assert_memory_equal(row, found.codes->data, bytes);
+    free(row);
+    st_close(file);
+}
+
 #define JSON(block, shape, nested) \
     "{\"quant_type\": \"nf4\", \"blocksize\": " block ", \"shape\": " shape nested "}"
 #define NESTED(block, offset) ", \"nested_blocksize\": " block ", \"nested_offset\": " offset
@@ -226,7 +247,8 @@ static void test_damaged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_taken), cmocka_unit_test(test_refused),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_taken), cmocka_unit_test(test_turned),
+                                       cmocka_unit_test(test_refused),
                                        cmocka_unit_test(test_other_program),
                                        cmocka_unit_test(test_damaged)};
     return cmocka_run_group_tests(tests, read_map, NULL);
