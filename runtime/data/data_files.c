@@ -3,12 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/base/rt.h"
 
@@ -181,4 +184,30 @@ bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error
     *bytes = buffer;
     *size = used;
     return true;
+}
+
+bool file_map(const char *path, FileMap *map, DataError *error) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    *map = (FileMap){0};
+    if (fd < 0 || fstat(fd, &info)) {
+        data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    size_t size = info.st_size > 0 ? (size_t)info.st_size : 0;
+    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    int reason = errno;
+    close(fd);
+    if (bytes == MAP_FAILED)
+        return data_fail(error, "%s: cannot be read: %s", path, strerror(reason));
+    *map = (FileMap){bytes, size};
+    return true;
+}
+
+void file_unmap(FileMap *map) {
+    if (map->bytes)
+        munmap(map->bytes, map->size);
+    *map = (FileMap){0};
 }

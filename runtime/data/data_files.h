@@ -37,4 +37,13 @@ bool subfolder_list(const char *folder, FileList *folders, DataError *error);
 /* The whole file, to be freed by the caller; empty files give size 0 and a non-NULL pointer. */
 bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error);
 
+/* The whole file, mapped, for those that may be larger than memory; an empty one gives size 0 and NULL,
+ * as a failure does. */
+typedef struct {
+    uint8_t *bytes;
+    size_t size;
+} FileMap;
+bool file_map(const char *path, FileMap *map, DataError *error);
+void file_unmap(FileMap *map);
+
 #endif

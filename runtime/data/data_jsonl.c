@@ -24,7 +24,7 @@ static bool bytes_add(const SamplePlace *at, const json_t *text, bool targets) {
     const char *bytes = json_string_value(text);
     for (size_t i = 0; i < json_string_length(text); i++) {
         int32_t id = (unsigned char)bytes[i];
-        token_add(at->samples, id, targets ? id : IGNORED);
+        token_add(at->file, id, targets ? id : IGNORED);
     }
     return true;
 }
@@ -58,7 +58,7 @@ static bool ids_add(const SamplePlace *at, const json_t *ids, const json_t *labe
         label = id;
         if (labels && !token_value(at, labels, "labels", i, true, &label))
             return false;
-        token_add(at->samples, id, label);
+        token_add(at->file, id, label);
     }
     return true;
 }
@@ -68,7 +68,7 @@ static bool sample_read(const SamplePlace *at, const json_t *object) {
     const json_t *text = json_object_get(object, "text");
     const json_t *prompt = json_object_get(object, "prompt");
     const json_t *completion = json_object_get(object, "completion");
-    int64_t start = at->samples->tokens;
+    int64_t start = at->file->tokens;
     bool ok;
     if (!!ids + !!text + (prompt || completion) != 1)
         ok = SAMPLE_FAIL(at, "%s",
@@ -83,7 +83,7 @@ static bool sample_read(const SamplePlace *at, const json_t *object) {
         ok = SAMPLE_FAIL(at, "%s",
                          text ? "text must be a string"
                               : "prompt and completion must both be there, as strings");
-    return ok && sample_add(at, start);
+    return ok && sample_add(at, start, at->file->tokens);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static bool part_add(const SamplePlace *at, const json_t *part, const char *name
         int32_t id;
         if (!token_value(at, part, name, i, false, &id))
             return false;
-        token_add(at->samples, id, targets ? id : IGNORED);
+        token_add(at->file, id, targets ? id : IGNORED);
     }
     return true;
 }
@@ -124,12 +124,12 @@ static bool pair_read(const SamplePlace *at, const json_t *object) {
     if (!pair_fields(at, object, names, parts))
         return false;
     for (int i = PAIR_CHOSEN; i <= PAIR_REJECTED; i++) {
-        begin[i] = at->samples->tokens;
+        begin[i] = at->file->tokens;
         if (!part_add(at, parts[PAIR_PROMPT], names[PAIR_PROMPT], false) ||
             !part_add(at, parts[i], names[i], true))
             return false;
     }
-    return pair_add(at, begin[PAIR_CHOSEN], begin[PAIR_REJECTED], names);
+    return pair_add(at, begin[PAIR_CHOSEN], begin[PAIR_REJECTED], at->file->tokens, names);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static bool line_add(const SamplePlace *at, const char *line, size_t size) {
 
 bool lines_read(Samples *samples, const char *path, const uint8_t *bytes, size_t size,
                 DataError *error) {
-    SamplePlace at = {samples, path, 0, error};
+    SamplePlace at = {samples, samples_file(samples, path), 0, error};
     samples->mark = ":";
     const char *next = (const char *)bytes, *end = next + size;
     if (size >= 3 && memcmp(next, "\xEF\xBB\xBF", 3) == 0) /* a byte-order mark says nothing */

@@ -2,7 +2,6 @@
 #include "runtime/data/data_rows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/rt.h"
 
@@ -27,7 +26,7 @@ typedef struct {
 static Filling part_of(const Rows *rows, int64_t s, int64_t side) {
     const Sample *sample = &rows->samples->items[s + side];
     if (rows->shared)
-        return (Filling){pair_length(rows->samples, sample), sample[0].targets + sample[1].targets};
+        return (Filling){pair_length(sample), sample[0].targets + sample[1].targets};
     return (Filling){sample->length, sample->targets};
 }
 
@@ -37,7 +36,7 @@ static bool too_many_targets(const Rows *rows, int64_t s, int64_t targets, int64
     return data_fail(error,
                      "%s%s%lld: the %s has %lld target tokens, but data.max_target_tokens leaves "
                      "%lld a row; raise it",
-                     sample->path, rows->samples->mark, (long long)sample->number,
+                     sample->file->path, rows->samples->mark, (long long)sample->number,
                      rows->shared ? "pair" : "sample", (long long)targets, (long long)most);
 }
 
@@ -110,7 +109,7 @@ int64_t row_targets(const Rows *rows, int64_t row) {
 static int64_t part_begin(const Rows *rows, int64_t row, int64_t sample) {
     const Sample *at = &rows->samples->items[sample];
     bool second = rows->shared && (sample - begin_of(rows, row)) % 2;
-    return second ? pair_shared(rows->samples, at - 1, at) : 0;
+    return second ? pair_shared(at - 1, at) : 0;
 }
 
 int64_t row_length(const Rows *rows, int64_t row) {
@@ -140,13 +139,13 @@ static void put_positions(int32_t *positions, int64_t first, int64_t count) {
 static int32_t *at(int32_t *array, int64_t place) { return array ? array + place : NULL; }
 
 /* From its place `first` on. */
-static void put_sample(const Samples *samples, const Sample *sample, int64_t first, int32_t *ids,
-                       int32_t *labels, int32_t *positions) {
+static void put_sample(const Sample *sample, int64_t first, int32_t *ids, int32_t *labels,
+                       int32_t *positions) {
     int64_t length = sample->length - first, start = sample->start + first;
-    if (ids)
-        memcpy(ids, samples->ids + start, sizeof *ids * (size_t)length);
-    if (labels)
-        memcpy(labels, samples->labels + start + 1, sizeof *labels * (size_t)(length - 1));
+    for (int64_t i = 0; ids && i < length; i++)
+        ids[i] = token_id(sample->file, start + i);
+    for (int64_t i = 1; labels && i < length; i++)
+        labels[i - 1] = token_label(sample->file, start + i);
     put_all(at(labels, length - 1), 1, IGNORED);
     put_positions(positions, first, length);
 }
@@ -157,8 +156,7 @@ static void samples_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *
     for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides) {
         const Sample *sample = &rows->samples->items[s];
         int64_t from = part_begin(rows, row, s);
-        put_sample(rows->samples, sample, from, at(ids, place), at(labels, place),
-                   at(positions, place));
+        put_sample(sample, from, at(ids, place), at(labels, place), at(positions, place));
         place += sample->length - from;
     }
     row_pad(rows->seq_len - place, at(ids, place), at(labels, place), at(positions, place));

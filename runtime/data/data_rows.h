@@ -20,8 +20,8 @@ typedef struct {
     int width;
     int64_t start; /* place of its first token in the stream */
     int64_t count;
-    void *memory; /* owned: read, or mapped where map_bytes is not 0 */
-    size_t map_bytes;
+    void *memory; /* owned: where it was read to, */
+    FileMap map;  /* or mapped */
 } StreamFile;
 
 typedef struct {
@@ -44,17 +44,29 @@ void stream_read(const Stream *stream, int64_t first, int64_t count, int32_t *ou
 
 /* ---- samples (data_samples.c) ---------------------------------------------------------------- */
 
+/* The tokens of one file: of lines they are here, those of a shard stay in it. */
 typedef struct {
-    int64_t start;   /* of its tokens in Samples.ids */
+    const char *path;
+    int32_t *ids, *labels; /* labels as Hugging Face has them: of the same place, not shifted */
+    int64_t tokens, capacity;
+    const uint8_t *shard_ids, *shard_mask; /* instead, as the shard has them; ids of `width` bytes */
+    int width;
+} SampleFile;
+
+int32_t token_id(const SampleFile *file, int64_t token);
+int32_t token_label(const SampleFile *file, int64_t token);
+
+typedef struct {
+    int64_t start;   /* of its tokens in its file's */
     int32_t length;  /* 1..seq_len */
     int32_t targets; /* labels after the first token that are not IGNORED */
-    const char *path;
+    const SampleFile *file;
     int64_t number; /* of its line, or among the file's samples */
 } Sample;
 
 typedef struct {
-    int32_t *ids, *labels; /* labels as Hugging Face has them: of the same place, not shifted */
-    int64_t tokens, token_capacity;
+    SampleFile **files;
+    int file_count;
     Sample *items;
     int64_t count, capacity;
     int64_t truncated;
@@ -67,34 +79,38 @@ typedef struct {
 /* The sample being read, for errors. */
 typedef struct {
     Samples *samples;
-    const char *path;
+    SampleFile *file;
     int64_t number;
     DataError *error;
 } SamplePlace;
 
 #define SAMPLE_FAIL(at, format, ...)                                             \
-    data_fail((at)->error, "%s%s%lld: " format, (at)->path, (at)->samples->mark, \
+    data_fail((at)->error, "%s%s%lld: " format, (at)->file->path, (at)->samples->mark, \
               (long long)(at)->number, __VA_ARGS__)
 
 enum { PAIR_PROMPT, PAIR_CHOSEN, PAIR_REJECTED, PAIR_FIELDS };
 extern const char *const pair_text_fields[PAIR_FIELDS];
 
-void token_add(Samples *samples, int32_t id, int32_t label);
-/* Makes a sample of the tokens from `start` on, cut to seq_len. */
-bool sample_add(const SamplePlace *at, int64_t start);
-/* Makes a pair of the sequences that begin at `first` and at `second`. One of which nothing is left to
+SampleFile *samples_file(Samples *samples, const char *path); /* one more */
+void token_add(SampleFile *file, int32_t id, int32_t label);
+/* Makes a sample of the file's tokens [start, end), cut to seq_len. */
+bool sample_add(const SamplePlace *at, int64_t start, int64_t end);
+/* Makes a pair of the sequences [first, second) and [second, end). One of which nothing is left to
  * prefer once it is cut is dropped. `names` are those of the fields, for errors. */
-bool pair_add(const SamplePlace *at, int64_t first, int64_t second, const char *const *names);
+bool pair_add(const SamplePlace *at, int64_t first, int64_t second, int64_t end,
+              const char *const *names);
 /* How many places both sequences of a pair begin with, none of them with a target. */
-int64_t pair_shared(const Samples *samples, const Sample *chosen, const Sample *rejected);
+int64_t pair_shared(const Sample *chosen, const Sample *rejected);
 /* How many places of a row a pair takes, what it shares once. */
-int64_t pair_length(const Samples *samples, const Sample *pair);
+int64_t pair_length(const Sample *pair);
 /* To what length the sequences [first, second) and [second, end) are cut so that one row of seq_len has
  * both, what they share once: the longer one first, then both alike. */
-int64_t pair_room(const Samples *samples, int64_t first, int64_t second, int64_t end);
+int64_t pair_room(const SampleFile *file, int64_t seq_len, int64_t first, int64_t second,
+                  int64_t end);
 void samples_free(Samples *samples);
 
-/* Appends the samples of one file's bytes. `path` names them in errors and must outlive them. */
+/* Appends the samples of one file's bytes. `path` names them in errors and must outlive them, and so
+ * must the bytes of a shard: what stays in memory is where its samples are. */
 typedef bool SamplesReader(Samples *samples, const char *path, const uint8_t *bytes, size_t size,
                            DataError *error);
 SamplesReader lines_read; /* data_jsonl.c */

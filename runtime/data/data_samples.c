@@ -2,7 +2,6 @@
 #include "runtime/data/data_rows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/rt.h"
 
@@ -15,24 +14,44 @@ static void *grow(void *array, size_t bytes) {
     return larger;
 }
 
-void token_add(Samples *samples, int32_t id, int32_t label) {
-    if (samples->tokens == samples->token_capacity) {
-        samples->token_capacity = samples->token_capacity ? 2 * samples->token_capacity : 4096;
-        size_t bytes = sizeof(int32_t) * (size_t)samples->token_capacity;
-        samples->ids = grow(samples->ids, bytes);
-        samples->labels = grow(samples->labels, bytes);
+SampleFile *samples_file(Samples *samples, const char *path) {
+    SampleFile *file = rt_alloc(sizeof *file);
+    size_t count = (size_t)samples->file_count + 1;
+    file->path = path;
+    samples->files = grow(samples->files, sizeof file * count);
+    return samples->files[samples->file_count++] = file;
+}
+
+int32_t token_id(const SampleFile *file, int64_t token) {
+    if (file->ids)
+        return file->ids[token];
+    return (int32_t)little_endian(file->shard_ids + token * file->width, file->width);
+}
+
+int32_t token_label(const SampleFile *file, int64_t token) {
+    if (file->labels)
+        return file->labels[token];
+    bool target = file->shard_mask[token / 8] >> (token % 8) & 1;
+    return target ? token_id(file, token) : IGNORED;
+}
+
+void token_add(SampleFile *file, int32_t id, int32_t label) {
+    if (file->tokens == file->capacity) {
+        file->capacity = file->capacity ? 2 * file->capacity : 4096;
+        size_t bytes = sizeof(int32_t) * (size_t)file->capacity;
+        file->ids = grow(file->ids, bytes);
+        file->labels = grow(file->labels, bytes);
     }
-    samples->ids[samples->tokens] = id;
-    samples->labels[samples->tokens++] = label;
+    file->ids[file->tokens] = id;
+    file->labels[file->tokens++] = label;
 }
 
 /* The sample of the tokens [start, end), cut to `most`. */
 static Sample sample_of(const SamplePlace *at, int64_t start, int64_t end, int64_t most) {
-    const Samples *samples = at->samples;
     int64_t length = end - start < most ? end - start : most;
-    Sample sample = {start, (int32_t)length, 0, at->path, at->number};
+    Sample sample = {start, (int32_t)length, 0, at->file, at->number};
     for (int64_t i = 1; i < length; i++)
-        sample.targets += samples->labels[start + i] != IGNORED;
+        sample.targets += token_label(at->file, start + i) != IGNORED;
     return sample;
 }
 
@@ -44,44 +63,51 @@ static void sample_push(Samples *samples, Sample sample) {
     samples->items[samples->count++] = sample;
 }
 
-bool sample_add(const SamplePlace *at, int64_t start) {
+/* Forgets the tokens of lines from `end` on, which no sample has. */
+static void tokens_cut(SampleFile *file, int64_t end) {
+    if (file->ids)
+        file->tokens = end;
+}
+
+bool sample_add(const SamplePlace *at, int64_t start, int64_t end) {
     Samples *samples = at->samples;
-    int64_t length = samples->tokens - start;
-    if (length == 0)
+    if (end == start)
         return SAMPLE_FAIL(at, "%s", "the sample has no tokens; leave it out");
-    Sample sample = sample_of(at, start, samples->tokens, samples->seq_len);
-    samples->truncated += length > sample.length;
-    samples->tokens = start + sample.length;
+    Sample sample = sample_of(at, start, end, samples->seq_len);
+    samples->truncated += end - start > sample.length;
+    tokens_cut(at->file, start + sample.length);
     sample_push(samples, sample);
     return true;
 }
 
-static bool same_ids(const Samples *samples, int64_t first, int64_t first_length, int64_t second,
+static bool same_ids(const SampleFile *file, int64_t first, int64_t first_length, int64_t second,
                      int64_t second_length) {
-    const int32_t *ids = samples->ids;
-    return first_length == second_length &&
-           (!first_length ||
-            memcmp(ids + first, ids + second, (size_t)first_length * sizeof *ids) == 0);
+    bool same = first_length == second_length;
+    for (int64_t i = 0; same && i < first_length; i++)
+        same = token_id(file, first + i) == token_id(file, second + i);
+    return same;
 }
 
-bool pair_add(const SamplePlace *at, int64_t first, int64_t second, const char *const *names) {
+bool pair_add(const SamplePlace *at, int64_t first, int64_t second, int64_t end,
+              const char *const *names) {
     Samples *samples = at->samples;
-    if (same_ids(samples, first, second - first, second, samples->tokens - second))
+    SampleFile *file = at->file;
+    if (same_ids(file, first, second - first, second, end - second))
         return SAMPLE_FAIL(at, "%s and %s are the same, which prefers neither; leave the pair out",
                            names[PAIR_CHOSEN], names[PAIR_REJECTED]);
-    int64_t most = samples->pairs->shared ? pair_room(samples, first, second, samples->tokens)
+    int64_t most = samples->pairs->shared ? pair_room(file, samples->seq_len, first, second, end)
                                           : samples->seq_len;
     Sample a = sample_of(at, first, second, most);
-    Sample b = sample_of(at, second, samples->tokens, most);
-    bool overlong = second - first > most || samples->tokens - second > most;
+    Sample b = sample_of(at, second, end, most);
+    bool overlong = second - first > most || end - second > most;
     bool empty = !a.targets || !b.targets;
-    bool useless = empty || same_ids(samples, a.start, a.length, b.start, b.length);
+    bool useless = empty || same_ids(file, a.start, a.length, b.start, b.length);
     if (empty && !overlong)
         return SAMPLE_FAIL(at, "%s has no token to predict",
                            names[a.targets ? PAIR_REJECTED : PAIR_CHOSEN]);
     if (useless || (overlong && samples->pairs->drop_overlong)) {
         samples->dropped++;
-        samples->tokens = first;
+        tokens_cut(file, first);
         return true;
     }
     samples->truncated += overlong;
@@ -91,8 +117,12 @@ bool pair_add(const SamplePlace *at, int64_t first, int64_t second, const char *
 }
 
 void samples_free(Samples *samples) {
-    free(samples->ids);
-    free(samples->labels);
+    for (int i = 0; i < samples->file_count; i++) {
+        free(samples->files[i]->ids);
+        free(samples->files[i]->labels);
+        free(samples->files[i]);
+    }
+    free(samples->files);
     free(samples->items);
     *samples = (Samples){0};
 }

@@ -93,6 +93,15 @@ static bool is_target(const Shard *shard, int64_t token) {
     return shard->bytes[shard->mask_at + token / 8] >> (token % 8) & 1;
 }
 
+/* They stay where they are. */
+static SampleFile *tokens_of(const Shard *shard, Samples *samples) {
+    SampleFile *file = samples_file(samples, shard->path);
+    file->shard_ids = shard->bytes + shard->ids_at;
+    file->shard_mask = shard->bytes + shard->mask_at;
+    file->width = shard->width;
+    return file;
+}
+
 static bool check_ends(const Shard *shard) {
     for (int64_t i = 0; i < shard->samples; i++) {
         int64_t end = sample_end(shard, i), least = sample_end(shard, i - 1) + 1;
@@ -119,7 +128,7 @@ static bool check_mask(const Shard *shard) {
     return true;
 }
 
-static bool tokens_add(const Shard *shard, Samples *samples, int64_t first, int64_t end) {
+static bool check_ids(const Shard *shard, const Samples *samples, int64_t first, int64_t end) {
     for (int64_t i = first; i < end; i++) {
         int64_t at = shard->ids_at + i * shard->width;
         uint32_t id = little_endian(shard->bytes + at, shard->width);
@@ -129,7 +138,6 @@ static bool tokens_add(const Shard *shard, Samples *samples, int64_t first, int6
                              "model.vocab_size is %lld",
                              shard->path, (long long)i, (long long)at, id,
                              (long long)samples->vocab_size);
-        token_add(samples, (int32_t)id, is_target(shard, i) ? (int32_t)id : IGNORED);
     }
     return true;
 }
@@ -147,7 +155,7 @@ static bool check_prompts(const Shard *shard, const SamplePlace *at, int64_t fir
     int64_t length = prompt_length(shard, at->number);
     bool same = length == prompt_length(shard, at->number + 1);
     for (int64_t i = 0; same && i < length; i++)
-        same = at->samples->ids[first + i] == at->samples->ids[second + i];
+        same = token_id(at->file, first + i) == token_id(at->file, second + i);
     if (!same)
         return SAMPLE_FAIL(at, "its prompt is not that of sample %lld, and they are a pair",
                            (long long)at->number + 1);
@@ -155,29 +163,25 @@ static bool check_prompts(const Shard *shard, const SamplePlace *at, int64_t fir
 }
 
 static bool pair_read(const Shard *shard, const SamplePlace *at) {
-    Samples *samples = at->samples;
-    int64_t middle = sample_end(shard, at->number), first = samples->tokens;
-    if (!tokens_add(shard, samples, sample_end(shard, at->number - 1), middle))
-        return false;
-    int64_t second = samples->tokens;
-    return tokens_add(shard, samples, middle, sample_end(shard, at->number + 1)) &&
-           check_prompts(shard, at, first, second) && pair_add(at, first, second, pair_text_fields);
+    int64_t first = sample_end(shard, at->number - 1), second = sample_end(shard, at->number);
+    int64_t end = sample_end(shard, at->number + 1);
+    return check_ids(shard, at->samples, first, end) && check_prompts(shard, at, first, second) &&
+           pair_add(at, first, second, end, pair_text_fields);
 }
 
 static bool sample_read(const Shard *shard, const SamplePlace *at) {
-    int64_t first = at->samples->tokens;
-    return tokens_add(shard, at->samples, sample_end(shard, at->number - 1),
-                      sample_end(shard, at->number)) &&
-           sample_add(at, first);
+    int64_t first = sample_end(shard, at->number - 1), end = sample_end(shard, at->number);
+    return check_ids(shard, at->samples, first, end) && sample_add(at, first, end);
 }
 
 bool shard_read(Samples *samples, const char *path, const uint8_t *bytes, size_t size,
                 DataError *error) {
     Shard shard = {.path = path, .bytes = bytes, .size = (int64_t)size, .error = error};
-    SamplePlace at = {samples, path, 0, error};
+    SamplePlace at = {.samples = samples, .error = error};
     samples->mark = ": sample ";
     if (!shard_open(&shard, samples->pairs != NULL) || !check_ends(&shard) || !check_mask(&shard))
         return false;
+    at.file = tokens_of(&shard, samples);
     for (; at.number < shard.samples; at.number += shard.pairs ? 2 : 1)
         if (!(shard.pairs ? pair_read(&shard, &at) : sample_read(&shard, &at)))
             return false;

@@ -14,25 +14,27 @@
  * A place sees its part up to itself, and the row's places of its prefix. */
 #include "runtime/data/data_rows.h"
 
-static int64_t shared_by(const Samples *samples, int64_t a, int64_t b, int64_t length) {
+static int64_t shared_by(const SampleFile *file, int64_t a, int64_t b, int64_t length) {
     int64_t count = 0;
-    while (count + 1 < length && samples->ids[a + count] == samples->ids[b + count] &&
-           samples->labels[a + count + 1] == IGNORED && samples->labels[b + count + 1] == IGNORED)
+    while (count + 1 < length && token_id(file, a + count) == token_id(file, b + count) &&
+           token_label(file, a + count + 1) == IGNORED &&
+           token_label(file, b + count + 1) == IGNORED)
         count++;
     return count;
 }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-int64_t pair_shared(const Samples *samples, const Sample *chosen, const Sample *rejected) {
-    return shared_by(samples, chosen->start, rejected->start,
+int64_t pair_shared(const Sample *chosen, const Sample *rejected) {
+    return shared_by(chosen->file, chosen->start, rejected->start,
                      smaller(chosen->length, rejected->length));
 }
 
-int64_t pair_room(const Samples *samples, int64_t first, int64_t second, int64_t end) {
+int64_t pair_room(const SampleFile *file, int64_t seq_len, int64_t first, int64_t second,
+                  int64_t end) {
     int64_t shorter = smaller(second - first, end - second), longer = end - first - shorter;
-    int64_t shared = shared_by(samples, first, second, shorter);
-    int64_t room = samples->seq_len - shared; /* of both, behind what they share */
+    int64_t shared = shared_by(file, first, second, shorter);
+    int64_t room = seq_len - shared; /* of both, behind what they share */
     shorter -= shared;
     longer -= shared;
     if (shorter + longer <= room)
@@ -41,8 +43,8 @@ int64_t pair_room(const Samples *samples, int64_t first, int64_t second, int64_t
     return shared + (most > 0 ? most : 0);
 }
 
-int64_t pair_length(const Samples *samples, const Sample *pair) {
-    return pair[0].length + pair[1].length - pair_shared(samples, &pair[0], &pair[1]);
+int64_t pair_length(const Sample *pair) {
+    return pair[0].length + pair[1].length - pair_shared(&pair[0], &pair[1]);
 }
 
 /* Places of a part, all with the prefix [from, to). */
@@ -58,7 +60,7 @@ void row_prefix(const Rows *rows, int64_t row, int32_t *position, int32_t *prefi
     int64_t place = 0;
     for (int64_t s = rows->first_sample[row]; s < rows->first_sample[row + 1]; s += 2) {
         const Sample *pair = &rows->samples->items[s];
-        int64_t shared = pair_shared(rows->samples, &pair[0], &pair[1]);
+        int64_t shared = pair_shared(&pair[0], &pair[1]);
         int64_t from = shared ? place : 0, to = from + shared;
         put_part(shared, 0, 0, position + place, prefix + 2 * place);
         place += shared;

@@ -2,13 +2,7 @@
  * token shards. Shards are mapped, for they may be larger than memory. */
 #include "runtime/data/data_rows.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "runtime/base/rt.h"
 
@@ -41,39 +35,18 @@ bool stream_open_text(Stream *stream, const FileList *files, int64_t vocab_size,
         size_t size;
         if (!file_read(files->paths[i], &bytes, &size, error))
             return false;
-        stream_add(stream, (StreamFile){bytes, 1, 0, (int64_t)size, bytes, 0});
+        stream_add(stream, (StreamFile){bytes, 1, 0, (int64_t)size, bytes, {0}});
     }
     if (!stream->tokens)
         return data_fail(error, "%s: is empty; a run needs text", files->paths[0]);
     return true;
 }
 
-static bool shard_map(const char *path, StreamFile *file, DataError *error) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info)) {
-        data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    file->map_bytes = info.st_size > 0 ? (size_t)info.st_size : 0;
-    if (file->map_bytes)
-        file->memory = mmap(NULL, file->map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    int reason = errno;
-    close(fd);
-    if (!file->map_bytes)
-        return data_fail(error, "%s: is empty; a token shard has a header of 1024 bytes", path);
-    if (file->memory == MAP_FAILED) {
-        file->memory = NULL;
-        return data_fail(error, "%s: cannot be read: %s", path, strerror(reason));
-    }
-    return true;
-}
-
 static bool shard_header(const char *path, StreamFile *file, DataError *error) {
-    const uint8_t *header = file->memory;
-    if (file->map_bytes < SHARD_HEADER_BYTES || little_endian(header, 4) != SHARD_MAGIC)
+    const uint8_t *header = file->map.bytes;
+    if (!file->map.size)
+        return data_fail(error, "%s: is empty; a token shard has a header of 1024 bytes", path);
+    if (file->map.size < SHARD_HEADER_BYTES || little_endian(header, 4) != SHARD_MAGIC)
         return data_fail(error, "%s: is no token shard: it does not begin with %d (int32)", path,
                          SHARD_MAGIC);
     uint32_t version = little_endian(header + 4, 4);
@@ -89,11 +62,11 @@ static bool shard_header(const char *path, StreamFile *file, DataError *error) {
     file->count = little_endian(header + 8, 4);
     file->tokens = header + SHARD_HEADER_BYTES;
     size_t whole = SHARD_HEADER_BYTES + (size_t)file->count * (size_t)file->width;
-    if (file->map_bytes != whole)
+    if (file->map.size != whole)
         return data_fail(error,
                          "%s: its header promises %lld tokens (%zu bytes), but it has %zu "
                          "bytes; write it again",
-                         path, (long long)file->count, whole, file->map_bytes);
+                         path, (long long)file->count, whole, file->map.size);
     return true;
 }
 
@@ -119,7 +92,7 @@ bool stream_open_shards(Stream *stream, const FileList *files, int64_t vocab_siz
     for (int i = 0; i < files->count; i++) {
         const char *path = files->paths[i];
         StreamFile file = {0};
-        bool ok = shard_map(path, &file, error) && shard_header(path, &file, error) &&
+        bool ok = file_map(path, &file.map, error) && shard_header(path, &file, error) &&
                   shard_check(path, &file, vocab_size, error);
         stream_add(stream, file); /* also when bad: stream_close() unmaps it */
         if (!ok)
@@ -131,10 +104,8 @@ bool stream_open_shards(Stream *stream, const FileList *files, int64_t vocab_siz
 void stream_close(Stream *stream) {
     for (int i = 0; i < stream->file_count; i++) {
         StreamFile *file = &stream->files[i];
-        if (file->map_bytes && file->memory)
-            munmap(file->memory, file->map_bytes);
-        else
-            free(file->memory);
+        free(file->memory);
+        file_unmap(&file->map);
     }
     free(stream->files);
     *stream = (Stream){0};

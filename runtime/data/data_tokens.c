@@ -11,6 +11,7 @@ typedef struct {
     bool of_samples; /* which of the two holds them */
     Stream stream;
     Samples samples;
+    FileMap *maps; /* of the files of samples that are not read whole; NULL: none */
 } Source;
 
 typedef struct {
@@ -30,20 +31,33 @@ static const char *file_suffix(RtDataFormat format) {
     return format == RT_DATA_JSONL ? ".jsonl" : format == RT_DATA_TOKENS ? ".bin" : "";
 }
 
+/* Lines are read whole; samples of shards stay in their files. */
+static bool lines_open(Source *source, const char *path, DataError *error) {
+    uint8_t *bytes;
+    size_t size;
+    if (!file_read(path, &bytes, &size, error))
+        return false;
+    bool ok = lines_read(&source->samples, path, bytes, size, error);
+    free(bytes);
+    return ok;
+}
+
+static bool shard_open(Source *source, const char *path, FileMap *map, DataError *error) {
+    return file_map(path, map, error) &&
+           shard_read(&source->samples, path, map->bytes, map->size, error);
+}
+
 static bool samples_open(Source *source, const RtData *data, int64_t seq_len, DataError *error) {
-    SamplesReader *read = data->format == RT_DATA_JSONL ? lines_read : shard_read;
     source->of_samples = true;
     source->samples.seq_len = seq_len;
     source->samples.vocab_size = data->vocab_size;
     source->samples.pairs = data->pairs;
     bool ok = true;
+    source->maps = rt_alloc(sizeof *source->maps * (size_t)source->files.count);
     for (int i = 0; ok && i < source->files.count; i++) {
-        uint8_t *bytes;
-        size_t size;
-        if (!file_read(source->files.paths[i], &bytes, &size, error))
-            return false;
-        ok = read(&source->samples, source->files.paths[i], bytes, size, error);
-        free(bytes);
+        const char *path = source->files.paths[i];
+        ok = data->format == RT_DATA_JSONL ? lines_open(source, path, error)
+                                           : shard_open(source, path, &source->maps[i], error);
     }
     if (ok && !source->samples.count && source->samples.dropped)
         ok = data_fail(
@@ -71,6 +85,9 @@ static bool source_open(Source *source, const RtData *data, const char *const *p
 static void source_close(Source *source) {
     stream_close(&source->stream);
     samples_free(&source->samples);
+    for (int i = 0; source->maps && i < source->files.count; i++)
+        file_unmap(&source->maps[i]);
+    free(source->maps);
     files_free(&source->files);
 }
 

@@ -94,6 +94,23 @@ static void shards_are_the_lines_of_the_same_ids(void **state) {
         }
 }
 
+/* Read when a row is written, for a shard may be larger than memory. */
+static void tokens_stay_in_the_file(void **state) {
+    (void)state;
+    DataError error = {message, sizeof message};
+    int32_t ids[SEQ_LEN], labels[SEQ_LEN], positions[SEQ_LEN];
+    Samples samples;
+    Rows rows;
+    make_shard(3, 0);
+    assert_true(read_as(&samples, shard_read, bytes, size, NULL));
+    assert_true(rows_of_samples(&rows, &samples, 0, samples.count, SEQ_LEN, false, 0, &error));
+    put(1024 + 2 * 2, 2, 99); /* was 12 */
+    row_write(&rows, 0, ids, labels, positions);
+    assert_true(ids[0] == 10 && ids[2] == 99 && labels[0] == IGNORED && labels[1] == 99);
+    rows_free(&rows);
+    samples_free(&samples);
+}
+
 static void assert_refused(const RtPairs *pairs, const char *expected) {
     Samples samples;
     assert_false(read_as(&samples, shard_read, bytes, size, pairs));
@@ -189,6 +206,7 @@ static void a_split_is_of_one_kind(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shards_are_the_lines_of_the_same_ids),
+        cmocka_unit_test(tokens_stay_in_the_file),
         cmocka_unit_test(bad_shards_are_refused),
         cmocka_unit_test(bad_pairs_are_refused),
         cmocka_unit_test(a_split_is_of_one_kind),
