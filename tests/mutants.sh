@@ -88,7 +88,7 @@ mutant quantize_last_block gen/graph/ops_quantize.c \
 mutant quantize_offset gen/graph/ops_quantize.c \
     'STEP_SUB, step_load(body, op->in[0]), step_load(body, op->in[1])' \
     'STEP_ADD, step_load(body, op->in[0]), step_load(body, op->in[1])' build/unit/test_quantize
-mutant quantize_border gen/pass/quantize_read.c '    add_below(&r);' '    (void)add_below;' \
+mutant quantize_border gen/pass/quantize.c '    add_below(&r);' '    (void)add_below;' \
     $oracle qlora
 mutant fake_quant_scale gen/graph/ops_fake_quant.c \
     'step_const(body, (kind.most - kind.least) / 2)' 'step_const(body, kind.most)' build/unit/test_qat
@@ -119,6 +119,10 @@ mutant qat_groups_moved gen/graph/program.c 'if (view->row_stride == v_stride)' 
     $oracle qat
 mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
+mutant joined_across_gaps gen/pass/join_linears.c \
+    'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
+mutant joined_weight_first gen/pass/join_linears.c \
+    'op == last_of(g, to_x_of)' 'op == first_of(g, to_x_of)' $oracle pretrain_tied
 mutant lifetime_too_short gen/plan/memory.c \
     'life->last[stream] = launch;' 'life->last[stream] = launch - 1;' $oracle demo
 mutant event_wait_removed runtime/step/input.c \

@@ -59,21 +59,27 @@ static Border *group_of(Border *borders, int *count, int capacity, Op *base) {
     return b;
 }
 
-/* attn.q_k_v_proj of attn.q_proj, attn.k_proj and attn.v_proj: one matrix that is all of them. */
-static const char *joined_name(Arena *arena, const Border *b) {
-    const char *name = b->site[0].base->name, *ending = strrchr(name_last_part(name), '_');
-    if (b->count == 1)
+const char *linears_name(Arena *arena, const char *const *names, int count) {
+    const char *name = names[0], *ending = strrchr(name_last_part(name), '_');
+    if (count == 1)
         return name;
     ending = ending ? ending : "";
     const char *joined = arena_strndup(arena, name, strlen(name) - strlen(ending));
-    for (int i = 1; i < b->count; i++) {
-        const char *part = name_last_part(b->site[i].base->name);
+    for (int i = 1; i < count; i++) {
+        const char *part = name_last_part(names[i]);
         size_t length = strlen(part), tail = strlen(ending);
         bool alike = length > tail && strcmp(part + length - tail, ending) == 0;
         length -= alike ? tail : 0;
         joined = arena_printf(arena, "%s_%.*s", joined, (int)length, part);
     }
     return arena_printf(arena, "%s%s", joined, ending);
+}
+
+static void name_border(Arena *arena, Border *b) {
+    const char *names[MAX_SITES] = {0};
+    for (int i = 0; i < b->count; i++)
+        names[i] = b->site[i].base->name;
+    b->name = linears_name(arena, names, b->count);
 }
 
 int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity) {
@@ -91,7 +97,7 @@ int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity
         b->site[b->count++] = site;
     }
     for (int i = 0; i < count; i++)
-        borders[i].name = joined_name(p->arena, &borders[i]);
+        name_border(p->arena, &borders[i]);
     return count;
 }
 

@@ -1,4 +1,4 @@
-/* What the two halves of the bordering pass share. */
+/* What the two halves of the bordering pass share, and what joins linears without a border. */
 #ifndef PASS_BORDERED_H
 #define PASS_BORDERED_H
 
@@ -49,6 +49,8 @@ Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t
 int64_t border_zeros_of_a(const Border *);
 int64_t border_zeros_of_b(const Border *);
 
+/* attn.q_k_v_proj of attn.q_proj, attn.k_proj and attn.v_proj: one matrix that is all of them. */
+const char *linears_name(Arena *, const char *const *names, int count);
 /* Whether a value may move to where other columns lie between its rows: what ranks exchange is
  * dense. */
 bool border_can_stride(const GraphUses *, const Value *);

@@ -515,6 +515,8 @@
     K(compile, cuda_graph, BOOL, "true", "", ALWAYS, "Launch a micro-step as one CUDA graph.")     \
     K(compile, bordered, BOOL, "true", "", LANGUAGE,                                               \
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
+    K(compile, joined_linears, BOOL, "true", "", LANGUAGE,                                         \
+      "Multiply once for linears that train and read the same, as q, k and v.")                    \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
       "Never hold the logits of a whole batch.")                                                   \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \

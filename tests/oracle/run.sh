@@ -137,6 +137,7 @@ qdora            fp64  plain
 qdora            bf16  default
 modules          fp64  default
 modules          bf16  plain
+pretrain_tied    fp64  no_joined
 TABLE
     for case in demo odd packed accumulate pretrain_tied qlora; do
         case $case in demo | odd) dtypes="fp64 bf16" ;; *) dtypes=fp64 ;; esac
@@ -162,7 +163,7 @@ variant_sets() {
         echo compile.fusion=false compile.cuda_graph=false compile.overlap=false
     else
         echo compile.fusion=false compile.cuda_graph=false compile.bordered=false \
-            compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false
+            compile.joined_linears=false compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false
     fi ;;
     nchw) echo compile.layout=nchw ;;
     nchw_plain) echo compile.layout=nchw compile.fusion=false compile.cuda_graph=false ;;
@@ -172,6 +173,7 @@ variant_sets() {
     no_fusion) echo compile.fusion=false ;;
     no_graph) echo compile.cuda_graph=false ;;
     no_bordered) echo compile.bordered=false ;;
+    no_joined) echo compile.joined_linears=false ;;
     whole_head) echo compile.chunked_head=false ;;
     all_rows) echo compile.skip_ignored_rows=false ;;
     no_overlap) echo compile.overlap=false ;;

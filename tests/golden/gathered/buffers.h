@@ -46,154 +46,118 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 1662279680ul
+#define SCRATCH_BYTES 1662271488ul
 
-#define MODEL_EMBED_TOKENS 1073766400ul /* bf16 [8192, 1024], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 1090543616ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 1628463104ul /* f32 [8192, 1], activation model.layers.0.input_layernorm.rstd */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 83894272ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 1107320832ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 1124098048ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 1140875264ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 1157652480ul /* bf16 [8192, 1024], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 1627414528ul /* f32 [8192, 8], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 1174429696ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 1191206912ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 1628495872ul /* f32 [8192, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 134234112ul /* bf16 [8192, 4096], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 201342976ul /* bf16 [8192, 4096], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_ACT 268451840ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.0.mlp.down_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 1207984128ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 1224761344ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 1628528640ul /* f32 [8192, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 83894272ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 1241538560ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 1258315776ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 1275092992ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN 1291870208ul /* bf16 [8192, 1024], activation model.layers.1.self_attn */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 1627676672ul /* f32 [8192, 8], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 1308647424ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 1325424640ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 1628561408ul /* f32 [8192, 1], activation model.layers.1.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 335560704ul /* bf16 [8192, 4096], activation model.layers.1.mlp.gate_proj */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 402669568ul /* bf16 [8192, 4096], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_ACT 469778432ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.1.mlp.down_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 1342201856ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM 1358979072ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 1628594176ul /* f32 [8192, 1], activation model.layers.2.input_layernorm.rstd */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ 83894272ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.k_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 1375756288ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.v_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 1392533504ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE 1409310720ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN 1426087936ul /* bf16 [8192, 1024], activation model.layers.2.self_attn */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 1627938816ul /* f32 [8192, 8], activation model.layers.2.self_attn.lse */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.o_proj */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 1442865152ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 1459642368ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 1628626944ul /* f32 [8192, 1], activation model.layers.2.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ 536887296ul /* bf16 [8192, 4096], activation model.layers.2.mlp.gate_proj */
-#define MODEL_LAYERS_2_MLP_UP_PROJ 603996160ul /* bf16 [8192, 4096], activation model.layers.2.mlp.up_proj */
-#define MODEL_LAYERS_2_MLP_ACT 671105024ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ 67117056ul /* bf16 [8192, 1024], activation model.layers.2.mlp.down_proj */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 1476419584ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM 1493196800ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM_RSTD 1628659712ul /* f32 [8192, 1], activation model.layers.3.input_layernorm.rstd */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_proj */
-#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ 16777216ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.k_proj */
-#define MODEL_LAYERS_3_SELF_ATTN_V_PROJ 1509974016ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.v_proj */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_ROPE 1526751232ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_rope */
-#define MODEL_LAYERS_3_SELF_ATTN_K_ROPE 1543528448ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.k_rope */
-#define MODEL_LAYERS_3_SELF_ATTN 1560305664ul /* bf16 [8192, 1024], activation model.layers.3.self_attn */
-#define MODEL_LAYERS_3_SELF_ATTN_LSE 1628200960ul /* f32 [8192, 8], activation model.layers.3.self_attn.lse */
-#define MODEL_LAYERS_3_SELF_ATTN_O_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.o_proj */
-#define MODEL_LAYERS_3_ATTN_RESIDUAL 1577082880ul /* bf16 [8192, 1024], activation model.layers.3.attn_residual */
-#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM 1593860096ul /* bf16 [8192, 1024], activation model.layers.3.post_attention_layernorm */
-#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_RSTD 1628692480ul /* f32 [8192, 1], activation model.layers.3.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_3_MLP_GATE_PROJ 67117056ul /* bf16 [8192, 4096], activation model.layers.3.mlp.gate_proj */
-#define MODEL_LAYERS_3_MLP_UP_PROJ 738213888ul /* bf16 [8192, 4096], activation model.layers.3.mlp.up_proj */
-#define MODEL_LAYERS_3_MLP_ACT 805322752ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act */
-#define MODEL_LAYERS_3_MLP_DOWN_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.3.mlp.down_proj */
-#define MODEL_LAYERS_3_MLP_RESIDUAL 16777216ul /* bf16 [8192, 1024], activation model.layers.3.mlp_residual */
-#define MODEL_NORM 33554432ul /* bf16 [8192, 1024], activation model.norm */
+#define MODEL_EMBED_TOKENS 1073758208ul /* bf16 [8192, 1024], activation model.embed_tokens */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 1090535424ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 1628454912ul /* f32 [8192, 1], activation model.layers.0.input_layernorm.rstd */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 1107312640ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 1124089856ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 1140867072ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN 1157644288ul /* bf16 [8192, 1024], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 1627406336ul /* f32 [8192, 8], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 167776256ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 1174421504ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 1191198720ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 1628487680ul /* f32 [8192, 1], activation model.layers.0.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_0_MLP_ACT 738205696ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 167776256ul /* bf16 [8192, 1024], activation model.layers.0.mlp.down_proj */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 1207975936ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 1224753152ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 1628520448ul /* f32 [8192, 1], activation model.layers.1.input_layernorm.rstd */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 1241530368ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 1258307584ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 1275084800ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN 1291862016ul /* bf16 [8192, 1024], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 1627668480ul /* f32 [8192, 8], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 301993984ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 1308639232ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 1325416448ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 1628553216ul /* f32 [8192, 1], activation model.layers.1.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_1_MLP_ACT 805314560ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 301993984ul /* bf16 [8192, 1024], activation model.layers.1.mlp.down_proj */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 1342193664ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM 1358970880ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 1628585984ul /* f32 [8192, 1], activation model.layers.2.input_layernorm.rstd */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 1375748096ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.v_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 1392525312ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE 1409302528ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN 1426079744ul /* bf16 [8192, 1024], activation model.layers.2.self_attn */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 1627930624ul /* f32 [8192, 8], activation model.layers.2.self_attn.lse */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 637538304ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.o_proj */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 1442856960ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 1459634176ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 1628618752ul /* f32 [8192, 1], activation model.layers.2.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_2_MLP_ACT 872423424ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ 637538304ul /* bf16 [8192, 1024], activation model.layers.2.mlp.down_proj */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 1476411392ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual */
+#define MODEL_LAYERS_3_INPUT_LAYERNORM 1493188608ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm */
+#define MODEL_LAYERS_3_INPUT_LAYERNORM_RSTD 1628651520ul /* f32 [8192, 1], activation model.layers.3.input_layernorm.rstd */
+#define MODEL_LAYERS_3_SELF_ATTN_V_PROJ 1509965824ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.v_proj */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_ROPE 1526743040ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_rope */
+#define MODEL_LAYERS_3_SELF_ATTN_K_ROPE 1543520256ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.k_rope */
+#define MODEL_LAYERS_3_SELF_ATTN 1560297472ul /* bf16 [8192, 1024], activation model.layers.3.self_attn */
+#define MODEL_LAYERS_3_SELF_ATTN_LSE 1628192768ul /* f32 [8192, 8], activation model.layers.3.self_attn.lse */
+#define MODEL_LAYERS_3_SELF_ATTN_O_PROJ 637538304ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.o_proj */
+#define MODEL_LAYERS_3_ATTN_RESIDUAL 1577074688ul /* bf16 [8192, 1024], activation model.layers.3.attn_residual */
+#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM 1593851904ul /* bf16 [8192, 1024], activation model.layers.3.post_attention_layernorm */
+#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_RSTD 1628684288ul /* f32 [8192, 1], activation model.layers.3.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_3_MLP_ACT 536870912ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act */
+#define MODEL_LAYERS_3_MLP_DOWN_PROJ 637538304ul /* bf16 [8192, 1024], activation model.layers.3.mlp.down_proj */
+#define MODEL_LAYERS_3_MLP_RESIDUAL 603979776ul /* bf16 [8192, 1024], activation model.layers.3.mlp_residual */
+#define MODEL_NORM 620756992ul /* bf16 [8192, 1024], activation model.norm */
 #define MICRO_STEP_MODEL_NORM (MODEL_NORM + 4194304ul) /* bf16 [2048, 1024], model.norm */
 #define MICRO_STEP_MODEL_NORM__2 (MODEL_NORM + 8388608ul) /* bf16 [2048, 1024], model.norm */
 #define MICRO_STEP_MODEL_NORM__3 (MODEL_NORM + 12582912ul) /* bf16 [2048, 1024], model.norm */
-#define MODEL_NORM_RSTD 914374656ul /* f32 [8192, 1], activation model.norm.rstd */
-#define LOSS_ROWS 1610637312ul /* f32 [8192, 1], activation loss.rows */
+#define MODEL_NORM_RSTD 713031680ul /* f32 [8192, 1], activation model.norm.rstd */
+#define LOSS_ROWS 1610629120ul /* f32 [8192, 1], activation loss.rows */
 #define MICRO_STEP_LOSS_ROWS (LOSS_ROWS + 8192ul) /* f32 [2048, 1], loss.rows */
 #define MICRO_STEP_LOSS_ROWS__2 (LOSS_ROWS + 16384ul) /* f32 [2048, 1], loss.rows */
 #define MICRO_STEP_LOSS_ROWS__3 (LOSS_ROWS + 24576ul) /* f32 [2048, 1], loss.rows */
-#define MICRO_STEP_LOSS 67112960ul /* f32 [1], activation loss */
-#define EVALUATE_MODEL_EMBED_TOKENS 0ul /* bf16 [8192, 1024], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 16777216ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 33554432ul /* f32 [8192, 1], activation model.layers.0.input_layernorm.rstd */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 33554432ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 50331648ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 16777216ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_rope */
+#define MICRO_STEP_LOSS 1610661888ul /* f32 [1], activation loss */
+#define EVALUATE_MODEL_EMBED_TOKENS 50331648ul /* bf16 [8192, 1024], activation model.embed_tokens */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 0ul /* f32 [8192, 1], activation model.layers.0.input_layernorm.rstd */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 67108864ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 83886080ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 33554432ul /* bf16 [8192, 1024], activation model.layers.0.self_attn */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 50331648ul /* f32 [8192, 8], activation model.layers.0.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 16777216ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 100663296ul /* bf16 [8192, 1024], activation model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 117440512ul /* f32 [8192, 8], activation model.layers.0.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 268443648ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 134217728ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* bf16 [8192, 4096], activation model.layers.0.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 67108864ul /* bf16 [8192, 4096], activation model.layers.0.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT 134217728ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.0.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 16777216ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 33554432ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ 50331648ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 33554432ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 50331648ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 67108864ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE 83886080ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 0ul /* bf16 [8192, 1024], activation model.layers.1.self_attn */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 50331648ul /* f32 [8192, 8], activation model.layers.1.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 33554432ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 100663296ul /* bf16 [8192, 1024], activation model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 117440512ul /* f32 [8192, 8], activation model.layers.1.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 268443648ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual */
 #define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 134217728ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* bf16 [8192, 4096], activation model.layers.1.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 67108864ul /* bf16 [8192, 4096], activation model.layers.1.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT 134217728ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.1.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 16777216ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 33554432ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ 50331648ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 33554432ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 50331648ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 67108864ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE 83886080ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 0ul /* bf16 [8192, 1024], activation model.layers.2.self_attn */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 50331648ul /* f32 [8192, 8], activation model.layers.2.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 33554432ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 100663296ul /* bf16 [8192, 1024], activation model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 117440512ul /* f32 [8192, 8], activation model.layers.2.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 268443648ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual */
 #define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 134217728ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ 0ul /* bf16 [8192, 4096], activation model.layers.2.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ 67108864ul /* bf16 [8192, 4096], activation model.layers.2.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT 134217728ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.2.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_2_MLP_RESIDUAL 16777216ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_3_INPUT_LAYERNORM 33554432ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_PROJ 50331648ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE 33554432ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_2_MLP_RESIDUAL 50331648ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_3_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE 67108864ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_ROPE 83886080ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN 0ul /* bf16 [8192, 1024], activation model.layers.3.self_attn */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_LSE 50331648ul /* f32 [8192, 8], activation model.layers.3.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_O_PROJ 33554432ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN 100663296ul /* bf16 [8192, 1024], activation model.layers.3.self_attn */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_LSE 117440512ul /* f32 [8192, 8], activation model.layers.3.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_O_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_3_ATTN_RESIDUAL 201326592ul /* bf16 [8192, 1024], activation model.layers.3.attn_residual */
 #define EVALUATE_MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM 218103808ul /* bf16 [8192, 1024], activation model.layers.3.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ 0ul /* bf16 [8192, 4096], activation model.layers.3.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ 67108864ul /* bf16 [8192, 4096], activation model.layers.3.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_3_MLP_ACT 134217728ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act */
 #define EVALUATE_MODEL_LAYERS_3_MLP_DOWN_PROJ 218103808ul /* bf16 [8192, 1024], activation model.layers.3.mlp.down_proj */
 #define EVALUATE_MODEL_NORM 0ul /* bf16 [8192, 1024], activation model.norm */
@@ -205,266 +169,234 @@
 #define EVALUATE_LOSS_ROWS__3 (EVALUATE_LOSS_ROWS + 16384ul) /* f32 [2048, 1], loss.rows */
 #define EVALUATE_LOSS_ROWS__4 (EVALUATE_LOSS_ROWS + 24576ul) /* f32 [2048, 1], loss.rows */
 #define EVALUATE_LOSS 32768ul /* f32 [1], activation loss */
-#define LM_HEAD_GRADIENTS 0ul /* f32 [4096, 1024], activation lm_head.gradients */
-#define MODEL_NORM_GRADIENTS 134225920ul /* f32 [2, 1024], activation model.norm.gradients */
+#define LM_HEAD_GRADIENTS 637534208ul /* f32 [4096, 1024], activation lm_head.gradients */
+#define MODEL_NORM_GRADIENTS 603979776ul /* f32 [2, 1024], activation model.norm.gradients */
 #define MODEL_NORM_WEIGHT_GRAD MODEL_NORM_GRADIENTS /* f32 [1024], model.norm.weight.grad */
 #define MODEL_NORM_GRADIENTS_GAP (MODEL_NORM_GRADIENTS + 4096ul) /* f32 [1024], model.norm.gradients.gap */
-#define MODEL_LAYERS_3_GRADIENTS 0ul /* f32 [16386, 1024], activation model.layers.3.gradients */
+#define MODEL_LAYERS_3_GRADIENTS 671088640ul /* f32 [16386, 1024], activation model.layers.3.gradients */
 #define MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT_GRAD MODEL_LAYERS_3_GRADIENTS /* f32 [1024, 4096], model.layers.3.mlp.down_proj.weight.grad */
-#define MODEL_LAYERS_3_MLP_UP_PROJ_WEIGHT_GRAD (MODEL_LAYERS_3_GRADIENTS + 16777216ul) /* f32 [4096, 1024], model.layers.3.mlp.up_proj.weight.grad */
-#define MODEL_LAYERS_3_MLP_GATE_PROJ_WEIGHT_GRAD (MODEL_LAYERS_3_GRADIENTS + 33554432ul) /* f32 [4096, 1024], model.layers.3.mlp.gate_proj.weight.grad */
-#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (MODEL_LAYERS_3_GRADIENTS + 50331648ul) /* f32 [1024], model.layers.3.post_attention_layernorm.weight.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT_GRAD (MODEL_LAYERS_3_GRADIENTS + 50335744ul) /* f32 [1024, 1024], model.layers.3.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_V_PROJ_WEIGHT_GRAD (MODEL_LAYERS_3_GRADIENTS + 54530048ul) /* f32 [1024, 1024], model.layers.3.self_attn.v_proj.weight.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ_WEIGHT_GRAD (MODEL_LAYERS_3_GRADIENTS + 58724352ul) /* f32 [1024, 1024], model.layers.3.self_attn.k_proj.weight.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ_WEIGHT_GRAD (MODEL_LAYERS_3_GRADIENTS + 62918656ul) /* f32 [1024, 1024], model.layers.3.self_attn.q_proj.weight.grad */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT_GRAD (MODEL_LAYERS_3_GRADIENTS + 67112960ul) /* f32 [1024], model.layers.3.input_layernorm.weight.grad */
-#define MODEL_LAYERS_2_GRADIENTS 67117056ul /* f32 [16386, 1024], activation model.layers.2.gradients */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_GRAD MODEL_LAYERS_2_GRADIENTS /* f32 [1024, 4096], model.layers.2.mlp.down_proj.weight.grad */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_GRAD (MODEL_LAYERS_2_GRADIENTS + 16777216ul) /* f32 [4096, 1024], model.layers.2.mlp.up_proj.weight.grad */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_GRAD (MODEL_LAYERS_2_GRADIENTS + 33554432ul) /* f32 [4096, 1024], model.layers.2.mlp.gate_proj.weight.grad */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (MODEL_LAYERS_2_GRADIENTS + 50331648ul) /* f32 [1024], model.layers.2.post_attention_layernorm.weight.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_GRAD (MODEL_LAYERS_2_GRADIENTS + 50335744ul) /* f32 [1024, 1024], model.layers.2.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_GRAD (MODEL_LAYERS_2_GRADIENTS + 54530048ul) /* f32 [1024, 1024], model.layers.2.self_attn.v_proj.weight.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_GRAD (MODEL_LAYERS_2_GRADIENTS + 58724352ul) /* f32 [1024, 1024], model.layers.2.self_attn.k_proj.weight.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_GRAD (MODEL_LAYERS_2_GRADIENTS + 62918656ul) /* f32 [1024, 1024], model.layers.2.self_attn.q_proj.weight.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT_GRAD (MODEL_LAYERS_2_GRADIENTS + 67112960ul) /* f32 [1024], model.layers.2.input_layernorm.weight.grad */
-#define MODEL_LAYERS_1_GRADIENTS 0ul /* f32 [16386, 1024], activation model.layers.1.gradients */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT_GRAD MODEL_LAYERS_1_GRADIENTS /* f32 [1024, 4096], model.layers.1.mlp.down_proj.weight.grad */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 16777216ul) /* f32 [4096, 1024], model.layers.1.mlp.up_proj.weight.grad */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 33554432ul) /* f32 [4096, 1024], model.layers.1.mlp.gate_proj.weight.grad */
+#define MODEL_LAYERS_2_GRADIENTS 536870912ul /* f32 [16386, 1024], activation model.layers.2.gradients */
+#define MODEL_LAYERS_1_GRADIENTS 402653184ul /* f32 [16386, 1024], activation model.layers.1.gradients */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 16777216ul) /* f32 [8192, 1024], model.layers.1.mlp.gate_up_proj.weight.grad */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 50331648ul) /* f32 [1024], model.layers.1.post_attention_layernorm.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 50335744ul) /* f32 [1024, 1024], model.layers.1.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 54530048ul) /* f32 [1024, 1024], model.layers.1.self_attn.v_proj.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 58724352ul) /* f32 [1024, 1024], model.layers.1.self_attn.k_proj.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 62918656ul) /* f32 [1024, 1024], model.layers.1.self_attn.q_proj.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 54530048ul) /* f32 [3072, 1024], model.layers.1.self_attn.q_k_v_proj.weight.grad */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD (MODEL_LAYERS_1_GRADIENTS + 67112960ul) /* f32 [1024], model.layers.1.input_layernorm.weight.grad */
-#define MODEL_LAYERS_0_GRADIENTS 67117056ul /* f32 [16386, 1024], activation model.layers.0.gradients */
+#define MODEL_LAYERS_0_GRADIENTS 268435456ul /* f32 [16386, 1024], activation model.layers.0.gradients */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD MODEL_LAYERS_0_GRADIENTS /* f32 [1024, 4096], model.layers.0.mlp.down_proj.weight.grad */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 16777216ul) /* f32 [4096, 1024], model.layers.0.mlp.up_proj.weight.grad */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 33554432ul) /* f32 [4096, 1024], model.layers.0.mlp.gate_proj.weight.grad */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 16777216ul) /* f32 [8192, 1024], model.layers.0.mlp.gate_up_proj.weight.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 50331648ul) /* f32 [1024], model.layers.0.post_attention_layernorm.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 50335744ul) /* f32 [1024, 1024], model.layers.0.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 54530048ul) /* f32 [1024, 1024], model.layers.0.self_attn.v_proj.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 58724352ul) /* f32 [1024, 1024], model.layers.0.self_attn.k_proj.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 62918656ul) /* f32 [1024, 1024], model.layers.0.self_attn.q_proj.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 54530048ul) /* f32 [3072, 1024], model.layers.0.self_attn.q_k_v_proj.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD (MODEL_LAYERS_0_GRADIENTS + 67112960ul) /* f32 [1024], model.layers.0.input_layernorm.weight.grad */
 #define MODEL_EMBED_TOKENS_GRADIENTS 0ul /* f32 [4096, 1024], activation model.embed_tokens.gradients */
-#define MODEL_NORM_GRAD 50331648ul /* bf16 [8192, 1024], activation model.norm.grad */
+#define MODEL_NORM_GRAD 654311424ul /* bf16 [8192, 1024], activation model.norm.grad */
 #define MICRO_STEP_MODEL_NORM_GRAD (MODEL_NORM_GRAD + 4194304ul) /* bf16 [2048, 1024], model.norm.grad */
 #define MICRO_STEP_MODEL_NORM_GRAD__2 (MODEL_NORM_GRAD + 8388608ul) /* bf16 [2048, 1024], model.norm.grad */
 #define MICRO_STEP_MODEL_NORM_GRAD__3 (MODEL_NORM_GRAD + 12582912ul) /* bf16 [2048, 1024], model.norm.grad */
-#define MODEL_LAYERS_3_MLP_RESIDUAL_GRAD 1610637312ul /* bf16 [8192, 1024], activation model.layers.3.mlp_residual.grad */
-#define MODEL_LAYERS_3_MLP_ACT_GRAD 805322752ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act.grad */
-#define MODEL_LAYERS_3_MLP_ACT_GRAD_GATE 872431616ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act.grad.gate */
-#define MODEL_LAYERS_3_MLP_ACT_GRAD_UP 939540480ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act.grad.up */
-#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_GRAD 67117056ul /* bf16 [8192, 1024], activation model.layers.3.post_attention_layernorm.grad */
-#define MODEL_LAYERS_3_ATTN_RESIDUAL_GRAD 1593860096ul /* bf16 [8192, 1024], activation model.layers.3.attn_residual.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD 1577082880ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD_Q 67117056ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad.q */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD_K 1560305664ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad.k */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD_V 83894272ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad.v */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD_DELTA 1610637312ul /* f32 [8192, 8], activation model.layers.3.self_attn.grad.delta */
-#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ_GRAD 1577082880ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.k_proj.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ_GRAD 100671488ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_proj.grad */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM_GRAD 67117056ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm.grad */
-#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 905990144ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 671105024ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 738213888ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act.grad.gate */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 805322752ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act.grad.up */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 922767360ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 939544576ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 905990144ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 922767360ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad.q */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 956321792ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad.k */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 973099008ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad.v */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 989876224ul /* f32 [8192, 8], activation model.layers.2.self_attn.grad.delta */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 905990144ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.k_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD 989876224ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_proj.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 922767360ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 905990144ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 469778432ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 536887296ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act.grad.gate */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 603996160ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act.grad.up */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 922767360ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 939544576ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 905990144ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 922767360ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 956321792ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 973099008ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad.v */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 989876224ul /* f32 [8192, 8], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 905990144ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD 989876224ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 922767360ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 905990144ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 268451840ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 335560704ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act.grad.gate */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 402669568ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 922767360ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 939544576ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 956321792ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 973099008ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 989876224ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 1006653440ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 1023430656ul /* f32 [8192, 8], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD 956321792ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.k_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 1023430656ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 973099008ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm.grad */
-#define MODEL_EMBED_TOKENS_GRAD 956321792ul /* bf16 [8192, 1024], activation model.embed_tokens.grad */
+#define MODEL_LAYERS_3_MLP_RESIDUAL_GRAD 1610629120ul /* bf16 [8192, 1024], activation model.layers.3.mlp_residual.grad */
+#define MODEL_LAYERS_3_MLP_ACT_GRAD 939532288ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act.grad */
+#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_GRAD 1593851904ul /* bf16 [8192, 1024], activation model.layers.3.post_attention_layernorm.grad */
+#define MODEL_LAYERS_3_ATTN_RESIDUAL_GRAD 939532288ul /* bf16 [8192, 1024], activation model.layers.3.attn_residual.grad */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD 956309504ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD_Q 973086720ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad.q */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD_K 989863936ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad.k */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD_DELTA 1577074688ul /* f32 [8192, 8], activation model.layers.3.self_attn.grad.delta */
+#define MODEL_LAYERS_3_INPUT_LAYERNORM_GRAD 956309504ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm.grad */
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 973086720ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 872423424ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 989863936ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 1006641152ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 1023418368ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 872423424ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad.q */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 889200640ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad.k */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 654319616ul /* f32 [8192, 8], activation model.layers.2.self_attn.grad.delta */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 1023418368ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 469770240ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 603987968ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 704655360ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 603987968ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 704655360ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 620765184ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 637542400ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 520101888ul /* f32 [8192, 8], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 704655360ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 620765184ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 469770240ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 570437632ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 587214848ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 570437632ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 469770240ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 486547456ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 385884160ul /* f32 [8192, 8], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 570437632ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm.grad */
+#define MODEL_EMBED_TOKENS_GRAD 335552512ul /* bf16 [8192, 1024], activation model.embed_tokens.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define GRAD_NORM_SQUARED 0ul /* f32 [1], activation grad_norm.squared */
 #define CLIP_FACTOR 256ul /* f32 [1], activation clip_factor */
-#define LM_HEAD 0ul /* bf16 [2048, 4096], activation lm_head */
-#define LM_HEAD_GRAD 872431616ul /* bf16 [2048, 4096], activation lm_head.grad */
-#define LM_HEAD__2 872431616ul /* bf16 [2048, 4096], activation lm_head */
-#define LM_HEAD_GRAD__2 889208832ul /* bf16 [2048, 4096], activation lm_head.grad */
-#define LM_HEAD__3 872431616ul /* bf16 [2048, 4096], activation lm_head */
-#define LM_HEAD_GRAD__3 889208832ul /* bf16 [2048, 4096], activation lm_head.grad */
-#define LM_HEAD__4 872431616ul /* bf16 [2048, 4096], activation lm_head */
-#define LM_HEAD_GRAD__4 889208832ul /* bf16 [2048, 4096], activation lm_head.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 167776256ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.q_k_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_0_MLP_UP_PROJ MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.gate_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 301993984ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.q_k_proj.y */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.1.self_attn.q_proj */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 134217728ul /* bf16 [8192, 8192], activation model.layers.1.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y 637538304ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.q_k_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.2.self_attn.q_proj */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 268435456ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_Y 637538304ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.q_k_proj.y */
+#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_Y /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.k_proj */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ (MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.q_proj */
+#define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 402653184ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_3_MLP_UP_PROJ MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.up_proj */
+#define MODEL_LAYERS_3_MLP_GATE_PROJ (MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.gate_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 335552512ul /* bf16 [8192, 3072], activation model.layers.0.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.k_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY 134217728ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.dy */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.act.grad.up */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.act.grad.gate */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 469770240ul /* bf16 [8192, 3072], activation model.layers.1.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY 268435456ul /* bf16 [8192, 8192], activation model.layers.1.mlp.gate_up_proj.dy */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096] of rows of 8192, model.layers.1.mlp.act.grad.up */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.1.mlp.act.grad.gate */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY 603987968ul /* bf16 [8192, 3072], activation model.layers.2.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.2.self_attn.k_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.2.self_attn.q_proj.grad */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY 402653184ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.dy */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY 402653184ul /* bf16 [8192, 3072], activation model.layers.3.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.k_proj.grad */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.q_proj.grad */
+#define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_DY 536870912ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.dy */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.0.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.q_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.gate_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.1.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.1.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.2.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.3.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_PROJ (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.q_proj */
+#define EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.gate_proj */
+#define LM_HEAD 637534208ul /* bf16 [2048, 4096], activation lm_head */
+#define LM_HEAD_GRAD 671088640ul /* bf16 [2048, 4096], activation lm_head.grad */
+#define LM_HEAD__2 671088640ul /* bf16 [2048, 4096], activation lm_head */
+#define LM_HEAD_GRAD__2 687865856ul /* bf16 [2048, 4096], activation lm_head.grad */
+#define LM_HEAD__3 671088640ul /* bf16 [2048, 4096], activation lm_head */
+#define LM_HEAD_GRAD__3 687865856ul /* bf16 [2048, 4096], activation lm_head.grad */
+#define LM_HEAD__4 671088640ul /* bf16 [2048, 4096], activation lm_head */
+#define LM_HEAD_GRAD__4 687865856ul /* bf16 [2048, 4096], activation lm_head.grad */
 #define EVALUATE_LM_HEAD 16777216ul /* bf16 [2048, 4096], activation lm_head */
 #define EVALUATE_LM_HEAD__2 33554432ul /* bf16 [2048, 4096], activation lm_head */
 #define EVALUATE_LM_HEAD__3 50331648ul /* bf16 [2048, 4096], activation lm_head */
 #define EVALUATE_LM_HEAD__4 67108864ul /* bf16 [2048, 4096], activation lm_head */
 #define MODEL_EMBED_TOKENS_WEIGHTS 0ul /* bf16 [4096, 1024], activation model.embed_tokens.weights */
-#define MODEL_LAYERS_0_WEIGHTS 0ul /* bf16 [16386, 1024], activation model.layers.0.weights */
+#define MODEL_LAYERS_0_WEIGHTS 134217728ul /* bf16 [16386, 1024], activation model.layers.0.weights */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_0_WEIGHTS /* bf16 [1024, 4096], model.layers.0.mlp.down_proj.weight */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 8388608ul) /* bf16 [4096, 1024], model.layers.0.mlp.up_proj.weight */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 16777216ul) /* bf16 [4096, 1024], model.layers.0.mlp.gate_proj.weight */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 8388608ul) /* bf16 [8192, 1024], model.layers.0.mlp.gate_up_proj.weight */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 25165824ul) /* bf16 [1024], model.layers.0.post_attention_layernorm.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 25167872ul) /* bf16 [1024, 1024], model.layers.0.self_attn.o_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 27265024ul) /* bf16 [1024, 1024], model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 29362176ul) /* bf16 [1024, 1024], model.layers.0.self_attn.k_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 31459328ul) /* bf16 [1024, 1024], model.layers.0.self_attn.q_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 29362176ul) /* bf16 [2048, 1024], model.layers.0.self_attn.q_k_proj.weight */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT (MODEL_LAYERS_0_WEIGHTS + 33556480ul) /* bf16 [1024], model.layers.0.input_layernorm.weight */
-#define MODEL_LAYERS_1_WEIGHTS 33558528ul /* bf16 [16386, 1024], activation model.layers.1.weights */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_1_WEIGHTS /* bf16 [1024, 4096], model.layers.1.mlp.down_proj.weight */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS + 8388608ul) /* bf16 [4096, 1024], model.layers.1.mlp.up_proj.weight */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS + 16777216ul) /* bf16 [4096, 1024], model.layers.1.mlp.gate_proj.weight */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT (MODEL_LAYERS_1_WEIGHTS + 25165824ul) /* bf16 [1024], model.layers.1.post_attention_layernorm.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS + 25167872ul) /* bf16 [1024, 1024], model.layers.1.self_attn.o_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS + 27265024ul) /* bf16 [1024, 1024], model.layers.1.self_attn.v_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS + 29362176ul) /* bf16 [1024, 1024], model.layers.1.self_attn.k_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS + 31459328ul) /* bf16 [1024, 1024], model.layers.1.self_attn.q_proj.weight */
+#define MODEL_LAYERS_1_WEIGHTS 268435456ul /* bf16 [16386, 1024], activation model.layers.1.weights */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT (MODEL_LAYERS_1_WEIGHTS + 33556480ul) /* bf16 [1024], model.layers.1.input_layernorm.weight */
-#define MODEL_LAYERS_2_WEIGHTS 0ul /* bf16 [16386, 1024], activation model.layers.2.weights */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_2_WEIGHTS /* bf16 [1024, 4096], model.layers.2.mlp.down_proj.weight */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS + 8388608ul) /* bf16 [4096, 1024], model.layers.2.mlp.up_proj.weight */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS + 16777216ul) /* bf16 [4096, 1024], model.layers.2.mlp.gate_proj.weight */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT (MODEL_LAYERS_2_WEIGHTS + 25165824ul) /* bf16 [1024], model.layers.2.post_attention_layernorm.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS + 25167872ul) /* bf16 [1024, 1024], model.layers.2.self_attn.o_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS + 27265024ul) /* bf16 [1024, 1024], model.layers.2.self_attn.v_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS + 29362176ul) /* bf16 [1024, 1024], model.layers.2.self_attn.k_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS + 31459328ul) /* bf16 [1024, 1024], model.layers.2.self_attn.q_proj.weight */
+#define MODEL_LAYERS_2_WEIGHTS 402653184ul /* bf16 [16386, 1024], activation model.layers.2.weights */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT (MODEL_LAYERS_2_WEIGHTS + 33556480ul) /* bf16 [1024], model.layers.2.input_layernorm.weight */
-#define MODEL_LAYERS_3_WEIGHTS 33558528ul /* bf16 [16386, 1024], activation model.layers.3.weights */
+#define MODEL_LAYERS_3_WEIGHTS 603979776ul /* bf16 [16386, 1024], activation model.layers.3.weights */
 #define MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_3_WEIGHTS /* bf16 [1024, 4096], model.layers.3.mlp.down_proj.weight */
-#define MODEL_LAYERS_3_MLP_UP_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 8388608ul) /* bf16 [4096, 1024], model.layers.3.mlp.up_proj.weight */
-#define MODEL_LAYERS_3_MLP_GATE_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 16777216ul) /* bf16 [4096, 1024], model.layers.3.mlp.gate_proj.weight */
+#define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 8388608ul) /* bf16 [8192, 1024], model.layers.3.mlp.gate_up_proj.weight */
 #define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 25165824ul) /* bf16 [1024], model.layers.3.post_attention_layernorm.weight */
 #define MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 25167872ul) /* bf16 [1024, 1024], model.layers.3.self_attn.o_proj.weight */
 #define MODEL_LAYERS_3_SELF_ATTN_V_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 27265024ul) /* bf16 [1024, 1024], model.layers.3.self_attn.v_proj.weight */
-#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 29362176ul) /* bf16 [1024, 1024], model.layers.3.self_attn.k_proj.weight */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 31459328ul) /* bf16 [1024, 1024], model.layers.3.self_attn.q_proj.weight */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 29362176ul) /* bf16 [2048, 1024], model.layers.3.self_attn.q_k_proj.weight */
 #define MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT (MODEL_LAYERS_3_WEIGHTS + 33556480ul) /* bf16 [1024], model.layers.3.input_layernorm.weight */
-#define MODEL_NORM_WEIGHTS 134225920ul /* bf16 [2, 1024], activation model.norm.weights */
+#define MODEL_NORM_WEIGHTS 1610629120ul /* bf16 [2, 1024], activation model.norm.weights */
 #define MODEL_NORM_WEIGHT MODEL_NORM_WEIGHTS /* bf16 [1024], model.norm.weight */
-#define LM_HEAD_WEIGHTS 905986048ul /* bf16 [4096, 1024], activation lm_head.weights */
-#define MODEL_NORM_WEIGHTS__2 67108864ul /* bf16 [2, 1024], activation model.norm.weights */
+#define LM_HEAD_WEIGHTS 704643072ul /* bf16 [4096, 1024], activation lm_head.weights */
+#define MODEL_NORM_WEIGHTS__2 713064448ul /* bf16 [2, 1024], activation model.norm.weights */
 #define MODEL_NORM_WEIGHT__2 MODEL_NORM_WEIGHTS__2 /* bf16 [1024], model.norm.weight */
-#define MODEL_LAYERS_3_WEIGHTS__2 1006649344ul /* bf16 [16386, 1024], activation model.layers.3.weights */
+#define MODEL_LAYERS_3_WEIGHTS__2 1006641152ul /* bf16 [16386, 1024], activation model.layers.3.weights */
 #define MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT__2 MODEL_LAYERS_3_WEIGHTS__2 /* bf16 [1024, 4096], model.layers.3.mlp.down_proj.weight */
-#define MODEL_LAYERS_3_MLP_UP_PROJ_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 8388608ul) /* bf16 [4096, 1024], model.layers.3.mlp.up_proj.weight */
-#define MODEL_LAYERS_3_MLP_GATE_PROJ_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 16777216ul) /* bf16 [4096, 1024], model.layers.3.mlp.gate_proj.weight */
+#define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 8388608ul) /* bf16 [8192, 1024], model.layers.3.mlp.gate_up_proj.weight */
 #define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 25165824ul) /* bf16 [1024], model.layers.3.post_attention_layernorm.weight */
 #define MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 25167872ul) /* bf16 [1024, 1024], model.layers.3.self_attn.o_proj.weight */
-#define MODEL_LAYERS_3_SELF_ATTN_V_PROJ_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 27265024ul) /* bf16 [1024, 1024], model.layers.3.self_attn.v_proj.weight */
-#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 29362176ul) /* bf16 [1024, 1024], model.layers.3.self_attn.k_proj.weight */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 31459328ul) /* bf16 [1024, 1024], model.layers.3.self_attn.q_proj.weight */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_WEIGHT (MODEL_LAYERS_3_WEIGHTS__2 + 27265024ul) /* bf16 [3072, 1024], model.layers.3.self_attn.q_k_v_proj.weight */
 #define MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT__2 (MODEL_LAYERS_3_WEIGHTS__2 + 33556480ul) /* bf16 [1024], model.layers.3.input_layernorm.weight */
-#define MODEL_LAYERS_2_WEIGHTS__2 1040207872ul /* bf16 [16386, 1024], activation model.layers.2.weights */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT__2 MODEL_LAYERS_2_WEIGHTS__2 /* bf16 [1024, 4096], model.layers.2.mlp.down_proj.weight */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT__2 (MODEL_LAYERS_2_WEIGHTS__2 + 8388608ul) /* bf16 [4096, 1024], model.layers.2.mlp.up_proj.weight */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT__2 (MODEL_LAYERS_2_WEIGHTS__2 + 16777216ul) /* bf16 [4096, 1024], model.layers.2.mlp.gate_proj.weight */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT__2 (MODEL_LAYERS_2_WEIGHTS__2 + 25165824ul) /* bf16 [1024], model.layers.2.post_attention_layernorm.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT__2 (MODEL_LAYERS_2_WEIGHTS__2 + 25167872ul) /* bf16 [1024, 1024], model.layers.2.self_attn.o_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT__2 (MODEL_LAYERS_2_WEIGHTS__2 + 27265024ul) /* bf16 [1024, 1024], model.layers.2.self_attn.v_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT__2 (MODEL_LAYERS_2_WEIGHTS__2 + 29362176ul) /* bf16 [1024, 1024], model.layers.2.self_attn.k_proj.weight */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT__2 (MODEL_LAYERS_2_WEIGHTS__2 + 31459328ul) /* bf16 [1024, 1024], model.layers.2.self_attn.q_proj.weight */
+#define MODEL_LAYERS_2_WEIGHTS__2 1040199680ul /* bf16 [16386, 1024], activation model.layers.2.weights */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_2_WEIGHTS__2 /* bf16 [1024, 4096], model.layers.2.mlp.down_proj.weight */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS__2 + 8388608ul) /* bf16 [8192, 1024], model.layers.2.mlp.gate_up_proj.weight */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT (MODEL_LAYERS_2_WEIGHTS__2 + 25165824ul) /* bf16 [1024], model.layers.2.post_attention_layernorm.weight */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS__2 + 25167872ul) /* bf16 [1024, 1024], model.layers.2.self_attn.o_proj.weight */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_WEIGHT (MODEL_LAYERS_2_WEIGHTS__2 + 27265024ul) /* bf16 [3072, 1024], model.layers.2.self_attn.q_k_v_proj.weight */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT__2 (MODEL_LAYERS_2_WEIGHTS__2 + 33556480ul) /* bf16 [1024], model.layers.2.input_layernorm.weight */
-#define MODEL_LAYERS_1_WEIGHTS__2 872431616ul /* bf16 [16386, 1024], activation model.layers.1.weights */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT__2 MODEL_LAYERS_1_WEIGHTS__2 /* bf16 [1024, 4096], model.layers.1.mlp.down_proj.weight */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT__2 (MODEL_LAYERS_1_WEIGHTS__2 + 8388608ul) /* bf16 [4096, 1024], model.layers.1.mlp.up_proj.weight */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT__2 (MODEL_LAYERS_1_WEIGHTS__2 + 16777216ul) /* bf16 [4096, 1024], model.layers.1.mlp.gate_proj.weight */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT__2 (MODEL_LAYERS_1_WEIGHTS__2 + 25165824ul) /* bf16 [1024], model.layers.1.post_attention_layernorm.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT__2 (MODEL_LAYERS_1_WEIGHTS__2 + 25167872ul) /* bf16 [1024, 1024], model.layers.1.self_attn.o_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT__2 (MODEL_LAYERS_1_WEIGHTS__2 + 27265024ul) /* bf16 [1024, 1024], model.layers.1.self_attn.v_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT__2 (MODEL_LAYERS_1_WEIGHTS__2 + 29362176ul) /* bf16 [1024, 1024], model.layers.1.self_attn.k_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT__2 (MODEL_LAYERS_1_WEIGHTS__2 + 31459328ul) /* bf16 [1024, 1024], model.layers.1.self_attn.q_proj.weight */
+#define MODEL_LAYERS_1_WEIGHTS__2 671096832ul /* bf16 [16386, 1024], activation model.layers.1.weights */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_1_WEIGHTS__2 /* bf16 [1024, 4096], model.layers.1.mlp.down_proj.weight */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS__2 + 8388608ul) /* bf16 [8192, 1024], model.layers.1.mlp.gate_up_proj.weight */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT (MODEL_LAYERS_1_WEIGHTS__2 + 25165824ul) /* bf16 [1024], model.layers.1.post_attention_layernorm.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS__2 + 25167872ul) /* bf16 [1024, 1024], model.layers.1.self_attn.o_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT (MODEL_LAYERS_1_WEIGHTS__2 + 27265024ul) /* bf16 [3072, 1024], model.layers.1.self_attn.q_k_v_proj.weight */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT__2 (MODEL_LAYERS_1_WEIGHTS__2 + 33556480ul) /* bf16 [1024], model.layers.1.input_layernorm.weight */
-#define MODEL_LAYERS_0_WEIGHTS__2 671105024ul /* bf16 [16386, 1024], activation model.layers.0.weights */
+#define MODEL_LAYERS_0_WEIGHTS__2 536879104ul /* bf16 [16386, 1024], activation model.layers.0.weights */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT__2 MODEL_LAYERS_0_WEIGHTS__2 /* bf16 [1024, 4096], model.layers.0.mlp.down_proj.weight */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 8388608ul) /* bf16 [4096, 1024], model.layers.0.mlp.up_proj.weight */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 16777216ul) /* bf16 [4096, 1024], model.layers.0.mlp.gate_proj.weight */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 8388608ul) /* bf16 [8192, 1024], model.layers.0.mlp.gate_up_proj.weight */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 25165824ul) /* bf16 [1024], model.layers.0.post_attention_layernorm.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 25167872ul) /* bf16 [1024, 1024], model.layers.0.self_attn.o_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 27265024ul) /* bf16 [1024, 1024], model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 29362176ul) /* bf16 [1024, 1024], model.layers.0.self_attn.k_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 31459328ul) /* bf16 [1024, 1024], model.layers.0.self_attn.q_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT (MODEL_LAYERS_0_WEIGHTS__2 + 27265024ul) /* bf16 [3072, 1024], model.layers.0.self_attn.q_k_v_proj.weight */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT__2 (MODEL_LAYERS_0_WEIGHTS__2 + 33556480ul) /* bf16 [1024], model.layers.0.input_layernorm.weight */
-#define EVALUATE_MODEL_EMBED_TOKENS_WEIGHTS 16777216ul /* bf16 [4096, 1024], activation model.embed_tokens.weights */
+#define EVALUATE_MODEL_EMBED_TOKENS_WEIGHTS 0ul /* bf16 [4096, 1024], activation model.embed_tokens.weights */
 #define EVALUATE_MODEL_LAYERS_0_WEIGHTS 201326592ul /* bf16 [16386, 1024], activation model.layers.0.weights */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT EVALUATE_MODEL_LAYERS_0_WEIGHTS /* bf16 [1024, 4096], model.layers.0.mlp.down_proj.weight */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 8388608ul) /* bf16 [4096, 1024], model.layers.0.mlp.up_proj.weight */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 16777216ul) /* bf16 [4096, 1024], model.layers.0.mlp.gate_proj.weight */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 8388608ul) /* bf16 [8192, 1024], model.layers.0.mlp.gate_up_proj.weight */
 #define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 25165824ul) /* bf16 [1024], model.layers.0.post_attention_layernorm.weight */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 25167872ul) /* bf16 [1024, 1024], model.layers.0.self_attn.o_proj.weight */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 27265024ul) /* bf16 [1024, 1024], model.layers.0.self_attn.v_proj.weight */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 29362176ul) /* bf16 [1024, 1024], model.layers.0.self_attn.k_proj.weight */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 31459328ul) /* bf16 [1024, 1024], model.layers.0.self_attn.q_proj.weight */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 27265024ul) /* bf16 [3072, 1024], model.layers.0.self_attn.q_k_v_proj.weight */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT (EVALUATE_MODEL_LAYERS_0_WEIGHTS + 33556480ul) /* bf16 [1024], model.layers.0.input_layernorm.weight */
 #define EVALUATE_MODEL_LAYERS_1_WEIGHTS 234885120ul /* bf16 [16386, 1024], activation model.layers.1.weights */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT EVALUATE_MODEL_LAYERS_1_WEIGHTS /* bf16 [1024, 4096], model.layers.1.mlp.down_proj.weight */
-#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 8388608ul) /* bf16 [4096, 1024], model.layers.1.mlp.up_proj.weight */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 16777216ul) /* bf16 [4096, 1024], model.layers.1.mlp.gate_proj.weight */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 8388608ul) /* bf16 [8192, 1024], model.layers.1.mlp.gate_up_proj.weight */
 #define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 25165824ul) /* bf16 [1024], model.layers.1.post_attention_layernorm.weight */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 25167872ul) /* bf16 [1024, 1024], model.layers.1.self_attn.o_proj.weight */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 27265024ul) /* bf16 [1024, 1024], model.layers.1.self_attn.v_proj.weight */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 29362176ul) /* bf16 [1024, 1024], model.layers.1.self_attn.k_proj.weight */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 31459328ul) /* bf16 [1024, 1024], model.layers.1.self_attn.q_proj.weight */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 27265024ul) /* bf16 [3072, 1024], model.layers.1.self_attn.q_k_v_proj.weight */
 #define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT (EVALUATE_MODEL_LAYERS_1_WEIGHTS + 33556480ul) /* bf16 [1024], model.layers.1.input_layernorm.weight */
 #define EVALUATE_MODEL_LAYERS_2_WEIGHTS 201326592ul /* bf16 [16386, 1024], activation model.layers.2.weights */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT EVALUATE_MODEL_LAYERS_2_WEIGHTS /* bf16 [1024, 4096], model.layers.2.mlp.down_proj.weight */
-#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 8388608ul) /* bf16 [4096, 1024], model.layers.2.mlp.up_proj.weight */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 16777216ul) /* bf16 [4096, 1024], model.layers.2.mlp.gate_proj.weight */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 8388608ul) /* bf16 [8192, 1024], model.layers.2.mlp.gate_up_proj.weight */
 #define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 25165824ul) /* bf16 [1024], model.layers.2.post_attention_layernorm.weight */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 25167872ul) /* bf16 [1024, 1024], model.layers.2.self_attn.o_proj.weight */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 27265024ul) /* bf16 [1024, 1024], model.layers.2.self_attn.v_proj.weight */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 29362176ul) /* bf16 [1024, 1024], model.layers.2.self_attn.k_proj.weight */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 31459328ul) /* bf16 [1024, 1024], model.layers.2.self_attn.q_proj.weight */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 27265024ul) /* bf16 [3072, 1024], model.layers.2.self_attn.q_k_v_proj.weight */
 #define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT (EVALUATE_MODEL_LAYERS_2_WEIGHTS + 33556480ul) /* bf16 [1024], model.layers.2.input_layernorm.weight */
 #define EVALUATE_MODEL_LAYERS_3_WEIGHTS 234885120ul /* bf16 [16386, 1024], activation model.layers.3.weights */
 #define EVALUATE_MODEL_LAYERS_3_MLP_DOWN_PROJ_WEIGHT EVALUATE_MODEL_LAYERS_3_WEIGHTS /* bf16 [1024, 4096], model.layers.3.mlp.down_proj.weight */
-#define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 8388608ul) /* bf16 [4096, 1024], model.layers.3.mlp.up_proj.weight */
-#define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 16777216ul) /* bf16 [4096, 1024], model.layers.3.mlp.gate_proj.weight */
+#define EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 8388608ul) /* bf16 [8192, 1024], model.layers.3.mlp.gate_up_proj.weight */
 #define EVALUATE_MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 25165824ul) /* bf16 [1024], model.layers.3.post_attention_layernorm.weight */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 25167872ul) /* bf16 [1024, 1024], model.layers.3.self_attn.o_proj.weight */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 27265024ul) /* bf16 [1024, 1024], model.layers.3.self_attn.v_proj.weight */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 29362176ul) /* bf16 [1024, 1024], model.layers.3.self_attn.k_proj.weight */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 31459328ul) /* bf16 [1024, 1024], model.layers.3.self_attn.q_proj.weight */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 27265024ul) /* bf16 [3072, 1024], model.layers.3.self_attn.q_k_v_proj.weight */
 #define EVALUATE_MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT (EVALUATE_MODEL_LAYERS_3_WEIGHTS + 33556480ul) /* bf16 [1024], model.layers.3.input_layernorm.weight */
 #define EVALUATE_MODEL_NORM_WEIGHTS 234881024ul /* bf16 [2, 1024], activation model.norm.weights */
 #define EVALUATE_MODEL_NORM_WEIGHT EVALUATE_MODEL_NORM_WEIGHTS /* bf16 [1024], model.norm.weight */
 #define EVALUATE_LM_HEAD_WEIGHTS 83886080ul /* bf16 [4096, 1024], activation lm_head.weights */
-#define MODEL_NORM_WEIGHT_GRAD_PARTIAL 0ul /* f32 [128, 1024], activation model.norm.weight.grad_partial */
-#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 83894272ul /* f32 [128, 1024], activation model.layers.3.post_attention_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 83894272ul /* f32 [128, 1024], activation model.layers.3.input_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 956321792ul /* f32 [128, 1024], activation model.layers.2.post_attention_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 956321792ul /* f32 [128, 1024], activation model.layers.2.input_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 956321792ul /* f32 [128, 1024], activation model.layers.1.post_attention_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 956321792ul /* f32 [128, 1024], activation model.layers.1.input_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 956321792ul /* f32 [128, 1024], activation model.layers.0.post_attention_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 989876224ul /* f32 [128, 1024], activation model.layers.0.input_layernorm.weight.grad_partial */
+#define MODEL_NORM_WEIGHT_GRAD_PARTIAL 620756992ul /* f32 [128, 1024], activation model.norm.weight.grad_partial */
+#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 956309504ul /* f32 [128, 1024], activation model.layers.3.post_attention_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 989863936ul /* f32 [128, 1024], activation model.layers.3.input_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 1023418368ul /* f32 [128, 1024], activation model.layers.2.post_attention_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 486547456ul /* f32 [128, 1024], activation model.layers.2.input_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 721432576ul /* f32 [128, 1024], activation model.layers.1.post_attention_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 721432576ul /* f32 [128, 1024], activation model.layers.1.input_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 603992064ul /* f32 [128, 1024], activation model.layers.0.post_attention_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 352329728ul /* f32 [128, 1024], activation model.layers.0.input_layernorm.weight.grad_partial */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 16777216ul /* i64 [8192, 1], activation model.embed_tokens.weight.grad.keys */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS__2 17825792ul /* i64 [8192, 1], activation model.embed_tokens.weight.grad.keys */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 16777216ul /* f32 [256, 1024], activation model.embed_tokens.weight.grad.partial */
@@ -472,20 +404,36 @@
 
 /* By number: what lies at even distances. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.input_layernorm */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [2048, 1024], model.layers.*.self_attn.q_k_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 1024], model.layers.*.self_attn.v_proj.weight */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.self_attn.v_proj */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.self_attn.q_rope */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.self_attn.k_rope */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 262144ul) /* f32 [8192, 8], model.layers.*.self_attn.lse */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 1024], model.layers.*.self_attn.o_proj.weight */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 134217728ul) /* bf16 [1024], model.layers.*.post_attention_layernorm.weight */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.attn_residual */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 65536ul) /* f32 [8192, 1], model.layers.*.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.post_attention_layernorm */
-#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 201326592ul) /* bf16 [8192, 4096], model.layers.*.mlp.gate_proj */
-#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 201326592ul) /* bf16 [8192, 4096], model.layers.*.mlp.up_proj */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 201326592ul) /* bf16 [8192, 4096], model.layers.*.mlp.act */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.mlp.gate_up_proj.weight */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 134217728ul) /* bf16 [8192, 8192], model.layers.*.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.gate_proj */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.up_proj */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 67108864ul) /* bf16 [8192, 4096], model.layers.*.mlp.act */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 4096], model.layers.*.mlp.down_proj.weight */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 65536ul) /* f32 [8192, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_0_MLP_ACT_GRAD + (i) * 201326592ul) /* bf16 [8192, 4096], model.layers.*.mlp.act.grad */
+#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.act.grad.gate */
+#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.act.grad.up */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 134217728ul) /* bf16 [8192, 8192], model.layers.*.mlp.gate_up_proj.dy */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [8192, 1024], model.layers.*.mlp.gate_up_proj.weight.grad */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [1024], model.layers.*.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [1024, 1024], model.layers.*.self_attn.o_proj.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [3072, 1024], model.layers.*.self_attn.q_k_v_proj.weight.grad */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [1024], model.layers.*.input_layernorm.weight.grad */
+#define MODEL_LAYERS_GRADIENTS(i) (MODEL_LAYERS_1_GRADIENTS + ((i) - 1) * 134217728ul) /* f32 [16386, 1024], model.layers.*.gradients */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD + (i) * 134217728ul) /* f32 [1024, 4096], model.layers.*.mlp.down_proj.weight.grad */
 
 /* ---- INPUT: one batch ---- */
 
@@ -500,7 +448,7 @@
 #define LOSS_WEIGHT 98304ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 1628725248ul
+#define GEMM_WORKSPACE 1628717056ul
 #define GEMM_WORKSPACE_BYTES 33554432ul
 
 /* ---- tables of values.c ---- */
@@ -509,9 +457,9 @@ enum {
     PARAMS = 39,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 3,
-    MICRO_STEP_OUTPUTS = 238,
+    MICRO_STEP_OUTPUTS = 206,
     UPDATE_OUTPUTS = 15,
-    EVALUATE_OUTPUTS = 83,
+    EVALUATE_OUTPUTS = 71,
 };
 
 extern const RtParam params[PARAMS];

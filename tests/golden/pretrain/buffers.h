@@ -30,18 +30,16 @@
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT (TRAINED + 10240ul) /* bf16 [48, 32], model.layers.1.mlp.gate_proj.weight */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 14336ul) /* bf16 [32], model.layers.1.post_attention_layernorm.weight */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 16384ul) /* bf16 [32, 32], model.layers.1.self_attn.o_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT (TRAINED + 18432ul) /* bf16 [32, 32], model.layers.1.self_attn.v_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT (TRAINED + 20480ul) /* bf16 [32, 32], model.layers.1.self_attn.k_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT (TRAINED + 22528ul) /* bf16 [32, 32], model.layers.1.self_attn.q_proj.weight */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 18432ul) /* bf16 [96, 32], model.layers.1.self_attn.q_k_v_proj.weight */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT (TRAINED + 24576ul) /* bf16 [32], model.layers.1.input_layernorm.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT (TRAINED + 26624ul) /* bf16 [32, 48], model.layers.0.mlp.down_proj.weight */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT (TRAINED + 30720ul) /* bf16 [48, 32], model.layers.0.mlp.up_proj.weight */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT (TRAINED + 34816ul) /* bf16 [48, 32], model.layers.0.mlp.gate_proj.weight */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 38912ul) /* bf16 [32], model.layers.0.post_attention_layernorm.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 40960ul) /* bf16 [32, 32], model.layers.0.self_attn.o_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 43008ul) /* bf16 [96, 32], model.layers.0.self_attn.q_k_v_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (TRAINED + 43008ul) /* bf16 [32, 32], model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT (TRAINED + 45056ul) /* bf16 [32, 32], model.layers.0.self_attn.k_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT (TRAINED + 47104ul) /* bf16 [32, 32], model.layers.0.self_attn.q_proj.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT (TRAINED + 45056ul) /* bf16 [64, 32], model.layers.0.self_attn.q_k_proj.weight */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT (TRAINED + 49152ul) /* bf16 [32], model.layers.0.input_layernorm.weight */
 #define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 51200ul) /* bf16 [64, 32], model.embed_tokens.weight */
 #define GRADIENT 59648ul /* f32 [27, 1024], gradient */
@@ -51,9 +49,7 @@
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [48, 32], model.layers.0.mlp.gate_proj.weight.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (GRADIENT + 77824ul) /* f32 [32], model.layers.0.post_attention_layernorm.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD (GRADIENT + 81920ul) /* f32 [32, 32], model.layers.0.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_GRAD (GRADIENT + 86016ul) /* f32 [32, 32], model.layers.0.self_attn.v_proj.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_GRAD (GRADIENT + 90112ul) /* f32 [32, 32], model.layers.0.self_attn.k_proj.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_GRAD (GRADIENT + 94208ul) /* f32 [32, 32], model.layers.0.self_attn.q_proj.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD (GRADIENT + 86016ul) /* f32 [96, 32], model.layers.0.self_attn.q_k_v_proj.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD (GRADIENT + 98304ul) /* f32 [32], model.layers.0.input_layernorm.weight.grad */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD (GRADIENT + 102400ul) /* f32 [64, 32], model.embed_tokens.weight.grad */
 #define MASTER 170240ul /* f32 [27, 1024], optimizer master */
@@ -61,8 +57,7 @@
 #define EXP_AVG_SQ 391424ul /* f32 [27, 1024], optimizer exp_avg_sq */
 
 /* By number: what lies at even distances. */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj.weight */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.k_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [64, 32], model.layers.*.self_attn.q_k_proj.weight */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.v_proj.weight */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32], model.layers.*.post_attention_layernorm.weight */
@@ -74,9 +69,8 @@
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32], model.layers.*.mlp.gate_proj.weight.grad */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32], model.layers.*.post_attention_layernorm.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.v_proj.weight.grad */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.k_proj.weight.grad */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.q_proj.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [96, 32], model.layers.*.self_attn.q_k_v_proj.weight.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [96, 32], model.layers.*.self_attn.q_k_v_proj.weight */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32], model.layers.*.input_layernorm.weight.grad */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32], model.layers.*.input_layernorm.weight */
 
@@ -87,8 +81,6 @@
 #define MODEL_EMBED_TOKENS 26624ul /* bf16 [32, 32], activation model.embed_tokens */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 28672ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 64000ul /* f32 [32, 1], activation model.layers.0.input_layernorm.rstd */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 30720ul /* bf16 [32, 32], activation model.layers.0.self_attn.v_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 32768ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 34816ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_rope */
@@ -105,8 +97,6 @@
 #define MODEL_LAYERS_0_MLP_RESIDUAL 43008ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM 45056ul /* bf16 [32, 32], activation model.layers.1.input_layernorm */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 64512ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 2048ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 47104ul /* bf16 [32, 32], activation model.layers.1.self_attn.v_proj */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 49152ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 51200ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_rope */
@@ -126,34 +116,28 @@
 #define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define LOSS_ROWS 65280ul /* f32 [32, 1], activation loss.rows */
 #define MICRO_STEP_LOSS 0ul /* f32 [1], activation loss */
-#define EVALUATE_MODEL_EMBED_TOKENS 0ul /* bf16 [32, 32], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 2048ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 8192ul /* bf16 [32, 32], activation model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* bf16 [32, 32], activation model.embed_tokens */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 8192ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 8192ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 10240ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 6144ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 9216ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 6144ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 12288ul /* bf16 [32, 32], activation model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 14336ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 8192ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 3072ul /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT 6144ul /* bf16 [32, 48], activation model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 2048ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 4096ul /* bf16 [32, 32], activation model.layers.1.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ 6144ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 8192ul /* bf16 [32, 32], activation model.layers.1.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 8192ul /* bf16 [32, 32], activation model.layers.1.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 8192ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE 10240ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 0ul /* bf16 [32, 32], activation model.layers.1.self_attn */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 6144ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 9216ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 6144ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 12288ul /* bf16 [32, 32], activation model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 14336ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 8192ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 3072ul /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT 6144ul /* bf16 [32, 48], activation model.layers.1.mlp.act */
@@ -172,35 +156,46 @@
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 23552ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.up */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 2048ul /* f32 [32], activation model.layers.1.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 2048ul /* bf16 [32, 32], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 6144ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 17408ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.v */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 19456ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD 19456ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 4096ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 17408ul /* bf16 [32, 32], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 6144ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 19456ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 21504ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 23552ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 6144ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 63744ul /* f32 [32], activation model.layers.1.input_layernorm.weight.grad.part */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 6144ul /* bf16 [32, 32], activation model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 19456ul /* bf16 [32, 32], activation model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 3072ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 14336ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 17408ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 63744ul /* f32 [32], activation model.layers.0.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 2048ul /* bf16 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 8192ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 10240ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.k_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 10240ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 4096ul /* bf16 [32, 32], activation model.layers.0.input_layernorm.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 0ul /* f32 [32], activation model.layers.0.input_layernorm.weight.grad.part */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 21504ul /* bf16 [32, 32], activation model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 23552ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 8192ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 25600ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 23552ul /* bf16 [32, 32], activation model.layers.0.input_layernorm.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 25600ul /* f32 [32], activation model.layers.0.input_layernorm.weight.grad.part */
 #define MODEL_EMBED_TOKENS_GRAD 0ul /* bf16 [32, 32], activation model.embed_tokens.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation model.layers.0.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation model.layers.1.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.grad.v */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 128ul) /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.q_proj.grad */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.0.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96, model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 32] of rows of 96, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 32] of rows of 96, model.layers.0.self_attn.q_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.1.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.k_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.q_proj */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 2048ul /* i64 [32, 1], activation model.embed_tokens.weight.grad.keys */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 2304ul /* f32 [1, 32], activation model.embed_tokens.weight.grad.partial */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
@@ -219,13 +214,18 @@
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 9216ul) /* bf16 [32, 48], model.layers.*.mlp.up_proj */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 9216ul) /* bf16 [32, 48], model.layers.*.mlp.act */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 16384ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 13312ul) /* bf16 [32, 32], model.layers.*.mlp_residual.grad */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_0_MLP_ACT_GRAD_UP + (i) * 9216ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad.up */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD - (i) * 17408ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART - (i) * 61696ul) /* f32 [32], model.layers.*.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA + (i) * 9216ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 9216ul) /* bf16 [32, 32], model.layers.*.self_attn.grad.v */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD + (i) * 9216ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj.grad */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD - (i) * 4096ul) /* bf16 [32, 32], model.layers.*.attn_residual.grad */
+#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD - (i) * 17408ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA - (i) * 2048ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q + (i) * 13312ul) /* bf16 [32, 32], model.layers.*.self_attn.grad.q */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_K + (i) * 13312ul) /* bf16 [32, 32], model.layers.*.self_attn.grad.k */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD - (i) * 17408ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART + (i) * 63744ul) /* f32 [32], model.layers.*.input_layernorm.weight.grad.part */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART + (i) * 38144ul) /* f32 [32], model.layers.*.input_layernorm.weight.grad.part */
 
 /* ---- INPUT: one batch ---- */
 
@@ -246,9 +246,9 @@ enum {
     PARAMS = 20,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 108,
+    MICRO_STEP_OUTPUTS = 98,
     UPDATE_OUTPUTS = 14,
-    EVALUATE_OUTPUTS = 38,
+    EVALUATE_OUTPUTS = 34,
 };
 
 extern const RtParam params[PARAMS];

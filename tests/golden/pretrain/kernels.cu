@@ -1,4 +1,4 @@
-/* The 29 kernels of pretrain.
+/* The 31 kernels of pretrain.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -391,12 +391,12 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x32(
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + i);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 64 + col);
     const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
-        load_vec<4>(self_attn_q_proj + row * 32 + (col ^ 8));
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
+        load_vec<4>(self_attn_q_proj + row * 64 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + row * 64 + col);
     const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
-        load_vec<4>(self_attn_k_proj + row * 32 + (col ^ 8));
+        load_vec<4>(self_attn_k_proj + row * 64 + (col ^ 8));
     Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
     Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
 #pragma unroll
@@ -860,7 +860,7 @@ attention_backward_q_16x2x16(
 /* attention_grad (backward_kv of attention_mma.cu)
  * from model.num_attention_heads; 15104 bytes, 69632 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_kv_16x2x16(
+attention_backward_kv_16x2x16_of_96(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -876,7 +876,7 @@ attention_backward_kv_16x2x16(
     constexpr int GROUP = HEADS / KV_HEADS;
     constexpr int64_t Q_STRIDE = 32, K_STRIDE = 32;
     constexpr int64_t V_STRIDE = 32, DO_STRIDE = 32;
-    constexpr int64_t DK_STRIDE = 32, DV_STRIDE = 32;
+    constexpr int64_t DK_STRIDE = 32, DV_STRIDE = 96;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int QUERIES = 32;
@@ -1009,7 +1009,7 @@ attention_backward_kv_16x2x16(
 
 /* rope_grad over [32, 32]
  * 21504 bytes, 8192 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_96(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
     const __nv_bfloat16 *__restrict__ self_attn_grad_q,
@@ -1038,8 +1038,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
         const float t_5 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
         self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(t < 8 ? t_4 + t_5 : t_4 - t_5);
     }
-    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
-    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
+    store_vec(self_attn_k_proj_grad + row * 96 + col, self_attn_k_proj_grad_v);
+    store_vec(self_attn_q_proj_grad + row * 96 + col, self_attn_q_proj_grad_v);
 }
 
 /* embedding_grad (sort_places of embedding_grad.cu)
@@ -1287,6 +1287,128 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_2_res
     const __nv_bfloat16 weight_2_v = weight_2[col];
     input_layernorm[row * 32 + col] =
         convert<__nv_bfloat16>(convert<float>(weight_v) * rstd * convert<float>(weight_2_v));
+}
+
+/* rope over [32, 32]
+ * 21504 bytes, 8192 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x32_from_rows_of_96(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
+    const __nv_bfloat16 *__restrict__ self_attn_k_proj,
+    __nv_bfloat16 *__restrict__ self_attn_q_rope, __nv_bfloat16 *__restrict__ self_attn_k_rope) {
+    const int i = threadIdx.x * 4;
+    const int row = i / 32, col = i % 32;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 96 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
+        load_vec<4>(self_attn_q_proj + row * 96 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + row * 96 + col);
+    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
+        load_vec<4>(self_attn_k_proj + row * 96 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
+    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const int t = (col + j) % 16;
+        const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
+        const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
+        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t < 8 ? t_2 - t_3 : t_2 + t_3);
+        const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
+        const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
+        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t < 8 ? t_4 - t_5 : t_4 + t_5);
+    }
+    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
+    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+}
+
+/* attention (forward of attention_mma.cu)
+ * from model.num_attention_heads; 12032 bytes, 34816 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_forward_16x2x16_from_rows_of_96(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
+    using T = __nv_bfloat16;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 2;
+    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 32;
+    constexpr int64_t V_STRIDE = 96, O_STRIDE = 32;
+    constexpr float SCALE = 0.25;
+    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4; /* of this lane's first row */
+    const Mask mask = {positions, token, SEQ};
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        peak[r / 2][r % 2] = ATTENTION_LOWEST;
+        total[r / 2][r % 2] = 0;
+    }
+    T *own = q_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
+        attention_softmax(scores, peak, total, sums, SCALE2);
+        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
+    }
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        float &sum = total[r / 2][r % 2];
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (lane % 4 == 0 && query + r * 8 < SEQ)
+            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
+        sum = 1 / sum;
+    }
+    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, total);
 }
 
 /* add, rms_norm over [32, 32]

@@ -1,0 +1,335 @@
+/* Linears of one input whose weights lie one behind the other become one product, forward and backward.
+ *
+ * Requires gradients and the train state, which puts weights of one size of row where they are
+ * neighbours; before lower. It looks for linear(x, W1), linear(x, W2), … of weights that train, as q, k
+ * and v, or gate and up:
+ *
+ *     forward   [y1|y2] = x [W1;W2]^T
+ *     backward  [dW1;dW2] = [dy1|dy2]^T x,  dx = [dy1|dy2] [W1;W2]
+ *
+ * so that x is read once and dx is summed up inside the product. Weights and their gradients stay where
+ * they are; only results and their gradients become columns of one matrix. Linears with an adapter are
+ * bordering's. */
+#include "pass/bordered.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    Op *linear;
+    Op *to_weight, *to_x; /* dW = dy^T x and dx (+)= dy W */
+} Member;
+
+typedef struct {
+    const char *name; /* of them together: "layers.0.mlp.gate_up_proj" */
+    Value *x;
+    Member member[MAX_SITES]; /* in the order in which the weights lie */
+    int count;
+    bool lasts;    /* forward: their results are kept for backward */
+    Value *weight; /* of all; NULL: the group stays as it is */
+    Value *joined; /* [y1|y2], or [dy1|dy2] */
+} Group;
+
+/* Of a graph, either forward's or backward's. */
+typedef struct {
+    Group *group;
+    int count;
+} Groups;
+
+/* ---- which linears ------------------------------------------------------------------------------ */
+
+static bool may_join(const Op *op) {
+    return op->kind == OP_linear && !op->attr.accumulate && op->attr.alpha == 1 && !op->observe &&
+           value_trains(op->in[1]) && value_dense(op->in[1]);
+}
+
+static Group *group_of(Groups *all, Op *linear, bool lasts) {
+    for (int i = 0; i < all->count; i++) {
+        Group *g = &all->group[i];
+        if (g->x == linear->in[0] && g->lasts == lasts && g->count < MAX_SITES)
+            return g;
+    }
+    all->group[all->count] = (Group){.x = linear->in[0], .lasts = lasts};
+    return &all->group[all->count++];
+}
+
+static Value *weight_of(const Member *m) { return m->linear->in[1]; }
+static Value *result_of(const Member *m) { return m->linear->out[0]; }
+static Value *result_gradient_of(const Member *m) { return m->to_x->in[0]; }
+static Value *weight_gradient_of(const Member *m) { return m->to_weight->out[0]; }
+static Value *weight_gradient_so_far_of(const Member *m) { return m->to_weight->in[2]; }
+
+static int by_offset(const void *a, const void *b) {
+    const Value *v = weight_of(a), *w = weight_of(b);
+    return (v->offset > w->offset) - (v->offset < w->offset);
+}
+
+/* Whether w begins where v ends, with rows of the same length. */
+static bool follows(const Value *v, const Value *w) {
+    return w->storage == v->storage && w->dtype == v->dtype && value_dense(v) && value_dense(w) &&
+           value_cols(w) == value_cols(v) && w->offset == v->offset + value_elements(v);
+}
+
+static bool all_follow(const Group *g, Value *of(const Member *)) {
+    for (int i = 1; i < g->count; i++)
+        if (!follows(of(&g->member[i - 1]), of(&g->member[i])))
+            return false;
+    return true;
+}
+
+static void name_group(Program *p, Group *g) {
+    const char *names[MAX_SITES] = {0};
+    for (int i = 0; i < g->count; i++)
+        names[i] = g->member[i].linear->name;
+    g->name = linears_name(p->arena, names, g->count);
+}
+
+/* Those with neighbours alone. */
+static void keep_neighbours(Program *p, Groups *all) {
+    int count = all->count;
+    all->count = 0;
+    for (int i = 0; i < count; i++) {
+        Group *g = &all->group[i];
+        name_group(p, g);
+        qsort(g->member, (size_t)g->count, sizeof *g->member, by_offset);
+        if (g->count > 1 && all_follow(g, weight_of))
+            all->group[all->count++] = *g;
+    }
+}
+
+/* Whether backward reads it. In one storage all is kept that one of them is kept for. */
+static bool lasts(const Program *p, const GraphUses *uses, const Value *v) {
+    const Op *loss = use_maker(uses, p->loss_of_micro_step);
+    int count;
+    Op *const *reader = use_readers(uses, v, &count);
+    for (int i = 0; loss && i < count; i++)
+        if (reader[i]->id > loss->id)
+            return true;
+    return false;
+}
+
+static Groups find_groups(Program *p, const GraphUses *uses, Arena *scratch, bool forward) {
+    const Graph *graph = uses->graph;
+    Groups all = {arena_array(scratch, (size_t)graph->op_count + 1, sizeof *all.group), 0};
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *op = graph->ops[i];
+        if (!may_join(op))
+            continue;
+        Group *g = group_of(&all, op, forward && lasts(p, uses, op->out[0]));
+        g->member[g->count++] = (Member){.linear = op};
+    }
+    keep_neighbours(p, &all);
+    return all;
+}
+
+/* ---- their places ------------------------------------------------------------------------------- */
+
+static bool can_move(const GraphUses *uses, const Group *g, Value *of(const Member *)) {
+    for (int i = 0; i < g->count; i++) {
+        const Value *v = of(&g->member[i]);
+        if (!value_can_move(v) || !border_can_stride(uses, v) || v->role != ROLE_ACTIVATION)
+            return false;
+        for (int k = 0; k < i; k++)
+            if (of(&g->member[k])->storage == v->storage)
+                return false;
+    }
+    return true;
+}
+
+/* They become columns of one matrix. */
+static Value *place(Program *p, const Group *g, const char *suffix, Value *of(const Member *)) {
+    const char *name = arena_printf(p->arena, "%s.%s", g->name, suffix);
+    Value *all = value_2d(p, name, ROLE_ACTIVATION, p->activation, value_rows(g->x),
+                          value_rows(g->weight), g->x->pos);
+    int64_t column = 0;
+    for (int i = 0; i < g->count; i++) {
+        Value *v = of(&g->member[i]);
+        int64_t columns = value_cols(v);
+        value_move(v, value_columns(p, all, column, columns, v->name));
+        column += columns;
+    }
+    return all;
+}
+
+/* What lies one behind the other, as one matrix. */
+static Value *rows_of_all(Program *p, const Group *g, const char *suffix,
+                          Value *of(const Member *)) {
+    Value *all =
+        value_alias(p, of(&g->member[0]), arena_printf(p->arena, "%s.%s", g->name, suffix));
+    for (int i = 1; i < g->count; i++)
+        all->dim[0] += value_rows(of(&g->member[i]));
+    return all;
+}
+
+static void place_forward(Program *p, const GraphUses *uses, Group *g) {
+    if (!can_move(uses, g, result_of))
+        return;
+    g->weight = rows_of_all(p, g, "weight", weight_of);
+    g->joined = place(p, g, "y", result_of);
+}
+
+/* ---- their backward ----------------------------------------------------------------------------- */
+
+static Op *reader_of(const GraphUses *uses, const Value *v, int operand, bool transpose_a) {
+    int count;
+    Op *const *reader = use_readers(uses, v, &count);
+    for (int i = 0; i < count; i++)
+        if (reader[i]->kind == OP_matmul && reader[i]->in[operand] == v &&
+            reader[i]->attr.transpose_a == transpose_a && !reader[i]->observe)
+            return reader[i];
+    return NULL;
+}
+
+static bool find_backward(const GraphUses *uses, Group *g) {
+    for (int i = 0; i < g->count; i++) {
+        Member *m = &g->member[i];
+        m->to_x = reader_of(uses, weight_of(m), 1, false);
+        m->to_weight = m->to_x ? reader_of(uses, m->to_x->in[0], 0, true) : NULL;
+        if (!m->to_weight || m->to_weight->in[1] != g->x ||
+            m->to_weight->attr.accumulate != g->member[0].to_weight->attr.accumulate)
+            return false;
+    }
+    return true;
+}
+
+static Op *linear_of(const Member *m) { return m->linear; }
+static Op *to_weight_of(const Member *m) { return m->to_weight; }
+static Op *to_x_of(const Member *m) { return m->to_x; }
+
+static Op *first_of(const Group *g, Op *of(const Member *)) {
+    Op *first = of(&g->member[0]);
+    for (int i = 1; i < g->count; i++)
+        first = of(&g->member[i])->id < first->id ? of(&g->member[i]) : first;
+    return first;
+}
+
+static Op *last_of(const Group *g, Op *of(const Member *)) {
+    Op *last = of(&g->member[0]);
+    for (int i = 1; i < g->count; i++)
+        last = of(&g->member[i])->id > last->id ? of(&g->member[i]) : last;
+    return last;
+}
+
+static bool is_of_group(const Group *g, const Op *op) {
+    for (int i = 0; i < g->count; i++)
+        if (op == g->member[i].to_weight || op == g->member[i].to_x)
+            return true;
+    return false;
+}
+
+/* Each but the first adds onto the one before, and nothing else reads a sum that is not whole. */
+static bool is_chain(const GraphUses *uses, const Group *g) {
+    const Op *last = last_of(g, to_x_of);
+    for (int left = g->count - 1; left > 0; left--) {
+        int count;
+        if (!last->attr.accumulate)
+            return false;
+        use_readers(uses, last->in[2], &count);
+        last = use_maker(uses, last->in[2]);
+        if (!last || count != 1 || !is_of_group(g, last))
+            return false;
+    }
+    return last == first_of(g, to_x_of);
+}
+
+/* All of dy is there ahead of what reads the first of it, and no part of dW is wanted before all is. */
+static bool in_order(const GraphUses *uses, const Group *g) {
+    const Op *first = first_of(g, to_x_of), *weight = first_of(g, to_weight_of);
+    int begin = first->id < weight->id ? first->id : weight->id;
+    for (int i = 0; i < g->count; i++) {
+        const Op *maker = use_maker(uses, result_gradient_of(&g->member[i]));
+        if (!maker || maker->id >= begin)
+            return false;
+        for (int at = begin; at < last_of(g, to_weight_of)->id; at++) {
+            const Op *op = uses->graph->ops[at];
+            const Value *dw = weight_gradient_of(&g->member[i]);
+            if (!is_of_group(g, op) && (op_reads_part(op, dw) || op_writes_part(op, dw)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void place_backward(Program *p, const GraphUses *uses, Group *g) {
+    if (!find_backward(uses, g) || !all_follow(g, weight_gradient_of) || !is_chain(uses, g) ||
+        !in_order(uses, g) || !can_move(uses, g, result_gradient_of))
+        return;
+    g->weight = rows_of_all(p, g, "weight", weight_of);
+    g->joined = place(p, g, "dy", result_gradient_of);
+}
+
+/* ---- the pass ----------------------------------------------------------------------------------- */
+
+static void add_linear(Program *p, Graph *graph, const Group *g) {
+    const Op *like = linear_of(&g->member[0]);
+    Value *in[] = {g->x, g->weight}, *y = g->joined;
+    op_add_into(p, graph, OP_linear, g->name, in, 2, &y, 1, like->attr, like->pos);
+}
+
+static void add_to_weight(Program *p, Graph *graph, const Group *g) {
+    const Op *like = g->member[0].to_weight;
+    bool adds = like->attr.accumulate;
+    Value *dw = rows_of_all(p, g, "weight.grad", weight_gradient_of);
+    Value *so_far = adds ? rows_of_all(p, g, "weight.grad", weight_gradient_so_far_of) : NULL;
+    Value *in[] = {g->joined, g->x, so_far};
+    op_add_into(p, graph, OP_matmul, dw->name, in, 2 + adds, &dw, 1, like->attr, like->pos);
+}
+
+static void add_to_x(Program *p, Graph *graph, const Group *g) {
+    const Op *first = first_of(g, to_x_of), *last = last_of(g, to_x_of);
+    bool adds = first->attr.accumulate;
+    Value *in[] = {g->joined, g->weight, adds ? first->in[2] : NULL}, *dx = last->out[0];
+    op_add_into(p, graph, OP_matmul, last->name, in, 2 + adds, &dx, 1, first->attr, last->pos);
+}
+
+/* The group that has the op as that one of its members; NULL: none, or it stays. */
+static const Group *find_group(const Groups *all, const Op *op, Op *of(const Member *)) {
+    for (int i = 0; i < all->count; i++)
+        for (int k = 0; all->group[i].weight && k < all->group[i].count; k++)
+            if (op == of(&all->group[i].member[k]))
+                return &all->group[i];
+    return NULL;
+}
+
+static void rewrite(Program *p, Graph *graph, const Groups *forward, const Groups *backward) {
+    Op **ops = graph->ops;
+    int op_count = graph->op_count;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < op_count; i++) {
+        Op *op = ops[i];
+        const Group *g;
+        if ((g = find_group(forward, op, linear_of))) {
+            if (op == first_of(g, linear_of))
+                add_linear(p, graph, g);
+        } else if ((g = find_group(backward, op, to_weight_of))) {
+            if (op == last_of(g, to_weight_of))
+                add_to_weight(p, graph, g);
+        } else if ((g = find_group(backward, op, to_x_of))) {
+            if (op == last_of(g, to_x_of))
+                add_to_x(p, graph, g);
+        } else {
+            graph_add(p, graph, op);
+        }
+    }
+}
+
+static void join_graph(Program *p, Graph *graph) {
+    Arena scratch = {0};
+    GraphUses uses = uses_find(&scratch, p, graph);
+    Groups forward = find_groups(p, &uses, &scratch, true);
+    Groups backward = find_groups(p, &uses, &scratch, false);
+    for (int i = 0; i < forward.count; i++)
+        place_forward(p, &uses, &forward.group[i]);
+    for (int i = 0; i < backward.count; i++)
+        place_backward(p, &uses, &backward.group[i]);
+    rewrite(p, graph, &forward, &backward);
+    arena_free(&scratch);
+}
+
+bool pass_join_linears(Program *p, const Spec *spec) {
+    Graph *graph;
+    if (!spec->compile.joined_linears)
+        return false;
+    for (int i = 0; (graph = program_forward(p, i)) != NULL; i++)
+        join_graph(p, graph);
+    return true;
+}

@@ -1,0 +1,100 @@
+/* Linears of one input become one product: which, and which stay apart. What they compute is compared in
+ * test_ops_model.c and by the oracle. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/fileio.h"
+#include "model/model.h"
+#include "pass/pass.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static Arena arena;
+
+static int free_arena(void **state) {
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+enum { LAYERS = 2 };
+
+static const char *const llama =
+    "[model]\nfamily = \"llama\"\nvocab_size = 256\nhidden_size = 128\nintermediate_size = 256\n"
+    "num_hidden_layers = 2\nnum_attention_heads = 4\nnum_key_value_heads = 2\n"
+    "[training]\ntask = \"pretrain\"\nseq_len = 16\nper_device_train_batch_size = 2\nsteps = 2\n"
+    "[data]\nformat = \"synthetic\"\n[job]\nname = \"joined\"\n";
+
+/* Weights of whole rows of the run of what trains, unless `sets` says otherwise. */
+static Program *program_of(const char *const *sets, int count) {
+    char path[] = "/tmp/test_join_linears_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_null(file_write(path, llama, strlen(llama), NULL));
+    Spec *spec = spec_read(&arena, path, sets, count);
+    unlink(path);
+    Program *p = model_build(&arena, spec);
+    passes_run(p, spec, NULL, NULL);
+    return p;
+}
+
+static int products(const Program *p, Entry entry) {
+    int count = 0;
+    for (int i = 0; i < p->entry[entry].op_count; i++)
+        count += p->entry[entry].ops[i]->kind == OP_matmul;
+    return count;
+}
+
+/* By how many a layer's products become fewer. */
+static void expect_fewer(const char *set, int micro_step, int evaluate) {
+    const char *sets[] = {"compile.joined_linears=false", set};
+    const char *joined[] = {"compile.joined_linears=true", set};
+    const Program *a = program_of(sets, set ? 2 : 1), *b = program_of(joined, set ? 2 : 1);
+    int trains = products(a, ENTRY_MICRO_STEP) - products(b, ENTRY_MICRO_STEP);
+    int looks = products(a, ENTRY_EVALUATE) - products(b, ENTRY_EVALUATE);
+    assert_int_equal(trains, LAYERS * micro_step);
+    assert_int_equal(looks, LAYERS * evaluate);
+}
+
+/* q and k are read by RoPE alone and end with it, v lasts until backward: forward has it apart. Of
+ * backward two products less for q, k and v, one for gate and up, twice. */
+static void what_lasts_as_long_is_one(void **state) {
+    (void)state;
+    expect_fewer(NULL, 1 + 1 + 2 * (2 + 1), 2 + 1);
+}
+
+static void micro_steps_add_up(void **state) {
+    (void)state;
+    expect_fewer("training.gradient_accumulation_steps=3", 1 + 1 + 2 * (2 + 1), 2 + 1);
+}
+
+/* Tensors begin with a row of 1024 of the run: behind 250 x 128 there is a gap. */
+static void what_has_gaps_is_apart(void **state) {
+    (void)state;
+    expect_fewer("model.intermediate_size=250", 1 + 2 * 2, 2);
+}
+
+/* An adapter's linears are bordering's. */
+static void frozen_weights_are_left(void **state) {
+    (void)state;
+    const char *sets[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.joined_linears=false"};
+    const char *joined[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.joined_linears=true"};
+    assert_int_equal(products(program_of(sets, 3), ENTRY_MICRO_STEP),
+                     products(program_of(joined, 3), ENTRY_MICRO_STEP));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(what_lasts_as_long_is_one, free_arena),
+        cmocka_unit_test_teardown(micro_steps_add_up, free_arena),
+        cmocka_unit_test_teardown(what_has_gaps_is_apart, free_arena),
+        cmocka_unit_test_teardown(frozen_weights_are_left, free_arena),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
