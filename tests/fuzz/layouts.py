@@ -19,7 +19,8 @@ internal fault, a program that fails or hangs. A finding is made smaller key by 
 build/fuzz/layouts/N.
 
 Left out, because these numbers differ by design: batch norm's running statistics, and what is evaluated with them,
-where ranks have batches of their own; and how close sums behind many batch norms agree (1e-6).
+where ranks have batches of their own; which of a pair is preferred before the first update, when neither is;
+and how close sums behind many batch norms agree (1e-6).
 """
 import argparse, collections, json, os, random, re, shutil, struct, subprocess, sys, time
 
@@ -52,13 +53,13 @@ def maybe(rng, keys, share, key, *choices):
 def draw_language_model(rng, keys):
     heads = rng.choice([2, 4, 4])
     keys.update({
-        "model.vocab_size": rng.choice([64, 64, 60, 72, 65]), "model.hidden_size": heads * rng.choice([8, 8, 16]),
+        "model.vocab_size": rng.choice([64, 64, 60, 72, 96, 65]), "model.hidden_size": heads * rng.choice([8, 8, 16]),
         "model.intermediate_size": rng.choice([32, 48, 40, 56]), "model.num_hidden_layers": rng.choice([1, 2, 2, 3, 4]),
         "model.num_attention_heads": heads, "model.initializer_range": 0.2,
         "training.seq_len": rng.choice([16, 16, 24, 13]),
         "data.format": "jsonl", "data.train": [f"{WORK}/samples.jsonl"], "data.validation": [f"{WORK}/held_out.jsonl"]})
     if keys["model.family"] != "gpt2":
-        maybe(rng, keys, .3, "model.num_key_value_heads", heads // 2)
+        maybe(rng, keys, .3, "model.num_key_value_heads", 1, heads // 2)
         maybe(rng, keys, .3, "model.tie_word_embeddings", True)
         maybe(rng, keys, .1, "model.head_dim", 8, 16)
         maybe(rng, keys, .1, "model.rope_type", "llama3")
@@ -77,7 +78,7 @@ def draw_language_model(rng, keys):
     maybe(rng, keys, .3, "data.packing", True)
     maybe(rng, keys, .3, "compile.skip_ignored_rows", False)
     if keys.get("compile.skip_ignored_rows", True):
-        maybe(rng, keys, .15, "data.max_target_tokens", keys[BATCH] * (keys["training.seq_len"] - 1))
+        maybe(rng, keys, .15, "data.max_target_tokens", 2 * keys[BATCH] * (keys["training.seq_len"] * 3 // 8))
     maybe(rng, keys, .2, "compile.bordered", False)
     maybe(rng, keys, .2, "compile.chunked_head", False)
     if keys.get("compile.chunked_head", True):
@@ -143,7 +144,7 @@ def draw_image_model(rng, keys):
 def draw_experiment(rng):
     keys = {
         "model.family": rng.choice(
-            ["llama"] * 6 + ["qwen2"] * 3 + ["gpt2"] * 4 + ["mlp", "cnn", "cnn"] + list(BATCH_NORMS)),
+            ["llama"] * 14 + ["qwen2"] * 7 + ["gpt2"] * 5 + ["mlp", "cnn", "cnn"] + list(BATCH_NORMS)),
         "training.steps": STEPS, "training.log_every": 1, "training.seed": rng.randrange(1000),
         BATCH: rng.choice([1, 2, 2, 3]), MICRO: rng.choice([1, 1, 2, 3]),
         "training.max_grad_norm": rng.choice([0.0, .1, 1.0]),
@@ -166,7 +167,7 @@ def draw_experiment(rng):
     maybe(rng, keys, .3, "data.shuffle", False)
     if keys["data.format"] == "synthetic":
         keys.pop("data.shuffle", None)
-        keys["data.eval_batches"] = 2
+        keys["data.eval_batches"] = 24
     return keys
 
 
@@ -182,11 +183,13 @@ def lanes(layout):
 
 def draw_layout(rng, keys):
     """[parallelism] of two to eight cards."""
-    splits = [STAGES, *LANES] if keys["model.family"] in IMAGES + ("gpt2",) else [STAGES, TENSOR, TENSOR, *LANES]
+    splits = [STAGES, *LANES]
     layout, cards = {}, 1
-    for key in rng.sample(splits, rng.choice([1, 1, 2, 2, 3])):
+    if keys["model.family"] not in IMAGES and rng.random() < .5:
+        layout[TENSOR] = cards = rng.choice([2, keys["model.num_attention_heads"]])
+    for key in rng.sample(splits, rng.choice([0, 1, 1, 2] if layout else [1, 1, 2, 3])):
         degree = rng.choice([2, 2, 2, 3, 4])
-        if key not in layout and cards * degree <= 8:
+        if cards * degree <= 8:
             layout[key] = degree
             cards *= degree
     if LANES[1] in layout:
@@ -220,6 +223,8 @@ def draw_layout(rng, keys):
 def wider(keys, times):
     """As many times the rows in a micro-batch, and targets."""
     more = {key: keys[key] * times for key in (BATCH, "data.max_target_tokens") if key in keys}
+    if keys["data.format"] == "synthetic": # which has no end
+        more["data.eval_batches"] = keys["data.eval_batches"] // times
     return {**keys, **more}
 
 
@@ -361,6 +366,8 @@ def run(folder, out, *options, **environment):
                          f"{out}.log", 120, **environment)
     if code:
         errors = re.findall("error: (.*)", text)
+        if errors and "max_target_tokens" in errors[0]: # the data's, which no compiler has seen
+            raise Refused(errors[0].split("jsonl:")[-1])
         raise Finding(f"program ends: {errors[0] if errors else code}")
 
 
@@ -372,15 +379,17 @@ def same_table(one, many, bound):
     if [len(row) for row in rows[0]] != [len(row) for row in rows[1]] or len(rows[0]) < 2:
         raise Finding(f"{one}.csv and {many}.csv are not alike")
     for a, b in zip(*rows):
-        for x, y in zip(a, b):
-            if x != y and not abs(float(x) - float(y)) <= bound * max(abs(float(x)), 1e-3):
+        noise = a is rows[0][1] and "rewards/accuracies" # of margins that are none before the first update
+        for name, x, y in zip(rows[0][0], a, b):
+            if x != y and name != noise and not abs(float(x) - float(y)) <= bound * max(abs(float(x)), 1e-3):
                 raise Finding(f"values: {one}.csv has {','.join(a)}, {many}.csv {','.join(b)}")
 
 
 def same_tensors(one, many, bound):
     tolerance = ["--tolerance", str(bound), "--global", str(bound / 1000)] if bound else []
     done = subprocess.run([f"{WORK}/compare_tensors", *tolerance, one, many], capture_output=True, text=True)
-    if done.returncode:
+    other = [line for line in done.stdout.splitlines() if not line.startswith("rewards/accuracies ")] # see above
+    if done.returncode > 1 or other:
         raise Finding(f"values: {one} and {many}: {done.stdout}{done.stderr}")
 
 
@@ -414,8 +423,9 @@ def experiment(kind, one, many, folder):
         return same_results(f"{b}/out", f"{a}_out", bound, False)
     build(one, a)
     run(a, f"{a}/out")
-    same_results(f"{a}/out", f"{b}/out", bound, kind == "layout" and apart(many))
-    if kind == "layout" and one["training.seed"] % 3 == 0 and not apart(many):
+    trained_only = apart(many) and lanes(one) < lanes(many)
+    same_results(f"{a}/out", f"{b}/out", bound, trained_only)
+    if kind == "layout" and one["training.seed"] % 3 == 0 and not trained_only:
         run(a, f"{folder}/moved", "--steps 1")
         run(b, f"{folder}/moved", "--resume")
         same_results(f"{a}/out", f"{folder}/moved", bound, False)
