@@ -367,6 +367,18 @@ static void put_cost(StrBuf *out, double flops, double bytes) {
     put_scaled(out, bytes, 1024, size);
 }
 
+/* Whether a pointer is to what differs from time to time, and has one place all the same: no two are of
+ * use at once. */
+static bool has_shared_place(const Pointers *p) {
+    for (int i = 0; p->run.times > 1 && i < p->count; i++) {
+        const Pointer *pointer = &p->pointers[i];
+        if (pointer->column < 0 && pointer->step == 0 &&
+            pointer->values[0]->storage != pointer->values[1]->storage)
+            return true;
+    }
+    return false;
+}
+
 static void put_function(const Stretch *s) {
     const Pointers *p = &s->pointers;
     StrBuf *out = s->e->out;
@@ -381,6 +393,9 @@ static void put_function(const Stretch *s) {
     put_cost(out, flops, bytes);
     if (p->run.times > 1)
         sb_printf(out, ", %d times over; * in a name counts them", p->run.times);
+    if (has_shared_place(p))
+        sb_puts(out, ".\n * A buffer without i is one place for all of them, "
+                     "whichever it is called after");
     sb_puts(out, ". */\n");
     sb_printf(out, "static void %s(Rt *rt%s) {\n", s->function, takes_index(p) ? ", size_t i" : "");
     if (p->has_table) {

@@ -84,6 +84,14 @@ typedef struct {
     int p, m, v, apply;
 } AdamwStep;
 
+static int decayed(Body *body, int p, int lr, double weight_decay) {
+    int one = step_const(body, 1);
+    int decay = step_binary(body, STEP_MUL, lr, step_const(body, weight_decay));
+    int kept = step_binary(body, STEP_SUB, one, step_hinted(body, decay, "decay"));
+    int rest = step_binary(body, STEP_MUL, p, step_hinted(body, kept, "kept"));
+    return step_hinted(body, rest, "decayed");
+}
+
 /* Both ops have the same operands in these places. */
 static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v) {
     const Attr *a = &op->attr;
@@ -92,24 +100,22 @@ static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v
     int lr = step_load_mapped(body, op->in[5], step, COL_SAME, 0);
     int bias1 = step_load_mapped(body, op->in[6], applied, COL_SAME, 0);
     int bias2 = step_load_mapped(body, op->in[7], applied, COL_SAME, 0);
-    int one = step_const(body, 1);
     g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
     int to_g = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta1),
                            step_binary(body, STEP_SUB, g, m));
-    int new_m = step_binary(body, STEP_ADD, m, to_g);
+    int new_m = step_hinted(body, step_binary(body, STEP_ADD, m, to_g), "mean");
     int g2 = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta2),
                          step_binary(body, STEP_MUL, g, g));
     int new_v =
         step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, step_const(body, a->beta2), v), g2);
-    int decay = step_binary(body, STEP_MUL, lr, step_const(body, a->weight_decay));
-    step_hinted(body, decay, "decay");
-    int new_p = step_binary(body, STEP_MUL, p, step_binary(body, STEP_SUB, one, decay));
-    step_hinted(body, new_p, "decayed");
+    step_hinted(body, new_v, "mean_sq");
+    int new_p = a->weight_decay > 0 ? decayed(body, p, lr, a->weight_decay) : p;
     int root = step_binary(body, STEP_DIV, step_unary(body, STEP_SQRT, new_v), bias2);
     int ratio = step_binary(body, STEP_DIV, new_m,
                             step_binary(body, STEP_ADD, root, step_const(body, a->eps)));
     int rate = step_hinted(body, step_binary(body, STEP_DIV, lr, bias1), "rate");
     new_p = step_binary(body, STEP_SUB, new_p, step_binary(body, STEP_MUL, rate, ratio));
+    step_hinted(body, new_p, "updated");
     int apply = applies(body, factor);
     return (AdamwStep){step_select(body, apply, new_p, p), new_m, new_v, apply};
 }

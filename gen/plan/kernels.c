@@ -91,15 +91,22 @@ static const char *telling_parts(const Value *v) {
     return part;
 }
 
-const char *short_name(Arena *arena, const Value *v, const Kernel *k) {
-    char *name = arena_strdup(arena, telling_parts(v));
+static const char *identifier(Arena *arena, const char *parts) {
+    char *name = arena_strdup(arena, parts);
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c))
             *c = '_';
     if (!isalpha((unsigned char)*name))
         name = arena_printf(arena, "v%s", name);
-    if (is_reserved(name))
-        name = arena_printf(arena, "%s_values", name);
+    return is_reserved(name) ? arena_printf(arena, "%s_values", name) : name;
+}
+
+/* Where another parameter is called so, one part more tells them apart: "input_layernorm_weight". */
+const char *short_name(Arena *arena, const Value *v, const Kernel *k) {
+    const char *parts = telling_parts(v), *name = identifier(arena, parts);
+    const char *before = parts > v->name ? part_before(v->name, parts) : parts;
+    if (k && is_taken(name, k) && !is_number(before))
+        name = identifier(arena, before);
     const char *unique = name;
     for (int n = 2; k && is_taken(unique, k); n++)
         unique = arena_printf(arena, "%s_%d", name, n);

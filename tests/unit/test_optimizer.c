@@ -305,11 +305,10 @@ static void zero_moments(Run *r) {
     }
 }
 
-static void test_adamw_int8(void **state) {
-    (void)state;
-    static const char *const sets[] = {"precision.dtype=fp64",   "optimizer.name=adamw",
-                                       "optimizer.state=int8",   "optimizer.weight_decay=0.1",
-                                       "model.hidden_size=302",  "training.max_grad_norm=0.0"};
+static void check_adamw_int8(const char *weight_decay) {
+    const char *const sets[] = {"precision.dtype=fp64",  "optimizer.name=adamw",
+                                "optimizer.state=int8",  weight_decay,
+                                "model.hidden_size=302", "training.max_grad_norm=0.0"};
     Arena arena = {0};
     Run r = run_new(&arena, sets, 6);
     const Program *p = r.program;
@@ -332,6 +331,12 @@ static void test_adamw_int8(void **state) {
     assert_true(a.coded > 0 && a.coded < STEPS * p->param_count);
     memory_free(&r.memory);
     arena_free(&arena);
+}
+
+static void test_adamw_int8(void **state) {
+    (void)state;
+    check_adamw_int8("optimizer.weight_decay=0.1");
+    check_adamw_int8("optimizer.weight_decay=0");
 }
 
 int main(void) {

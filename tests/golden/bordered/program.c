@@ -829,7 +829,8 @@ static void norm_to_layers_2_backward(Rt *rt) {
         &rstd, &norm_grad, &mlp_residual_grad);
 }
 
-/* 6 launches, 186 kFLOP, 38.0 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 186 kFLOP, 38.0 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
@@ -885,7 +886,8 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
         up_proj_lora_B_weight_grad);
 }
 
-/* 6 launches, 368 kFLOP, 43.7 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 368 kFLOP, 43.7 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_up_proj.v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
@@ -946,7 +948,8 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* 8 launches, 243 kFLOP, 43.0 KiB, 2 times over; * in a name counts them. */
+/* 8 launches, 243 kFLOP, 43.0 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.o_proj.lora_B.weight.grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
@@ -1019,7 +1022,8 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
         &self_attn_grad_q, &q_proj_grad);
 }
 
-/* 9 launches, 331 kFLOP, 43.7 KiB, 2 times over; * in a name counts them. */
+/* 9 launches, 331 kFLOP, 43.7 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.lora_B.weight.grad */
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
@@ -1567,7 +1571,8 @@ static void embed_tokens_evaluate(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 7 launches, 418 kFLOP, 44.1 KiB, 2 times over; * in a name counts them. */
+/* 7 launches, 418 kFLOP, 44.1 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_k_v_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
@@ -1630,7 +1635,8 @@ static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 }
 
-/* 7 launches, 490 kFLOP, 60.4 KiB, 2 times over; * in a name counts them. */
+/* 7 launches, 490 kFLOP, 60.4 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.attn_residual */
     RtPtr layers_0_mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
@@ -1859,7 +1865,8 @@ static void evaluate(Rt *rt) {
     lm_head_to_eval_loss_evaluate(rt);
 }
 
-/* 12 launches, 27.6 kFLOP, 45.5 KiB, 3 times over; * in a name counts them. */
+/* 12 launches, 27.6 kFLOP, 45.5 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_merge(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
@@ -1943,7 +1950,8 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
     rt_export(rt, o_proj_weight, "weight", o_proj_merged, RT_BF16, 32, 32);
 }
 
-/* 9 launches, 41.5 kFLOP, 66.8 KiB, 3 times over; * in a name counts them. */
+/* 9 launches, 41.5 kFLOP, 66.8 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_merge(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_proj.delta */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */

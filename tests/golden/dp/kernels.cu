@@ -197,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
  * from model.vocab_size; 20480 bytes, 7168 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40(
     const int *__restrict__ input_ids, const float *__restrict__ weight,
-    const float *__restrict__ weight_2, float *__restrict__ embed_tokens,
+    const float *__restrict__ input_layernorm_weight, float *__restrict__ embed_tokens,
     float *__restrict__ input_layernorm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
@@ -209,8 +209,8 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     sum += weight_v * weight_v;
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
-    const float weight_2_v = weight_2[col];
-    input_layernorm[row * 40 + col] = weight_v * rstd * weight_2_v;
+    const float input_layernorm_weight_v = input_layernorm_weight[col];
+    input_layernorm[row * 40 + col] = weight_v * rstd * input_layernorm_weight_v;
 }
 
 /* rope over [32, 32]
@@ -823,7 +823,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float lr_row = lr[static_cast<int64_t>(step_row)];
     const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
     const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
-    const float t = 1.0f - lr_row * 0.01f;
+    const float kept = 1.0f - lr_row * 0.01f;
     const float rate = lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
@@ -836,13 +836,13 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float clipped = gradient_v[j] * clip_factor_row;
-        const float t_2 = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float t_3 = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
-        const float t_4 =
-            trained_v[j] * t - rate * (t_2 / (sqrtf(t_3) / bias_correction2_row + 1e-08f));
-        new_trained_v[j] = applies ? t_4 : trained_v[j];
-        new_exp_avg_v[j] = applies ? t_2 : exp_avg_v[j];
-        new_exp_avg_sq_v[j] = applies ? t_3 : exp_avg_sq_v[j];
+        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
+        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float updated =
+            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+        new_trained_v[j] = applies ? updated : trained_v[j];
+        new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
     }
     store_vec(trained + i, new_trained_v);
     store_vec(exp_avg + i, new_exp_avg_v);

@@ -357,15 +357,15 @@ extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
 /* cast over [36869, 1024]
  * from parallelism.data_parallel_shard_degree; 226523136 bytes, 0 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) cast_36869x1024(
-    const float *__restrict__ piece, __nv_bfloat16 *__restrict__ piece_2) {
+    const float *__restrict__ piece, __nv_bfloat16 *__restrict__ trained_piece) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
-    Vec<__nv_bfloat16, 4> piece_2_v;
+    Vec<__nv_bfloat16, 4> trained_piece_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        piece_2_v[j] = convert<__nv_bfloat16>(piece_v[j]);
+        trained_piece_v[j] = convert<__nv_bfloat16>(piece_v[j]);
     }
-    store_vec(piece_2 + i, piece_2_v);
+    store_vec(trained_piece + i, trained_piece_v);
 }
 
 /* embedding over [8192, 1024]
@@ -1363,11 +1363,11 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
 extern "C" __global__ void __launch_bounds__(256) clip_factor_adamw_x1024(
     const float *__restrict__ squared, const int *__restrict__ step,
     const int *__restrict__ bad_step, float *__restrict__ piece,
-    const float *__restrict__ piece_2, float *__restrict__ piece_3, float *__restrict__ piece_4,
-    const int *__restrict__ applied, const float *__restrict__ lr,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
-    float *__restrict__ grad_norm, float *__restrict__ clip_factor,
-    __nv_bfloat16 *__restrict__ piece_5, int64_t rows) {
+    const float *__restrict__ gradient_piece, float *__restrict__ exp_avg_piece,
+    float *__restrict__ exp_avg_sq_piece, const int *__restrict__ applied,
+    const float *__restrict__ lr, const float *__restrict__ bias_correction1,
+    const float *__restrict__ bias_correction2, float *__restrict__ grad_norm,
+    float *__restrict__ clip_factor, __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
@@ -1385,34 +1385,34 @@ extern "C" __global__ void __launch_bounds__(256) clip_factor_adamw_x1024(
     const float lr_row = lr[static_cast<int64_t>(step_row)];
     const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
     const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
-    const float t_2 = 1.0f - lr_row * 0.01f;
+    const float kept = 1.0f - lr_row * 0.01f;
     const float rate = lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
-    const Vec<float, 4> piece_2_v = load_vec<4>(piece_2 + i);
-    const Vec<float, 4> piece_3_v = load_vec<4>(piece_3 + i);
-    const Vec<float, 4> piece_4_v = load_vec<4>(piece_4 + i);
+    const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
+    const Vec<float, 4> exp_avg_piece_v = load_vec<4>(exp_avg_piece + i);
+    const Vec<float, 4> exp_avg_sq_piece_v = load_vec<4>(exp_avg_sq_piece + i);
     Vec<float, 4> new_piece_v;
-    Vec<float, 4> new_piece_3_v;
-    Vec<float, 4> new_piece_4_v;
-    Vec<__nv_bfloat16, 4> piece_5_v;
+    Vec<float, 4> new_exp_avg_piece_v;
+    Vec<float, 4> new_exp_avg_sq_piece_v;
+    Vec<__nv_bfloat16, 4> trained_piece_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = piece_2_v[j] * clip_factor_row;
-        const float t_3 = piece_3_v[j] + 0.1f * (clipped - piece_3_v[j]);
-        const float t_4 = 0.999f * piece_4_v[j] + 0.001f * (clipped * clipped);
-        const float t_5 =
-            piece_v[j] * t_2 - rate * (t_3 / (sqrtf(t_4) / bias_correction2_row + 1e-08f));
-        const float piece_j = applies ? t_5 : piece_v[j];
+        const float clipped = gradient_piece_v[j] * clip_factor_row;
+        const float mean = exp_avg_piece_v[j] + 0.1f * (clipped - exp_avg_piece_v[j]);
+        const float mean_sq = 0.999f * exp_avg_sq_piece_v[j] + 0.001f * (clipped * clipped);
+        const float updated =
+            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+        const float piece_j = applies ? updated : piece_v[j];
         new_piece_v[j] = piece_j;
-        new_piece_3_v[j] = applies ? t_3 : piece_3_v[j];
-        new_piece_4_v[j] = applies ? t_4 : piece_4_v[j];
-        piece_5_v[j] = convert<__nv_bfloat16>(piece_j);
+        new_exp_avg_piece_v[j] = applies ? mean : exp_avg_piece_v[j];
+        new_exp_avg_sq_piece_v[j] = applies ? mean_sq : exp_avg_sq_piece_v[j];
+        trained_piece_v[j] = convert<__nv_bfloat16>(piece_j);
     }
     store_vec(piece + i, new_piece_v);
-    store_vec(piece_3 + i, new_piece_3_v);
-    store_vec(piece_4 + i, new_piece_4_v);
-    store_vec(piece_5 + i, piece_5_v);
+    store_vec(exp_avg_piece + i, new_exp_avg_piece_v);
+    store_vec(exp_avg_sq_piece + i, new_exp_avg_sq_piece_v);
+    store_vec(trained_piece + i, trained_piece_v);
 }
 
 /* advance_step

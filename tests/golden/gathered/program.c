@@ -1253,7 +1253,8 @@ static const struct layers_evaluate {
      EVALUATE_MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT},
 };
 
-/* 10 launches, 292 GFLOP, 849 MiB, 3 times over; * in a name counts them. */
+/* 10 launches, 292 GFLOP, 849 MiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_evaluate(Rt *rt, size_t i) {
     const struct layers_evaluate *at = &layers_evaluate_at[i];
 

@@ -363,7 +363,8 @@ static const struct layers_attn_residual_to_mlp_residual_forward {
      MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM, MODEL_NORM_WEIGHT, MODEL_NORM_RSTD, MODEL_NORM},
 };
 
-/* 8 launches, 338 kFLOP, 115 KiB, 3 times over; * in a name counts them. */
+/* 8 launches, 338 kFLOP, 115 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
     const struct layers_attn_residual_to_mlp_residual_forward *at =
         &layers_attn_residual_to_mlp_residual_forward_at[i];
@@ -465,7 +466,8 @@ static void norm_to_layers_2_backward(Rt *rt) {
         &norm_grad, &mlp_residual_grad);
 }
 
-/* 9 launches, 361 kFLOP, 129 KiB, 2 times over; * in a name counts them. */
+/* 9 launches, 361 kFLOP, 129 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
@@ -530,7 +532,8 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* 7 launches, 259 kFLOP, 83.5 KiB, 2 times over; * in a name counts them. */
+/* 7 launches, 259 kFLOP, 83.5 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
@@ -586,7 +589,8 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 }
 
-/* 6 launches, 110 kFLOP, 56.2 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 110 kFLOP, 56.2 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 32] */
@@ -825,7 +829,8 @@ static void embed_tokens_evaluate(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 9 launches, 254 kFLOP, 80.6 KiB, 2 times over; * in a name counts them. */
+/* 9 launches, 254 kFLOP, 80.6 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
@@ -889,7 +894,8 @@ static const struct layers_attn_residual_to_mlp_residual_evaluate {
     {EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL},
 };
 
-/* 8 launches, 338 kFLOP, 114 KiB, 2 times over; * in a name counts them. */
+/* 8 launches, 338 kFLOP, 114 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     const struct layers_attn_residual_to_mlp_residual_evaluate *at =
         &layers_attn_residual_to_mlp_residual_evaluate_at[i];
@@ -1092,7 +1098,8 @@ static void evaluate(Rt *rt) {
     lm_head_to_eval_loss_evaluate(rt);
 }
 
-/* 6 launches, 23.0 kFLOP, 52.2 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 23.0 kFLOP, 52.2 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_merge(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */

@@ -239,7 +239,8 @@ static const struct layers_forward {
     {MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_NORM_WEIGHT, MODEL_NORM_RSTD, MODEL_NORM},
 };
 
-/* 11 launches, 623 kFLOP, 88.9 KiB, 2 times over; * in a name counts them. */
+/* 11 launches, 623 kFLOP, 88.9 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_forward(Rt *rt, size_t i) {
     const struct layers_forward *at = &layers_forward_at[i];
 
@@ -379,7 +380,8 @@ static void embed_tokens_to_layers_1_backward(Rt *rt) {
         &norm_grad, &mlp_residual_grad);
 }
 
-/* 10 launches, 618 kFLOP, 105 KiB, 2 times over; * in a name counts them. */
+/* 10 launches, 618 kFLOP, 105 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32] */
@@ -462,7 +464,8 @@ static const struct layers_to_embed_tokens_backward {
     {MODEL_EMBED_TOKENS, MODEL_EMBED_TOKENS_GRAD},
 };
 
-/* 10 launches, 669 kFLOP, 111 KiB, 2 times over; * in a name counts them. */
+/* 10 launches, 669 kFLOP, 111 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
     const struct layers_to_embed_tokens_backward *at = &layers_to_embed_tokens_backward_at[i];
 

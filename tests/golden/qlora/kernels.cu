@@ -773,8 +773,8 @@ extern "C" __global__ void __launch_bounds__(64) cast_4x48(
  * from model.vocab_size; 12288 bytes, 7168 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
-    const __nv_bfloat16 *__restrict__ weight_2, __nv_bfloat16 *__restrict__ embed_tokens,
-    __nv_bfloat16 *__restrict__ input_layernorm) {
+    const __nv_bfloat16 *__restrict__ input_layernorm_weight,
+    __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -786,9 +786,10 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     sum += weight_j * weight_j;
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
-    const __nv_bfloat16 weight_2_v = weight_2[col];
-    input_layernorm[row * 40 + col] =
-        convert<__nv_bfloat16>(convert<float>(weight_v) * rstd * convert<float>(weight_2_v));
+    const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
+    const float input_layernorm_j =
+        convert<float>(weight_v) * rstd * convert<float>(input_layernorm_weight_v);
+    input_layernorm[row * 40 + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
 /* decode_4bit over [16, 64]
@@ -1817,7 +1818,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float lr_row = lr[static_cast<int64_t>(step_row)];
     const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
     const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
-    const float t = 1.0f - lr_row * 0.01f;
+    const float kept = 1.0f - lr_row * 0.01f;
     const float rate = lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -1831,14 +1832,14 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float clipped = gradient_v[j] * clip_factor_row;
-        const float t_2 = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float t_3 = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
-        const float t_4 =
-            master_v[j] * t - rate * (t_2 / (sqrtf(t_3) / bias_correction2_row + 1e-08f));
-        const float master_j = applies ? t_4 : master_v[j];
+        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
+        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float updated =
+            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+        const float master_j = applies ? updated : master_v[j];
         new_master_v[j] = master_j;
-        new_exp_avg_v[j] = applies ? t_2 : exp_avg_v[j];
-        new_exp_avg_sq_v[j] = applies ? t_3 : exp_avg_sq_v[j];
+        new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
         weight_v[j] = convert<__nv_bfloat16>(master_j);
     }
     store_vec(master + i, new_master_v);

@@ -335,7 +335,8 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* 6 launches, 4.17 kFLOP, 3.75 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 4.17 kFLOP, 3.75 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_0_to_2_self_attn_k_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.k_proj.weight.fetch */
     RtPtr k_proj_weight = /* bf16 [16, 32] */
@@ -373,7 +374,8 @@ static void layers_0_to_2_self_attn_k_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 4.17 kFLOP, 3.75 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 4.17 kFLOP, 3.75 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_0_to_2_self_attn_v_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.weight.fetch */
     RtPtr v_proj_weight = /* bf16 [16, 32] */
@@ -411,7 +413,8 @@ static void layers_0_to_2_self_attn_v_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 7.28 kFLOP, 7.43 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 7.28 kFLOP, 7.43 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_0_to_2_self_attn_o_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.o_proj.weight.fetch */
     RtPtr o_proj_weight = /* bf16 [32, 32] */
@@ -450,7 +453,8 @@ static void layers_0_to_2_self_attn_o_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_0_to_2_mlp_gate_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_proj.weight.fetch */
     RtPtr gate_proj_weight = /* bf16 [48, 32] */
@@ -489,7 +493,8 @@ static void layers_0_to_2_mlp_gate_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_0_to_2_mlp_up_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.mlp.up_proj.weight.fetch */
     RtPtr up_proj_weight = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
@@ -527,7 +532,8 @@ static void layers_0_to_2_mlp_up_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 7.28 kFLOP, 7.43 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 7.28 kFLOP, 7.43 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_0_to_2_self_attn_q_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.weight.fetch */
     RtPtr q_proj_weight = /* bf16 [32, 32] */
@@ -566,7 +572,8 @@ static void layers_0_to_2_self_attn_q_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_0_to_2_mlp_down_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.weight.fetch */
     RtPtr down_proj_weight = /* bf16 [32, 48] */
@@ -875,7 +882,8 @@ static void layers_attn_residual_to_mlp_forward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 }
 
-/* 6 launches, 155 kFLOP, 36.3 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 155 kFLOP, 36.3 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_to_mlp_residual_forward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.act */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i)); /* bf16 [32, 48] */
@@ -1207,7 +1215,8 @@ static void norm_to_layers_2_backward(Rt *rt) {
         &rstd, &norm_grad, &mlp_residual_grad);
 }
 
-/* 8 launches, 177 kFLOP, 45.2 KiB, 2 times over; * in a name counts them. */
+/* 8 launches, 177 kFLOP, 45.2 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
@@ -1290,7 +1299,8 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
 }
 
-/* 4 launches, 210 kFLOP, 31.0 KiB, 2 times over; * in a name counts them. */
+/* 4 launches, 210 kFLOP, 31.0 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_post_attention_layernorm_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(2 - i)); /* bf16 [32, 48] */
@@ -1854,7 +1864,8 @@ static void embed_tokens_evaluate(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 6 launches, 133 kFLOP, 20.9 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 133 kFLOP, 20.9 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_q_proj_to_k_proj_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -1916,7 +1927,8 @@ static void layers_self_attn_q_proj_to_k_proj_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, k_proj_weight_decoded, k_proj);
 }
 
-/* 7 launches, 141 kFLOP, 30.5 KiB, 2 times over; * in a name counts them. */
+/* 7 launches, 141 kFLOP, 30.5 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_v_proj_to_o_proj_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
@@ -1982,7 +1994,8 @@ static void layers_self_attn_v_proj_to_o_proj_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
 }
 
-/* 5 launches, 210 kFLOP, 33.8 KiB, 2 times over; * in a name counts them. */
+/* 5 launches, 210 kFLOP, 33.8 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
@@ -2036,7 +2049,8 @@ static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 }
 
-/* 6 launches, 155 kFLOP, 36.2 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 155 kFLOP, 36.2 KiB, 2 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.mlp.act */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
@@ -2366,7 +2380,8 @@ static void evaluate(Rt *rt) {
     lm_head_to_eval_loss_evaluate(rt);
 }
 
-/* 7 launches, 11.1 kFLOP, 23.9 KiB, 3 times over; * in a name counts them. */
+/* 7 launches, 11.1 kFLOP, 23.9 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_q_proj_to_k_proj_merge(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr lora_B_weight_master = /* f32 [32, 4] */
@@ -2423,7 +2438,8 @@ static void layers_self_attn_q_proj_to_k_proj_merge(Rt *rt, size_t i) {
     rt_export(rt, k_proj_weight_codes, "weight", base, RT_BF16, 16, 32);
 }
 
-/* 6 launches, 1.92 kFLOP, 14.9 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 1.92 kFLOP, 14.9 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_v_proj_to_o_proj_merge(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
@@ -2474,7 +2490,8 @@ static void layers_self_attn_v_proj_to_o_proj_merge(Rt *rt, size_t i) {
     rt_export(rt, o_proj_weight_codes, "weight", o_proj_base, RT_BF16, 32, 32);
 }
 
-/* 6 launches, 3.84 kFLOP, 27.7 KiB, 3 times over; * in a name counts them. */
+/* 6 launches, 3.84 kFLOP, 27.7 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_gate_proj_to_up_proj_merge(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_proj.weight.decoded */
     RtPtr gate_proj_weight_codes = /* u8 [24, 32] */
@@ -2524,7 +2541,8 @@ static void layers_mlp_gate_proj_to_up_proj_merge(Rt *rt, size_t i) {
     rt_export(rt, up_proj_weight_codes, "weight", up_proj_base, RT_BF16, 48, 32);
 }
 
-/* 4 launches, 15.7 kFLOP, 27.1 KiB, 3 times over; * in a name counts them. */
+/* 4 launches, 15.7 kFLOP, 27.1 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_down_proj_merge(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.delta */
     RtPtr lora_B_weight_master = /* f32 [32, 4] */

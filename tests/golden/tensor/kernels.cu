@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const float *__restrict__ embed_tokens, const float *__restrict__ weight,
     const int64_t *__restrict__ seed, const int *__restrict__ step,
     const int *__restrict__ first_row, float *__restrict__ input_layernorm,
-    float *__restrict__ lora_dropout, float *__restrict__ lora_dropout_2, uint32_t stream,
+    float *__restrict__ lora_dropout, float *__restrict__ v_proj_lora_dropout, uint32_t stream,
     uint32_t stream_2) {
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
@@ -261,7 +261,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     lora_dropout[row * 32 + col] =
         0.1f < philox_uniform(seed_row, step_row, stream, t) ? input_layernorm_j * 1.11111111f :
         0.0f;
-    lora_dropout_2[row * 32 + col] =
+    v_proj_lora_dropout[row * 32 + col] =
         0.1f < philox_uniform(seed_row, step_row, stream_2, t) ? input_layernorm_j * 1.11111111f :
         0.0f;
 }
@@ -918,7 +918,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float lr_row = lr[static_cast<int64_t>(step_row)];
     const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
     const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
-    const float t = 1.0f - lr_row * 0.01f;
+    const float kept = 1.0f - lr_row * 0.01f;
     const float rate = lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
@@ -931,13 +931,13 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float clipped = gradient_v[j] * clip_factor_row;
-        const float t_2 = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float t_3 = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
-        const float t_4 =
-            trained_v[j] * t - rate * (t_2 / (sqrtf(t_3) / bias_correction2_row + 1e-08f));
-        new_trained_v[j] = applies ? t_4 : trained_v[j];
-        new_exp_avg_v[j] = applies ? t_2 : exp_avg_v[j];
-        new_exp_avg_sq_v[j] = applies ? t_3 : exp_avg_sq_v[j];
+        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
+        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float updated =
+            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+        new_trained_v[j] = applies ? updated : trained_v[j];
+        new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
     }
     store_vec(trained + i, new_trained_v);
     store_vec(exp_avg + i, new_exp_avg_v);
