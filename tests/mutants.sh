@@ -88,7 +88,7 @@ mutant quantize_last_block gen/graph/ops_quantize.c \
 mutant quantize_offset gen/graph/ops_quantize.c \
     'STEP_SUB, step_load(body, op->in[0]), step_load(body, op->in[1])' \
     'STEP_ADD, step_load(body, op->in[0]), step_load(body, op->in[1])' build/unit/test_quantize
-mutant quantize_border gen/pass/quantize.c '    add_below(&r);' '    (void)add_below;' \
+mutant quantize_border gen/pass/quantize_read.c '    add_below(&r);' '    (void)add_below;' \
     $oracle qlora
 mutant fake_quant_scale gen/graph/ops_fake_quant.c \
     'step_const(body, (kind.most - kind.least) / 2)' 'step_const(body, kind.most)' build/unit/test_qat

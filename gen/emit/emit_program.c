@@ -1,23 +1,18 @@
-/* program.c: the step as functions, the tables of kernels and matrix products, the settings. */
+/* program.c: the tables of kernels and matrix products, the step as functions, the settings. */
 #include "base/version.h"
 #include "emit/emit.h"
 #include "emit/emit_entry.h"
 #include "emit/emit_ranks.h"
-#include "emit/emit_schedule.h"
+#include "emit/emit_settings.h"
 #include "emit/names.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct {
     const Plan *plan;
     const Spec *spec;
     StrBuf *out;
-    Arena *arena;
-    const char *const *symbols;
 } Emit;
-
-static const char *bool_text(bool value) { return value ? "true" : "false"; }
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -42,25 +37,28 @@ static void put_layout(const Emit *e) {
     long long ranks = mesh_ranks(&program->mesh, GROUP_WORLD);
     long long batches = mesh_ranks(&program->mesh, GROUP_DATA);
     if (program->cards > 1)
-        sb_printf(e->out,
-                  "\n/* One process drives %lld cards: before each micro_step all but the first run "
-                  "replicate, after it\n * the first runs collect. update and the rest are the "
-                  "first card's. */\n",
-                  (long long)program->cards);
+        sb_printf(
+            e->out,
+            "\n/* One process drives %lld cards: before each micro_step all but the first run "
+            "replicate, after it\n * the first runs collect. update and the rest are the "
+            "first card's. */\n",
+            (long long)program->cards);
     if (ranks == 1)
         return;
     if (program->stage.count > 1)
         sb_puts(e->out, "\n/* Ranks of a group:");
     else if (batches < ranks)
-        sb_printf(e->out,
-                  "\n/* One program for %lld processes, each with a device; %lld share out a model.\n"
-                  " * Ranks of a group:",
-                  ranks, ranks / batches);
+        sb_printf(
+            e->out,
+            "\n/* One program for %lld processes, each with a device; %lld share out a model.\n"
+            " * Ranks of a group:",
+            ranks, ranks / batches);
     else
-        sb_printf(e->out,
-                  "\n/* One program for %lld processes, each with a device and batches of its own.\n"
-                  " * Ranks of a group:",
-                  ranks);
+        sb_printf(
+            e->out,
+            "\n/* One program for %lld processes, each with a device and batches of its own.\n"
+            " * Ranks of a group:",
+            ranks);
     put_groups(e);
     sb_puts(e->out, ". */\n");
 }
@@ -129,8 +127,7 @@ static void put_gemm(const Emit *e, int index) {
     const Gemm *g = &e->plan->gemms[index];
     const Launch *launch = plan_first_launch(e->plan, LAUNCH_GEMM, index);
     Cost work = launch_work(e->plan, launch);
-    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs a launch */\n", work.issued_bytes,
-              work.flops);
+    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs a launch */\n", work.issued_bytes, work.flops);
     sb_printf(e->out, "    [G_%s] = {.name = \"%s\",\n        .m = %lld, .n = %lld, .k = %lld,\n",
               g->name, g->name, (long long)g->m, (long long)g->n, (long long)g->k);
     sb_puts(e->out, "        ");
@@ -168,388 +165,9 @@ static void put_gemms(const Emit *e) {
     sb_puts(e->out, "};\n\n");
 }
 
-/* ---- settings -------------------------------------------------------------------------------- */
-
-static void put_string(const Emit *e, const char *field, const char *text) {
-    sb_printf(e->out, "        .%s = ", field);
-    if (text && text[0])
-        put_c_string(e->out, text);
-    else
-        sb_puts(e->out, "NULL");
-    sb_puts(e->out, ",\n");
-}
-
-static void put_int(const Emit *e, const char *field, int64_t value) {
-    sb_printf(e->out, "        .%s = %lld,\n", field, (long long)value);
-}
-
-static void put_real(const Emit *e, const char *field, double value) {
-    sb_printf(e->out, "        .%s = ", field);
-    sb_put_real(e->out, value);
-    sb_puts(e->out, ",\n");
-}
-
-static void put_bool(const Emit *e, const char *field, bool value) {
-    sb_printf(e->out, "        .%s = %s,\n", field, bool_text(value));
-}
-
-static void put_training(const Emit *e) {
-    static const char *const schedules[] = {[SCHEDULE_CONSTANT] = "RT_SCHEDULE_CONSTANT",
-                                            [SCHEDULE_LINEAR] = "RT_SCHEDULE_LINEAR",
-                                            [SCHEDULE_COSINE] = "RT_SCHEDULE_COSINE",
-                                            [SCHEDULE_STEP] = "RT_SCHEDULE_STEP"};
-    const Spec *s = e->spec;
-    const Program *program = e->plan->program;
-    sb_puts(e->out, "    .training = {\n");
-    put_int(e, "batch", s->training.per_device_train_batch_size);
-    put_int(e, "seq_len", program->tokens / s->training.per_device_train_batch_size);
-    put_int(e, "micro_steps", s->training.gradient_accumulation_steps);
-    put_int(e, "steps", s->training.steps);
-    if (program->early_steps > 0)
-        put_int(e, "early_steps", program->early_steps);
-    put_int(e, "log_every", s->training.log_every);
-    put_int(e, "seed", s->training.seed);
-    put_real(e, "lr", s->optimizer.lr);
-    if (program->counters.bias_correction1) {
-        put_real(e, "beta1", s->optimizer.beta1);
-        put_real(e, "beta2", s->optimizer.beta2);
-    }
-    sb_printf(e->out, "        .schedule = %s,\n", schedules[s->lr_scheduler.type]);
-    put_int(e, "warmup_steps", s->lr_scheduler.warmup_steps);
-    put_real(e, "min_lr_factor", s->lr_scheduler.min_lr_factor);
-    if (s->lr_scheduler.type == SCHEDULE_STEP) {
-        put_int(e, "step_size", s->lr_scheduler.step_size);
-        put_real(e, "gamma", s->lr_scheduler.gamma);
-    }
-    if (s->training.eval_every > 0)
-        put_int(e, "eval_every", s->training.eval_every);
-    sb_printf(e->out, "        .unit = {\"%s\", \"%s\", \"%s\"},\n", program->unit.plural,
-              program->unit.brief, program->unit.rate);
-    put_bool(e, "cuda_graph", s->compile.cuda_graph);
-    put_bool(e, "overlap", s->compile.overlap);
-    sb_puts(e->out, "    },\n");
-}
-
-static void put_files(const Emit *e, const char *field, Strings files) {
-    if (files.count == 0)
-        return;
-    sb_printf(e->out, "        .%s = (const char *const[]){", field);
-    for (int i = 0; i < files.count; i++) {
-        if (i > 0)
-            sb_puts(e->out, ", ");
-        put_c_string(e->out, files.items[i]);
-    }
-    sb_printf(e->out, "},\n        .%s_count = %d,\n", field, files.count);
-}
-
-static void put_reals(const Emit *e, const double *reals, int count) {
-    sb_puts(e->out, "(const double[]){");
-    for (int i = 0; i < count; i++) {
-        sb_puts(e->out, i ? ", " : "");
-        sb_put_real(e->out, reals[i]);
-    }
-    sb_puts(e->out, "}");
-}
-
-static void put_setting(const Emit *e, const LoaderSetting *setting) {
-    sb_printf(e->out, "            .%s = ", setting->field);
-    switch (setting->kind) {
-    case SETTING_INT:
-        sb_printf(e->out, "%lld", (long long)setting->integer);
-        break;
-    case SETTING_BOOL:
-        sb_puts(e->out, bool_text(setting->integer));
-        break;
-    case SETTING_REAL:
-        sb_put_real(e->out, setting->real);
-        break;
-    case SETTING_REALS:
-        put_reals(e, setting->reals, setting->count);
-        break;
-    case SETTING_TEXT:
-        put_c_string(e->out, setting->text);
-        break;
-    case SETTING_PLACE:
-        sb_puts(e->out, offset_text(e->arena, e->symbols, setting->place));
-        break;
-    }
-    sb_puts(e->out, ",\n");
-}
-
-static void put_loader_settings(const Emit *e) {
-    const LoaderSettings *loader = &e->plan->program->loader;
-    if (loader->count == 0)
-        return;
-    sb_printf(e->out, "        .%s = &(const %s){\n", loader->field, loader->type);
-    for (int i = 0; i < loader->count; i++)
-        put_setting(e, &loader->items[i]);
-    sb_puts(e->out, "        },\n");
-}
-
-static void put_dataset(const Emit *e) {
-    const Value *dataset = e->plan->program->dataset;
-    if (!dataset)
-        return;
-    sb_puts(e->out, "        .dataset = &(const RtDataset){\n");
-    sb_printf(e->out, "            .samples = %lld,\n", (long long)value_rows(dataset));
-    sb_printf(e->out, "            .sample_bytes = %lld,\n",
-              (long long)(value_cols(dataset) * dtype_bytes(dataset->dtype)));
-    sb_printf(e->out, "            .offset = %s,\n        },\n",
-              offset_text(e->arena, e->symbols, dataset));
-}
-
-static void put_data(const Emit *e) {
-    static const char *const formats[] = {
-        [DATA_TEXT] = "RT_DATA_TEXT",     [DATA_JSONL] = "RT_DATA_JSONL",
-        [DATA_TOKENS] = "RT_DATA_TOKENS", [DATA_SYNTHETIC] = "RT_DATA_SYNTHETIC",
-        [DATA_IDX] = "RT_DATA_IDX",       [DATA_IMAGE_FOLDER] = "RT_DATA_IMAGE_FOLDER"};
-    const Spec *s = e->spec;
-    sb_printf(e->out, "    .data = {\n        .format = %s,\n", formats[s->data.format]);
-    put_files(e, "train", s->data.train);
-    put_files(e, "validation", s->data.validation);
-    put_real(e, "eval_fraction", s->data.eval_fraction);
-    put_int(e, "eval_batches", s->data.eval_batches);
-    if (spec_effective(s, KEY_model_vocab_size))
-        put_int(e, "vocab_size", s->model.vocab_size);
-    if (spec_effective(s, KEY_data_max_target_tokens))
-        put_int(e, "max_target_tokens", s->data.max_target_tokens);
-    put_int(e, "prefetch_batches", s->data.prefetch_batches);
-    put_int(e, "num_workers", s->data.num_workers);
-    if (spec_effective(s, KEY_data_packing))
-        put_bool(e, "packing", s->data.packing);
-    put_bool(e, "shuffle", s->data.shuffle);
-    put_bool(e, "pin_memory", s->data.pin_memory);
-    put_bool(e, "numa_bind", s->data.numa_bind);
-    put_loader_settings(e);
-    put_dataset(e);
-    sb_puts(e->out, "    },\n");
-}
-
-static void put_checkpoint(const Emit *e) {
-    const Spec *s = e->spec;
-    sb_puts(e->out, "    .checkpoint = {\n");
-    put_int(e, "interval", s->checkpoint.interval);
-    put_int(e, "keep_latest_k", s->checkpoint.keep_latest_k);
-    put_bool(e, "export_model", s->checkpoint.export);
-    if (s->checkpoint.export_base)
-        put_bool(e, "export_base", true);
-    put_string(e, "init_dir", s->init_dir);
-    sb_puts(e->out, "        .config_json = config_json,\n");
-    sb_printf(e->out, "        .adapter_json = %s,\n    },\n",
-              e->plan->program->adapter_json ? "adapter_json" : "NULL");
-}
-
-static void put_exchange(const Emit *e, const char *name, const Exchanged *one, int *count) {
-    if (one->count == 0)
-        return;
-    sb_puts(e->out, *count ? "" : "        .exchanges = (const RtPlannedExchange[]){\n");
-    sb_printf(e->out, "            {\"%s\", %d, %.0f},\n", name, one->count, one->bytes);
-    *count += 1;
-}
-
-static void put_exchanges(const Emit *e) {
-    const Plan *plan = e->plan;
-    int count = 0;
-    for (int i = 0; i < COLLECTIVE_KINDS; i++)
-        put_exchange(e, collective_name((CollectiveKind)i), &plan->exchanged[i], &count);
-    for (int i = 0; i < PURPOSE_COUNT; i++)
-        put_exchange(e, purpose_name((Purpose)i), &plan->copies[i], &count);
-    if (count == 0)
-        return;
-    sb_puts(e->out, "        },\n");
-    put_int(e, "exchange_count", count);
-}
-
-static void put_predicted(const Emit *e) {
-    const Plan *plan = e->plan;
-    const Program *program = plan->program;
-    double batches = (double)program->micro_steps * (double)program->cards;
-    double launches = batches * (plan_kernel_launches(plan, ENTRY_MICRO_STEP) +
-                                 plan_kernel_launches(plan, ENTRY_BACKWARD)) +
-                      (double)program->micro_steps * plan_kernel_launches(plan, ENTRY_COLLECT) +
-                      plan_kernel_launches(plan, ENTRY_UPDATE);
-    sb_puts(e->out, "    .predicted = {\n");
-    put_string(e, "device", plan->device->name);
-    put_real(e, "iteration_ms", round(1e6 * plan->step.ms) / 1e6);
-    put_int(e, "arena_bytes", plan_total_bytes(plan));
-    put_int(e, "process_bytes", plan->process_bytes);
-    if (plan->program->keeps_decoded)
-        put_int(e, "decoded_bytes", plan_decoded(plan).kept_bytes);
-    put_real(e, "flops", plan->step.model_flops);
-    put_real(e, "peak_flops", plan->device->peak_flops[plan_rate(plan)]);
-    put_real(e, "h2d_bytes", batches * (double)plan->arena_bytes[ARENA_INPUT]);
-    put_real(e, "kernel_launches", launches);
-    put_exchanges(e);
-    sb_puts(e->out, "    },\n");
-}
-
-/* ---- the program ----------------------------------------------------------------------------- */
-
-/* A text of several lines, one literal a line. */
-static void put_text(const Emit *e, const char *name, const char *text) {
-    if (!text)
-        return;
-    sb_printf(e->out, "static const char %s[] =", name);
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        length += text[length] == '\n';
-        sb_puts(e->out, "\n    ");
-        put_c_string(e->out, arena_strndup(e->arena, text, length));
-        text += length;
-    }
-    sb_puts(e->out, ";\n\n");
-}
-
-/* A stage of a pipeline may need nothing of a batch. */
-static bool has_inputs(const Plan *plan) { return plan->arena_bytes[ARENA_INPUT] > 0; }
-
-static void put_inputs(const Emit *e) {
-    const Program *program = e->plan->program;
-    if (!has_inputs(e->plan))
-        return;
-    sb_puts(e->out, "static const RtInput inputs[] = {\n");
-    const Value **values = storage_values(e->arena, program);
-    for (int i = 0; i < program->storage_count; i++) {
-        const Value *v = values[i];
-        if (!v || v->role != ROLE_INPUT || e->plan->place[i].offset < 0)
-            continue;
-        sb_printf(e->out, "    {\"%s\", %s, %lld, %s},\n", v->name, rt_dtype(v->dtype),
-                  (long long)value_elements(v), e->symbols[i]);
-    }
-    sb_puts(e->out, "};\n\n");
-}
-
-static void put_counters(const Emit *e) {
-    const Counters *c = &e->plan->program->counters;
-    const struct {
-        const char *field;
-        const Value *value;
-    } rows[] = {{"seed", c->seed},
-                {"step", c->step},
-                {"applied", c->applied},
-                {"bad_step", c->bad_step},
-                {"lr", c->lr},
-                {"bias_correction1", c->bias_correction1},
-                {"bias_correction2", c->bias_correction2},
-                {"loss", c->loss},
-                {"grad_norm", c->grad_norm},
-                {"step_loss", c->step_loss},
-                {"eval_loss", c->eval_loss}};
-    sb_puts(e->out, "    .counters = {\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        sb_printf(e->out, "        .%s = %s,\n", rows[i].field,
-                  rows[i].value ? offset_text(e->arena, e->symbols, rows[i].value) : "RT_NOWHERE");
-    sb_puts(e->out, "    },\n");
-}
-
-static void put_metric(const Emit *e, const Metric *metric, const char *before) {
-    sb_printf(e->out, "%s{.name = \"%s\", .offset = %s", before, metric->name,
-              offset_text(e->arena, e->symbols, metric->sum));
-    if (metric->history)
-        sb_printf(e->out, ", .each_step = true, .step_sum = %s, .history = %s",
-                  offset_text(e->arena, e->symbols, metric->step_sum),
-                  offset_text(e->arena, e->symbols, metric->history));
-    sb_puts(e->out, "}");
-}
-
-static void put_metrics(const Emit *e) {
-    const Counters *c = &e->plan->program->counters;
-    if (c->metric_count == 0)
-        return;
-    sb_puts(e->out, "    .metrics = (const RtMetric[]){");
-    for (int i = 0; i < c->metric_count; i++)
-        put_metric(e, &c->metrics[i], i ? ", " : "");
-    sb_printf(e->out, "},\n    .metric_count = %d,\n", c->metric_count);
-}
-
-static void put_loss_scale(const Emit *e) {
-    const Counters *c = &e->plan->program->counters;
-    if (!c->loss_scale)
-        return;
-    sb_puts(e->out, "    .loss_scale = &(const RtLossScale){\n");
-    sb_printf(e->out, "        .scale = %s,\n", offset_text(e->arena, e->symbols, c->loss_scale));
-    sb_printf(e->out, "        .growth_tracker = %s,\n",
-              offset_text(e->arena, e->symbols, c->growth_tracker));
-    sb_printf(e->out, "        .skipped_steps = %s,\n",
-              offset_text(e->arena, e->symbols, c->skipped_steps));
-    put_real(e, "init_scale", e->spec->precision.init_scale);
-    sb_puts(e->out, "    },\n");
-}
-
-static void put_entries(const Emit *e) {
-    for (int i = 0; i < ENTRY_COUNT; i++) {
-        const PlanEntry *entry = &e->plan->entry[i];
-        if (entry->launch_count == 0)
-            continue;
-        sb_printf(e->out,
-                  "    .%s = {\n        .enqueue = %s,\n        .outputs = %s_outputs,\n"
-                  "        .output_count = %s_OUTPUTS,\n        .launches = %d,\n    },\n",
-                  entry->name, entry->name, entry->name, upper_text(e->arena, entry->name),
-                  entry->launch_count);
-    }
-}
-
-static void put_table(const Emit *e, const char *one, const char *table) {
-    sb_printf(e->out, "    .%s = %s,\n    .%s_count = sizeof %s / sizeof *%s,\n", table, table, one,
-              table, table);
-}
-
-static void put_identity(const Emit *e) {
-    const Plan *plan = e->plan;
-    sb_puts(e->out, "static const RtProgram program = {\n    .name = ");
-    put_c_string(e->out, e->spec->name);
-    sb_printf(e->out, ",\n    .spec_sha256 = \"%s\",\n", e->spec->sha256);
-    sb_printf(e->out, "    .generator = \"gpuopt-gen %s\",\n", GENERATOR_VERSION);
-    sb_printf(e->out, "    .real = %s,\n    .precision = \"%s\",\n", rt_dtype(plan->program->real),
-              choice_name(KEY_precision_dtype, (int)e->spec->precision.dtype));
-    sb_puts(e->out, "    .arena_bytes = {[RT_STATE] = STATE_BYTES,\n"
-                    "                    [RT_SCRATCH] = SCRATCH_BYTES,\n"
-                    "                    [RT_INPUT] = INPUT_BYTES");
-    sb_puts(e->out, plan->arena_bytes[ARENA_STASH]
-                        ? ",\n                    [RT_STASH] = STASH_BYTES},\n"
-                        : "},\n");
-    if (plan->kernel_count)
-        put_table(e, "kernel", "kernels");
-    if (plan->gemm_count)
-        put_table(e, "gemm", "gemms");
-    if (plan->gemm_count)
-        sb_puts(e->out, "    .gemm_workspace = GEMM_WORKSPACE,\n"
-                        "    .gemm_workspace_bytes = GEMM_WORKSPACE_BYTES,\n");
-    sb_puts(e->out, "    .params = params,\n    .param_count = PARAMS,\n");
-    if (plan->program->train.piece)
-        sb_printf(e->out, "    .piece_elements = %lld,\n", (long long)plan->program->train.piece);
-    if (next_constant(plan, storage_values(e->arena, plan->program), 0) >= 0)
-        sb_puts(e->out, "    .constants = constants,\n    .constant_count = CONSTANTS,\n");
-    if (has_inputs(plan))
-        put_table(e, "input", "inputs");
-    if (plan->program->unmerged) {
-        sb_puts(e->out, "    .unmerged = ");
-        put_c_string(e->out, plan->program->unmerged);
-        sb_puts(e->out, ",\n");
-    }
-}
-
-static void put_profiling(const Emit *e) {
-    const Spec *s = e->spec;
-    sb_puts(e->out, "    .profiling = {\n");
-    put_bool(e, "enabled", s->profiling.enabled);
-    put_bool(e, "trace", s->profiling.trace);
-    put_int(e, "start_step", s->profiling.start_step);
-    put_int(e, "steps", s->profiling.steps);
-    sb_puts(e->out, "    },\n");
-}
-
-static void put_cards(const Emit *e) {
-    if (e->plan->program->cards == 1)
-        return;
-    sb_printf(e->out, "    .cards = %lld,\n    .replica_state_bytes = REPLICA_STATE_BYTES,\n",
-              (long long)e->plan->program->cards);
-}
-
 void emit_program(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
-    Arena arena = {0};
-    Emit e = {plan, plan->spec, out, &arena, places->symbols};
+    Emit e = {plan, plan->spec, out};
     put_head(&e);
     put_kernels(&e);
     put_gemms(&e);
@@ -557,28 +175,6 @@ void emit_program(const Places *places, StrBuf *out) {
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (plan->entry[i].launch_count > 0)
             emit_entry(places, (Entry)i, out);
-    sb_puts(out, "/* ---- settings ---- */\n\n");
-    put_text(&e, "config_json", plan->program->config_json);
-    put_text(&e, "adapter_json", plan->program->adapter_json);
-    put_inputs(&e);
-    emit_groups(plan, out);
-    emit_rank_places(places, out);
-    emit_schedule(places, out);
-    put_identity(&e);
-    put_counters(&e);
-    put_metrics(&e);
-    put_loss_scale(&e);
-    put_entries(&e);
-    put_training(&e);
-    put_data(&e);
-    put_checkpoint(&e);
-    put_profiling(&e);
-    put_predicted(&e);
-    emit_ranks(plan, out);
-    put_cards(&e);
-    if (plan->program->stage.count > 1)
-        sb_puts(out, "    .pipeline = &pipeline,\n");
-    sb_puts(out,
-            "};\n\nint main(int argc, char **argv) { return rt_main(&program, argc, argv); }\n");
-    arena_free(&arena);
+    emit_settings(places, out);
+    sb_puts(out, "int main(int argc, char **argv) { return rt_main(&program, argc, argv); }\n");
 }

@@ -59,9 +59,11 @@ void tensor_shard(Program *p, const Value *weight, int axis, RankGroup group) {
            weight->name);
     if (param->shard)
         return; /* in another graph */
-    param->partial = GROUP_TENSOR & ~group;
     if (mesh_ranks(&p->mesh, group) == 1)
-        return; /* one key head, which all have */
+        group = 0; /* one key head, which all have */
+    param->partial = GROUP_TENSOR & ~group;
+    if (!group)
+        return;
     tensor_narrow(p, param->weight, axis, group);
     param->shard = group;
     param->shard_axis = axis;

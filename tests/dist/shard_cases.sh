@@ -156,6 +156,12 @@ test_sharded_keys() {
     local stage=3
     mixed shards_of_keys demo 2 1 1e-11 $fp64 adapter.lora_dropout=0.1
 }
+# Stages of four such ranks each, with rows in chunks.
+keys_of_stages() { tensor 4 && stages 2 && printf 'parallelism.%s\n' sequence_parallel=true sequence_parallel_chunks=2; }
+test_stages_of_keys() {
+    local stage=1 # of a name alone
+    mixed keys_of_stages qwen2 1 2 1e-11 $fp64 && mixed keys_of_stages demo 1 2 5e-2 precision.dtype=bf16
+}
 test_sharded_stages() {
     local stage=2
     unequal_targets
@@ -224,4 +230,4 @@ test_sharded_rounded() {
 
 shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
 sharded_quantized sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
-sharded_weights_late sharded_gpt2 sharded_chunks sharded_keys'
+sharded_weights_late sharded_gpt2 sharded_chunks sharded_keys stages_of_keys'

@@ -230,12 +230,13 @@ static void test_key_heads_are_doubled(void **state) {
     assert_int_equal(p->train.kinds[1].partial, GROUP_SAME_KEYS);
 }
 
-/* A weight that all have is no part of one. */
+/* A weight that all have is no part of one, and lies with others that all have parts of the gradient of. */
 static void test_one_key_head(void **state) {
     (void)state;
-    const char *const sets[] = {"model.num_key_value_heads=1"};
+    const char *const sets[] = {"model.num_key_value_heads=1", lora, all_linear, "adapter.r=4"};
+    assert_int_equal(made("train_state", sets, 4)->train.kind_count, 2);
     Program *p = made("tensor", sets, 1);
-    is_whole(p, "layers.1.self_attn.k_proj.weight", GROUP_SAME_KEYS);
+    is_whole(p, "layers.1.self_attn.k_proj.weight", GROUP_TENSOR);
     is_split(p, "layers.1.self_attn.q_proj.weight", 0, HIDDEN / 2, HIDDEN);
     assert_int_equal(mesh_group(&p->mesh, GROUP_TENSOR), GROUP_SAME_KEYS);
 }
