@@ -287,6 +287,8 @@ mutant norm_of_one_part gen/pass/optimizer.c \
     tests/dist/run.sh tensor_lora
 mutant first_part_on_all_ranks runtime/params/param_shard.c \
     'runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank)' '0' build/unit/test_params
+mutant pieces_read_whole runtime/params/params.c 'pieces_range(rt, param, &first, &end);' '(void)first;' \
+    tests/dist/run.sh sharded_reads
 mutant labels_of_all_words gen/graph/ops_loss.c \
     'return step_binary(body, STEP_SUB, labels, first);' 'return first < 0 ? first : labels;' \
     tests/dist/run.sh tensor_pretrain

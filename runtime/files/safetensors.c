@@ -33,7 +33,7 @@ static const struct {
 typedef struct Part {
     const unsigned char *bytes;
     size_t size;
-    bool mapped;
+    int fd; /* of what is mapped; -1: memory */
     json_t *header;
 } Part;
 
@@ -338,7 +338,7 @@ static Part *add_part(const Report *r, StFile *file) {
     }
     file->parts = parts;
     Part *part = &parts[file->part_count++];
-    *part = (Part){0};
+    *part = (Part){.fd = -1};
     return part;
 }
 
@@ -358,11 +358,12 @@ static bool map_file(const Report *r, Part *part) {
         void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         good = map != MAP_FAILED;
         if (good)
-            *part = (Part){.bytes = map, .size = (size_t)status.st_size, .mapped = true};
+            *part = (Part){.bytes = map, .size = (size_t)status.st_size, .fd = fd};
         else
             refuse(r, "%s", strerror(errno));
     }
-    close(fd);
+    if (!good)
+        close(fd);
     return good;
 }
 
@@ -412,7 +413,7 @@ StFile *st_open_bytes(const void *bytes, size_t size, const char *label, char *e
     Part *part = file ? add_part(&r, file) : NULL;
     if (!part)
         return keep_if(false, file);
-    *part = (Part){.bytes = bytes, .size = size};
+    *part = (Part){.bytes = bytes, .size = size, .fd = -1};
     return keep_if(read_part(&r, file, part) && index_names(&r, file), file);
 }
 
@@ -502,8 +503,10 @@ void st_close(StFile *file) {
         return;
     for (size_t i = 0; i < file->part_count; i++) {
         json_decref(file->parts[i].header);
-        if (file->parts[i].mapped)
-            munmap((void *)(uintptr_t)file->parts[i].bytes, file->parts[i].size);
+        if (file->parts[i].fd < 0)
+            continue;
+        munmap((void *)(uintptr_t)file->parts[i].bytes, file->parts[i].size);
+        close(file->parts[i].fd);
     }
     free(file->parts);
     free(file->tensors);
@@ -519,6 +522,35 @@ const StTensor *st_at(const StFile *file, size_t index) { return &file->tensors[
 const StTensor *st_find(const StFile *file, const char *name) {
     StTensor key = {.name = name};
     return file->count ? bsearch(&key, file->tensors, file->count, sizeof key, by_name) : NULL;
+}
+
+static const Part *part_of(const StFile *file, const unsigned char *at) {
+    const Part *part = file->parts;
+    while (at < part->bytes || at > part->bytes + part->size)
+        part++;
+    return part;
+}
+
+/* Not through the map: large reads, and no page of it stays in this process. */
+bool st_read(const StFile *file, const StTensor *tensor, int64_t first, int64_t count,
+             void *elements) {
+    size_t size = DTYPES[tensor->dtype].bytes, bytes = (size_t)count * size;
+    const unsigned char *at = (const unsigned char *)tensor->data + (size_t)first * size;
+    const Part *part = part_of(file, at);
+    if (part->fd < 0) {
+        memcpy(elements, at, bytes);
+        return true;
+    }
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = pread(part->fd, (char *)elements + done, bytes - done,
+                            (off_t)((size_t)(at - part->bytes) + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
 }
 
 const char *st_metadata(const StFile *file, const char *key) {

@@ -92,6 +92,11 @@ size_t st_count(const StFile *file);
 const StTensor *st_at(const StFile *file, size_t index);
 const StTensor *st_find(const StFile *file, const char *name);
 
+/* Elements [first, first + count) of one as the file has them, and no other byte of it; false: the file
+ * has become shorter, or cannot be read any more. */
+bool st_read(const StFile *file, const StTensor *tensor, int64_t first, int64_t count,
+             void *elements);
+
 /* An entry of __metadata__, NULL where there is none. Folders: the first shard that has it. */
 const char *st_metadata(const StFile *file, const char *key);
 

@@ -5,8 +5,6 @@
 #include "runtime/device/launch.h"
 #include "runtime/params/params.h"
 
-#include <stdlib.h>
-
 /* What is gathered for each use has no place of its own. It is known by where its share of the rank's
  * piece would begin, of masters or of frozen weights, if each rank had as much of it: tensors begin far
  * enough from each other. */
@@ -27,22 +25,11 @@ const RtParam *param_at(const Rt *rt, RtPtr at) {
     rt_internal("%s has no parameter to fetch or export there", rt->program->name);
 }
 
-/* What this rank has of it, as memory orders it. */
-static void *first_values(const Rt *rt, const RtParam *param, size_t size) {
-    size_t bytes = (size_t)shard_elements(rt, param) * size;
-    void *values = param_first_values(rt, param), *from = values;
-    if (param->shard) {
-        values = rt_alloc(bytes);
-        shard_take(rt, param, (size_t)param_elements(param) * size, from, values);
-        free(from);
-    }
-    if (param->split[0]) {
-        from = values;
-        values = rt_alloc(bytes);
-        param_to_memory_order(param, shard_ranks(rt, param), size, from, values);
-        free(from);
-    }
-    return values;
+static void fetch_block(Rt *rt, const RtParam *param, ParamBlock block, RtPtr to) {
+    (void)rt;
+    size_t size = rt_dtype_bytes(param_saved_dtype(param));
+    CU(MemcpyHtoD, to + (size_t)block.first * size, block.host, (size_t)block.count * size);
+    driver_check(cu.CtxSynchronize(), "cuCtxSynchronize"); /* as rt_write_state */
 }
 
 void rt_fetch(Rt *rt, RtPtr to, RtPtr kept) {
@@ -50,11 +37,7 @@ void rt_fetch(Rt *rt, RtPtr to, RtPtr kept) {
     rt->work.fetches++;
     if (rt->dry)
         return;
-    size_t size = rt_dtype_bytes(param_saved_dtype(param));
-    void *host = first_values(rt, param, size);
     rt_finish_stream(rt, RT_STREAM_COMPUTE); /* the parameter before it may lie there */
-    CU(MemcpyHtoD, to, host, (size_t)shard_elements(rt, param) * size);
-    driver_check(cu.CtxSynchronize(), "cuCtxSynchronize"); /* as rt_write_state */
-    free(host);
+    param_first_values(rt, param, 0, shard_elements(rt, param), fetch_block, to);
     rt_launched(rt);
 }

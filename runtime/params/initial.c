@@ -54,23 +54,23 @@ static void draw_pair(const RtParam *param, uint64_t key, uint64_t pair, double 
     }
 }
 
-/* Elements of a tensor that one thread draws; `begin` is even. */
+/* Elements of a tensor that one thread draws; the first of all threads' goes to `host`. */
 typedef struct {
     const RtParam *param;
     uint64_t key;
-    int64_t begin, end;
+    int64_t begin, end, first;
     void *host;
 } Share;
 
 static void *draw_share(void *argument) {
     const Share *share = argument;
     RtDtype dtype = param_saved_dtype(share->param);
-    for (int64_t i = share->begin; i < share->end; i += 2) {
-        double pair[2];
-        draw_pair(share->param, share->key, (uint64_t)i / 2, pair);
-        rt_set(dtype, share->host, i, pair[0]);
-        if (i + 1 < share->end)
-            rt_set(dtype, share->host, i + 1, pair[1]);
+    for (int64_t pair = share->begin / 2; 2 * pair < share->end; pair++) {
+        double both[2];
+        draw_pair(share->param, share->key, (uint64_t)pair, both);
+        for (int64_t i = 2 * pair; i < 2 * pair + 2; i++)
+            if (i >= share->begin && i < share->end)
+                rt_set(dtype, share->host, i - share->first, both[i % 2]);
     }
     return NULL;
 }
@@ -83,15 +83,15 @@ static int64_t thread_count(int64_t elements) {
 }
 
 /* A model of a billion weights takes minutes on one thread. */
-static void draw(const RtParam *param, uint64_t key, int64_t count, void *host) {
+static void draw(const RtParam *param, uint64_t key, int64_t first, int64_t count, void *host) {
     Share shares[MOST_THREADS];
     pthread_t threads[MOST_THREADS];
-    int64_t parts = thread_count(count), each = (count / parts + 2) / 2 * 2;
+    int64_t parts = thread_count(count), each = (count / parts + 2) / 2 * 2, end = first + count;
     bool started[MOST_THREADS] = {false};
     for (int64_t i = 0; i < parts; i++) {
-        int64_t begin = i * each,
-                end = i == parts - 1 || begin + each > count ? count : begin + each;
-        shares[i] = (Share){param, key, begin, end, host};
+        int64_t begin = first + i * each;
+        bool last = i == parts - 1 || begin + each > end;
+        shares[i] = (Share){param, key, begin, last ? end : begin + each, first, host};
         started[i] =
             i < parts - 1 && pthread_create(&threads[i], NULL, draw_share, &shares[i]) == 0;
         if (!started[i])
@@ -102,10 +102,10 @@ static void draw(const RtParam *param, uint64_t key, int64_t count, void *host) 
             pthread_join(threads[i], NULL);
 }
 
-void initial_values(const RtParam *param, int64_t seed, void *host) {
-    int64_t count = param_elements(param);
+void initial_values(const RtParam *param, int64_t seed, int64_t first, int64_t count, void *host) {
     if (param->init == RT_INIT_NORMAL || param->init == RT_INIT_UNIFORM) {
-        draw(param, name_hash(param->name) ^ (uint64_t)seed * 0x9E3779B97F4A7C15u, count, host);
+        uint64_t key = name_hash(param->name) ^ (uint64_t)seed * 0x9E3779B97F4A7C15u;
+        draw(param, key, first, count, host);
         return;
     }
     double value = param->init == RT_INIT_LOAD ? NAN : param->init == RT_INIT_ONES ? 1.0 : 0.0;

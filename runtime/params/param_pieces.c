@@ -83,11 +83,18 @@ void pieces_read_first_row(Rt *rt, const RtParam *param, void *row) {
     read_pieces(rt, param, param_cols(rt, param), rt->arenas[RT_STATE] + param->weight, row);
 }
 
-void pieces_write(Rt *rt, const RtParam *param, size_t offset, const void *host) {
-    size_t size = rt_dtype_bytes(param->master_dtype);
+void pieces_range(const Rt *rt, const RtParam *param, int64_t *first, int64_t *end) {
     Range mine = held(param, place_of(rt, param, rt->rank), (Range){0, shard_elements(rt, param)});
+    *first = mine.first;
+    *end = mine.end;
+}
+
+void pieces_write(Rt *rt, const RtParam *param, size_t offset, ParamBlock block) {
+    size_t size = rt_dtype_bytes(param->master_dtype);
+    Range mine = held(param, place_of(rt, param, rt->rank),
+                      (Range){block.first, block.first + block.count});
     if (mine.first < mine.end)
-        rt_write_state(rt, offset + in_piece(param, mine.first),
-                       (size_t)(mine.end - mine.first) * size,
-                       (const unsigned char *)host + (size_t)mine.first * size);
+        rt_write_state(rt, offset + in_piece(param, mine.first), bytes_of(param, mine),
+                       (const unsigned char *)block.host +
+                           (size_t)(mine.first - block.first) * size);
 }

@@ -10,10 +10,11 @@
 
 static int runs_along(const RtParam *param) { return param->shard_runs ? param->shard_runs : 1; }
 
-/* A part is `count` runs of `bytes`, `stride` apart in the whole tensor. */
+/* A part is `count` runs of `bytes`, `stride` apart in the whole tensor; this rank's begin at `first`:
+ * of one rank that has all of it, 0. */
 typedef struct {
     int64_t count;
-    size_t bytes, stride;
+    size_t bytes, stride, first;
 } Runs;
 
 static Runs runs_of(const Rt *rt, const RtParam *param, size_t bytes) {
@@ -22,15 +23,22 @@ static Runs runs_of(const Rt *rt, const RtParam *param, size_t bytes) {
         runs.count *= param->shape[i];
     runs.stride = bytes / (size_t)runs.count;
     runs.bytes = runs.stride / (size_t)shard_ranks(rt, param);
+    runs.first = runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank);
     return runs;
+}
+
+int64_t shard_place(const Rt *rt, const RtParam *param, int64_t at, int64_t *together) {
+    Runs runs = runs_of(rt, param, (size_t)param_elements(param));
+    int64_t length = (int64_t)runs.bytes;
+    *together = length - at % length;
+    return (int64_t)runs.first + at / length * (int64_t)runs.stride + at % length;
 }
 
 void shard_take(const Rt *rt, const RtParam *param, size_t bytes, const void *whole, void *part) {
     Runs runs = runs_of(rt, param, bytes);
-    size_t first = runs.bytes * (size_t)mesh_place(rt->program, param->shard, rt->rank);
     for (int64_t i = 0; i < runs.count; i++)
         memcpy((char *)part + (size_t)i * runs.bytes,
-               (const char *)whole + first + (size_t)i * runs.stride, runs.bytes);
+               (const char *)whole + runs.first + (size_t)i * runs.stride, runs.bytes);
 }
 
 static const char what[] = "the gathering of weights";
@@ -124,6 +132,6 @@ void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine
         return;
     }
     size_t each = (size_t)bytes / (size_t)runs_along(param);
-    Runs runs = {runs_along(param), each, each * (size_t)shard_ranks(rt, param)};
+    Runs runs = {runs_along(param), each, each * (size_t)shard_ranks(rt, param), 0};
     receive_parts(rt, param, &runs, mine, row);
 }

@@ -4,7 +4,7 @@
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
 #include "runtime/params/packed.h"
-#include "runtime/params/params.h"
+#include "runtime/params/sources.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,14 +34,18 @@ static void read_weight(Rt *rt, const RtParam *param, void *host) {
         rt_read_rows(rt, param->weight, rows, host);
 }
 
-static void write_weight(Rt *rt, const RtParam *param, const void *host) {
+/* Whole rows, or of a weight in pieces anything. */
+static void write_weight(Rt *rt, const RtParam *param, ParamBlock block) {
     RtRows rows = rows_of(rt, param);
+    int64_t cols = param_cols(rt, param);
+    size_t offset = param->weight + (size_t)(block.first / cols) * rows.stride;
+    rows.rows = (size_t)(block.count / cols);
     if (weight_in_pieces(param))
-        pieces_write(rt, param, param->weight, host);
+        pieces_write(rt, param, param->weight, block);
     else if (rows.row == rows.stride)
-        rt_write_state(rt, param->weight, rows.rows * rows.row, host);
+        rt_write_state(rt, offset, rows.rows * rows.row, block.host);
     else
-        rt_write_rows(rt, param->weight, rows, host);
+        rt_write_rows(rt, offset, rows, block.host);
 }
 
 /* A copy in master_dtype: all that the rank holds of the tensor, or its piece of that. */
@@ -65,12 +69,13 @@ static void read_copy(Rt *rt, const RtParam *param, Copy copy, size_t bytes, voi
         rt_read_state(rt, copy.offset, bytes, host);
 }
 
-static void write_part(Rt *rt, const RtParam *param, size_t offset, size_t bytes,
-                       const void *host) {
+static void write_part(Rt *rt, const RtParam *param, size_t offset, ParamBlock block) {
+    size_t size = rt_dtype_bytes(param->master_dtype);
     if (has_pieces(param, offset))
-        pieces_write(rt, param, offset, host);
+        pieces_write(rt, param, offset, block);
     else
-        rt_write_state(rt, offset, bytes, host);
+        rt_write_state(rt, offset + (size_t)block.first * size, (size_t)block.count * size,
+                       block.host);
 }
 
 /* What this rank holds of a copy in master_dtype, in the file's order. */
@@ -84,19 +89,6 @@ static void read_held(Rt *rt, const RtParam *param, Copy copy, void *host) {
     void *memory = rt_alloc(bytes);
     read_copy(rt, param, copy, bytes, memory);
     param_to_file_order(param, shard_ranks(rt, param), size, memory, host);
-    free(memory);
-}
-
-static void write_held(Rt *rt, const RtParam *param, size_t offset, const void *host) {
-    size_t size = rt_dtype_bytes(param->master_dtype);
-    size_t bytes = (size_t)shard_elements(rt, param) * size;
-    if (!param->split[0]) {
-        write_part(rt, param, offset, bytes, host);
-        return;
-    }
-    void *memory = rt_alloc(bytes);
-    param_to_memory_order(param, shard_ranks(rt, param), size, host, memory);
-    write_part(rt, param, offset, bytes, memory);
     free(memory);
 }
 
@@ -115,30 +107,21 @@ static void read_saved(Rt *rt, const RtParam *param, void *host) {
     free(memory);
 }
 
-/* The weight's copy of what is saved: of its own type, in memory's order. */
-static void write_copy(Rt *rt, const RtParam *param, const void *host) {
-    int64_t count = shard_elements(rt, param);
-    size_t size = rt_dtype_bytes(param->dtype);
+/* To the weight's type, which is not the larger one. */
+static void narrow(const RtParam *param, ParamBlock block) {
     RtDtype saved = param_saved_dtype(param);
-    void *converted = rt_alloc((size_t)count * size), *memory = rt_alloc((size_t)count * size);
-    for (int64_t i = 0; i < count; i++)
-        rt_set(param->dtype, converted, i, rt_get(saved, host, i));
-    if (param->split[0])
-        param_to_memory_order(param, shard_ranks(rt, param), size, converted, memory);
-    write_weight(rt, param, param->split[0] ? memory : converted);
-    free(memory);
-    free(converted);
+    for (int64_t i = 0; saved != param->dtype && i < block.count; i++)
+        rt_set(param->dtype, block.host, i, rt_get(saved, block.host, i));
 }
 
-static void write_saved(Rt *rt, const RtParam *param, const void *host) {
+static void write_block(Rt *rt, const RtParam *param, ParamBlock block, RtPtr to) {
+    (void)to; /* STATE */
     if (param->master != RT_NOWHERE)
-        write_held(rt, param, param->master, host);
+        write_part(rt, param, param->master, block);
     if (param->weight == RT_NOWHERE)
         return;
-    if (param->split[0] || param_saved_dtype(param) != param->dtype)
-        write_copy(rt, param, host);
-    else
-        write_weight(rt, param, host);
+    narrow(param, block);
+    write_weight(rt, param, block);
 }
 
 /* ---- the whole of it -------------------------------------------------------------------------- */
@@ -170,15 +153,26 @@ void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
     read_whole(rt, param, (Copy){.piece = piece}, host);
 }
 
+/* A copy of what this rank holds of a whole tensor, as memory orders it. */
+static ParamBlock block_of(Rt *rt, const RtParam *param, RtDtype dtype, const void *whole) {
+    ParamBlock block = {0, shard_elements(rt, param), part_new(rt, param, dtype)};
+    if (param->shard)
+        shard_take(rt, param, whole_bytes(param, dtype), whole, block.host);
+    else
+        memcpy(block.host, whole, whole_bytes(param, dtype));
+    if (!param->split[0])
+        return block;
+    void *file = block.host;
+    block.host = part_new(rt, param, dtype);
+    param_to_memory_order(param, shard_ranks(rt, param), rt_dtype_bytes(dtype), file, block.host);
+    free(file);
+    return block;
+}
+
 void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host) {
-    if (!param->shard) {
-        write_held(rt, param, offset, host);
-        return;
-    }
-    void *part = part_new(rt, param, param->master_dtype);
-    shard_take(rt, param, whole_bytes(param, param->master_dtype), host, part);
-    write_held(rt, param, offset, part);
-    free(part);
+    ParamBlock block = block_of(rt, param, param->master_dtype, host);
+    write_part(rt, param, offset, block);
+    free(block.host);
 }
 
 void param_read(Rt *rt, const RtParam *param, void *host) {
@@ -193,14 +187,9 @@ void param_read(Rt *rt, const RtParam *param, void *host) {
 }
 
 void param_write(Rt *rt, const RtParam *param, const void *host) {
-    if (!param->shard) {
-        write_saved(rt, param, host);
-        return;
-    }
-    void *part = part_new(rt, param, param_saved_dtype(param));
-    shard_take(rt, param, whole_bytes(param, param_saved_dtype(param)), host, part);
-    write_saved(rt, param, part);
-    free(part);
+    ParamBlock block = block_of(rt, param, param_saved_dtype(param), host);
+    write_block(rt, param, block, 0);
+    free(block.host);
 }
 
 /* ---- schedule -------------------------------------------------------------------------------- */
@@ -292,100 +281,12 @@ static void reset_counters(Rt *rt) {
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* The files that values come from; NULL where there are none. */
-struct RtSources {
-    const char *model_dir, *adapter_dir;
-    StFile *model, *adapter;
-};
-
-static struct RtSources open_sources(const Rt *rt) {
-    const RtCheckpoint *settings = &rt->program->checkpoint;
-    const RtOptions *options = &rt->options;
-    struct RtSources s = {.model_dir = options->init_dir ? options->init_dir : settings->init_dir,
-                          .adapter_dir = options->adapter_dir};
-    if (s.model_dir)
-        s.model = weights_open_model(s.model_dir, settings->config_json);
-    if (s.adapter_dir)
-        s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
-    return s;
-}
-
-/* Of one that an adapter's files have too, as the model's have it. */
-static RtParam of_model(const RtParam *param) {
-    RtParam base = *param;
-    base.name = param->base_name;
-    base.base_name = NULL;
-    base.adapter = false;
-    return base;
-}
-
-/* Of what has no first value of its own NaN means that nobody gave one. */
-static void require_finite(const RtParam *param, const char *folder, const void *host) {
-    int64_t count = param_elements(param);
-    for (int64_t i = 0; i < count && param->init == RT_INIT_LOAD; i++)
-        if (!isfinite(rt_get(param_saved_dtype(param), host, i)))
-            rt_fail("%s: %s holds a number that is not finite", folder, param->name);
-}
-
-static void require_rows(const RtParam *param, const char *folder, const void *host) {
-    int64_t rows = param->shape[0], cols = param_elements(param) / rows;
-    for (int64_t row = 0; row < rows; row++) {
-        bool zero = true;
-        for (int64_t i = row * cols; zero && i < (row + 1) * cols; i++)
-            zero = rt_get(param_saved_dtype(param), host, i) == 0;
-        if (zero)
-            rt_fail("%s: row %lld of %s is all zeros, and %s", folder, (long long)row, param->name,
-                    param->no_zero_row);
-    }
-}
-
-void *param_first_values(const Rt *rt, const RtParam *param) {
-    const struct RtSources *sources = rt->sources;
-    if (param->base_name && (!sources->adapter || rt->options.no_adapter)) {
-        RtParam base = of_model(param);
-        return param_first_values(rt, &base);
-    }
-    const StFile *file = param->adapter ? sources->adapter : sources->model;
-    void *host = rt_alloc(param_saved_bytes(param)); /* zeros, which is what --no-adapter wants */
-    bool without = param->adapter && rt->options.no_adapter;
-    const char *folder = param->adapter ? sources->adapter_dir : sources->model_dir;
-    if (file && !without) {
-        weights_read(file, folder, param, host);
-        require_finite(param, folder, host);
-        if (param->no_zero_row && !sources->adapter)
-            require_rows(param, folder, host);
-    } else if (!without || param->init == RT_INIT_LOAD) {
-        initial_values(param, rt->options.seed, host);
-    }
-    return host;
-}
-
+/* Of weights in pieces, and of masters in pieces without a weight, a rank has its piece alone. */
 static void fill(Rt *rt, const RtParam *param) {
-    void *host = param_first_values(rt, param);
-    param_write(rt, param, host);
-    free(host);
-}
-
-/* Then the model's files are there: the program was generated for them. */
-static bool is_packed_in_file(const RtParam *param) {
-    return param->packed && param->packed->in_file;
-}
-
-void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes) {
-    const struct RtSources *s = rt->sources;
-    if (is_packed_in_file(param))
-        return packed_first_row(s->model, s->model_dir, param, bytes);
-    size_t size = rt_dtype_bytes(param_saved_dtype(param));
-    *bytes = (size_t)param->shape[param->rank - 1] * size;
-    RtParam first = *param;
-    for (int i = 0; i < param->rank - 1; i++)
-        first.shape[i] = 1;
-    void *row = rt_alloc(*bytes);
-    if (s->model)
-        weights_read_first_row(s->model, s->model_dir, param, row);
-    else
-        initial_values(&first, rt->options.seed, row);
-    return row;
+    int64_t first = 0, end = shard_elements(rt, param);
+    if (param->pieces && (weight_in_pieces(param) || param->weight == RT_NOWHERE))
+        pieces_range(rt, param, &first, &end);
+    param_first_values(rt, param, first, end, write_block, 0);
 }
 
 /* Of what STATE never has as it came, which is what a checkpoint asks for. */
@@ -399,11 +300,6 @@ static void note_first_row(Rt *rt, const RtParam *param) {
     free(row);
 }
 
-void params_open(Rt *rt) {
-    rt->sources = rt_alloc(sizeof *rt->sources);
-    *rt->sources = open_sources(rt);
-}
-
 void params_init(Rt *rt) {
     params_open(rt);
     clear_state(rt);
@@ -411,7 +307,7 @@ void params_init(Rt *rt) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
         note_first_row(rt, param);
-        if (is_packed_in_file(param))
+        if (param->packed && param->packed->in_file)
             packed_fill(rt, rt->sources->model, rt->sources->model_dir, param);
         else if (!param->fetched)
             fill(rt, param);
@@ -420,11 +316,4 @@ void params_init(Rt *rt) {
     write_places(rt);
     reset_counters(rt);
     params_tables(rt);
-}
-
-void params_done(Rt *rt) {
-    st_close(rt->sources->model);
-    st_close(rt->sources->adapter);
-    free(rt->sources);
-    rt->sources = NULL;
 }

@@ -59,18 +59,36 @@ size_t shard_whole_cols(const Rt *rt, const RtParam *param);
 /* On rank 0 the first of these, of the first rows that ranks hold; all ranks together. */
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row);
 
+/* Where element `at` of this rank's part lies in the whole tensor; and from there on, so many lie one
+ * behind the other in both. */
+int64_t shard_place(const Rt *rt, const RtParam *param, int64_t at, int64_t *together);
+
+/* Elements [first, first + count) of what this rank holds of a tensor, as memory orders them. */
+typedef struct {
+    int64_t first, count;
+    void *host;
+} ParamBlock;
+
 /* A master or moment of a parameter with `pieces`, of which this rank's piece lies there, as memory
  * holds it. Reading is for all ranks together: rank 0 gets the whole of it, others their piece. */
 void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host);
-void pieces_write(Rt *rt, const RtParam *param, size_t offset, const void *host);
+void pieces_write(Rt *rt, const RtParam *param, size_t offset, ParamBlock block);
+/* Of its elements [first, end) the rank has the piece. */
+void pieces_range(const Rt *rt, const RtParam *param, int64_t *first, int64_t *end);
 /* Of a frozen one. */
 void pieces_read_first_row(Rt *rt, const RtParam *param, void *row);
 
-/* By the parameter's own rule. */
-void initial_values(const RtParam *param, int64_t seed, void *host);
+/* By the parameter's own rule, its elements [first, first + count). */
+void initial_values(const RtParam *param, int64_t seed, int64_t first, int64_t count, void *host);
 
-/* As the files of the run have them, or by that rule; the caller frees them. */
-void *param_first_values(const Rt *rt, const RtParam *param);
+/* What takes a block, in param_saved_dtype(), and may write over it. */
+typedef void BlockWriter(Rt *rt, const RtParam *param, ParamBlock block, RtPtr to);
+/* Elements [first, end) of what this rank holds, as the files of the run have them or by that rule: in
+ * blocks of whole rows, one behind the other, which may begin before `first` and end behind `end`.
+ * Nothing else is read, but of columns their rows. One whose order in memory is not its file's is one
+ * block. */
+void param_first_values(Rt *rt, const RtParam *param, int64_t first, int64_t end,
+                        BlockWriter *write, RtPtr to);
 /* The first row alone, `bytes` of it. */
 void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes);
 
@@ -78,10 +96,14 @@ void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes);
  * tensors is compared with the program's own (as text; NULL: nothing to compare). */
 StFile *weights_open_model(const char *dir, const char *config_json);
 StFile *weights_open_adapter(const char *dir, const char *adapter_json);
-/* The tensor of the parameter's name, converted. A missing tensor or another shape is an error that
- * names folder, tensor and both shapes. */
-void weights_read(const StFile *file, const char *dir, const RtParam *param, void *host);
-/* The same of the first row of the file's tensor. */
+/* The tensor of the parameter's name. A missing tensor or another shape is an error that names folder,
+ * tensor and both shapes. */
+const StTensor *weights_find(const StFile *file, const char *dir, const RtParam *param);
+/* Some of its elements, from the file's type to param_saved_dtype(); and whether these are the same. */
+void weights_convert(const StTensor *tensor, const void *elements, int64_t count,
+                     const RtParam *param, void *host);
+bool weights_are_as_saved(const StTensor *tensor, const RtParam *param);
+/* The first row of the file's tensor, converted. */
 void weights_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *host);
 
 #endif

@@ -171,8 +171,8 @@ static void refuse_shape(const char *dir, const RtParam *param, const StTensor *
             dir, param->name, theirs, ours);
 }
 
-static bool is_same_dtype(StDtype theirs, RtDtype ours) {
-    return strcmp(st_dtype_name(theirs), rt_dtype_name(ours)) == 0;
+bool weights_are_as_saved(const StTensor *tensor, const RtParam *param) {
+    return strcmp(st_dtype_name(tensor->dtype), rt_dtype_name(param_saved_dtype(param))) == 0;
 }
 
 /* A model that was saved without its head has not the prefix either ("transformer.", "model.") that its
@@ -183,7 +183,7 @@ static const StTensor *find_tensor(const StFile *file, const char *name) {
     return tensor || !dot ? tensor : st_find(file, dot + 1);
 }
 
-static const StTensor *tensor_of(const StFile *file, const char *dir, const RtParam *param) {
+const StTensor *weights_find(const StFile *file, const char *dir, const RtParam *param) {
     const StTensor *tensor = find_tensor(file, param->name);
     if (!tensor)
         rt_fail("%s: no tensor %s, which this program needs; name the weights of this model", dir,
@@ -198,21 +198,20 @@ static const StTensor *tensor_of(const StFile *file, const char *dir, const RtPa
     return tensor;
 }
 
-static void read_elements(const StTensor *tensor, const RtParam *param, int64_t count, void *host) {
+void weights_convert(const StTensor *tensor, const void *elements, int64_t count,
+                     const RtParam *param, void *host) {
     RtDtype dtype = param_saved_dtype(param);
-    if (is_same_dtype(tensor->dtype, dtype)) {
-        memcpy(host, tensor->data, (size_t)count * rt_dtype_bytes(dtype));
+    StTensor some = *tensor;
+    some.data = elements;
+    if (weights_are_as_saved(tensor, param)) {
+        memcpy(host, elements, (size_t)count * rt_dtype_bytes(dtype));
         return;
     }
     for (int64_t i = 0; i < count; i++)
-        rt_set(dtype, host, i, st_value(tensor, i));
-}
-
-void weights_read(const StFile *file, const char *dir, const RtParam *param, void *host) {
-    const StTensor *tensor = tensor_of(file, dir, param);
-    read_elements(tensor, param, tensor->elements, host);
+        rt_set(dtype, host, i, st_value(&some, i));
 }
 
 void weights_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *host) {
-    read_elements(tensor_of(file, dir, param), param, param->shape[param->rank - 1], host);
+    const StTensor *tensor = weights_find(file, dir, param);
+    weights_convert(tensor, tensor->data, param->shape[param->rank - 1], param, host);
 }

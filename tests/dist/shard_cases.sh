@@ -212,6 +212,25 @@ integers_by_stage() { # integers_by_stage DTYPE
     done
     same_integers 0 "integers_$1_2_out" "integers_$1_3_out"
 }
+
+# Bytes that a rank has read when it has its weights and has evaluated, of a model of 8 MiB.
+read_by_ranks() { # read_by_ranks PROGRAM RANKS
+    local wrapped='"$0" "$@"; status=$?; sed -n "s/rchar: //p" /proc/$$/io; exit $status'
+    timeout 120 mpirun -np "$2" bash -c "$wrapped" "$work/$1/run" --steps 0 --init "$work/big_out/model" \
+        --out "$work/$1_out" | tee "$work/$1_out.log" | grep -E '^[0-9]+$'
+}
+test_sharded_reads() {
+    local spec=tests/golden/pretrain.toml keys="model.vocab_size=65536 training.seq_len=8 data.eval_batches=1"
+    [ -r /proc/self/io ] || { echo "skipped: no /proc/self/io"; return 0; }
+    # shellcheck disable=SC2046,SC2086 # keys are words
+    program big $spec $keys && run big big_out --steps 1 &&
+        program reads_some $spec $keys $(shards 4) parallelism.shard_stage=3 &&
+        program reads_all $spec $keys $(shards 4) parallelism.shard_stage=1 || return 1
+    read_by_ranks reads_all 4 | sort -n | head -n 1 >"$work/least_of_all" &&
+        read_by_ranks reads_some 4 | sort -n | tail -n 1 >"$work/most_of_some" &&
+        paste "$work/least_of_all" "$work/most_of_some" | awk '{ print; exit !($1 > $2 + 0.7 * 8388608) }'
+}
+
 # Backward of a stage makes what was rounded again, as soon as forward has ended, whose ops were made anew.
 test_sharded_rounded() {
     local stage=3 mode
@@ -230,4 +249,4 @@ test_sharded_rounded() {
 
 shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
 sharded_quantized sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
-sharded_weights_late sharded_gpt2 sharded_chunks sharded_keys stages_of_keys'
+sharded_weights_late sharded_gpt2 sharded_chunks sharded_keys stages_of_keys sharded_reads'

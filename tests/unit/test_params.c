@@ -1,7 +1,7 @@
 /* Parameters on a device that is an array: what is written comes back, in the file's order, whatever
  * memory holds, and nothing beside it is touched. */
 #include "runtime/comm/comm.h"
-#include "runtime/device/device.h"
+#include "runtime/device/driver.h"
 #include "runtime/params/params.h"
 #include "tests/unit/no_device.h"
 
@@ -262,7 +262,8 @@ static void test_a_file_of_torch(void **state) {
     float host[210];
     write_model();
     StFile *file = weights_open_model(dir, "{\"family\": \"resnet\", \"depth\": 18}");
-    weights_read(file, dir, &p, host);
+    const StTensor *tensor = weights_find(file, dir, &p);
+    weights_convert(tensor, tensor->data, tensor->elements, &p, host);
     param_write(&rt, &p, host);
     for (int64_t i = 0; i < 210; i++)
         assert_true(weight_at(&p, i) == (float)(file_index(&p, i) - 100));
@@ -277,10 +278,138 @@ static void test_a_file_without_the_prefix(void **state) {
     p.name = "transformer.conv";
     write_model();
     StFile *file = weights_open_model(dir, "{}");
-    weights_read(file, dir, &p, host);
+    const StTensor *tensor = weights_find(file, dir, &p);
+    weights_convert(tensor, tensor->data, tensor->elements, &p, host);
     for (int64_t i = 0; i < 210; i++)
         assert_true(host[i] == (float)(i - 100));
     st_close(file);
+}
+
+/* ---- first values ------------------------------------------------------------------------------ */
+
+enum { BIG_ROWS = 512, BIG_COLS = 256, BIG = BIG_ROWS * BIG_COLS, BIG_RANKS = 4 };
+
+static CUresult host_alloc(void **memory, size_t bytes, unsigned flags) {
+    (void)flags;
+    *memory = calloc(1, bytes);
+    return *memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult host_free(void *memory) {
+    free(memory);
+    return CUDA_SUCCESS;
+}
+
+/* "big" [512, 256], whose element i is i modulo 8191. */
+static void write_big_model(StDtype dtype) {
+    char path[128], error[256];
+    const int64_t shape[] = {BIG_ROWS, BIG_COLS};
+    char *values = malloc(BIG * sizeof(double));
+    for (int i = 0; i < BIG; i++)
+        rt_set(dtype == ST_F64 ? RT_F64 : RT_F32, values, i, i % 8191);
+    strcpy(dir, "/tmp/test_params_XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/model.safetensors", dir);
+    StWriter *writer = st_create(path);
+    st_declare(writer, "big", dtype, 2, shape);
+    st_write(writer, values, BIG * st_dtype_bytes(dtype));
+    assert_true(st_finish(writer, error, sizeof error));
+    free(values);
+}
+
+/* What this process has read by calls. */
+static long bytes_read(void) {
+    FILE *file = fopen("/proc/self/io", "r");
+    long bytes = -1;
+    if (!file || fscanf(file, "rchar: %ld", &bytes) != 1)
+        skip();
+    fclose(file);
+    return bytes;
+}
+
+static float given[BIG]; /* of a rank's part; -1: nothing */
+
+static void take(Rt *r, const RtParam *p, ParamBlock block, RtPtr to) {
+    (void)r, (void)p, (void)to;
+    memcpy(given + block.first, block.host, (size_t)block.count * sizeof *given);
+}
+
+static void *first_values_of(Rt *of, const RtParam *p, int64_t first, int64_t end, long *bytes) {
+    for (int i = 0; i < BIG; i++)
+        given[i] = -1;
+    *bytes = bytes_read();
+    param_first_values(of, p, first, end, take, 0);
+    *bytes = bytes_read() - *bytes;
+    return given;
+}
+
+static RtParam big_param(int axis) {
+    return (RtParam){.name = "big", .rank = 2, .shape = {BIG_ROWS, BIG_COLS}, .dtype = RT_F32,
+                     .master_dtype = RT_F32, .weight = 0, .master = RT_NOWHERE,
+                     .row_stride = BIG_COLS, .shard = RT_TENSOR, .shard_axis = axis};
+}
+
+/* Of rows a rank reads its own, in the file's type or another; of columns their rows. */
+static void test_a_rank_reads_its_part(void **state) {
+    (void)state;
+    static const RtProgram program = {.mesh = {[RT_AXIS_TENSOR] = BIG_RANKS},
+                                      .checkpoint = {.config_json = "{}"}};
+    cu.MemHostAlloc = host_alloc;
+    cu.MemFreeHost = host_free;
+    for (int wide = 0; wide < 2; wide++) {
+        write_big_model(wide ? ST_F64 : ST_F32);
+        Rt of = {.program = &program, .ranks = BIG_RANKS, .options = {.init_dir = dir}};
+        params_open(&of);
+        for (int code = 0; code < 2 * BIG_RANKS; code++) {
+            int axis = code % 2, part = BIG / BIG_RANKS, cols = BIG_COLS / (axis ? BIG_RANKS : 1);
+            RtParam p = big_param(axis);
+            long bytes, share = BIG * (wide ? 8 : 4) / (axis ? 1 : BIG_RANKS);
+            of.rank = code / 2;
+            first_values_of(&of, &p, 0, part, &bytes);
+            assert_true(bytes >= share * 9 / 10 && bytes <= share + 4096);
+            for (int i = 0; i < part; i++) {
+                int at = axis ? i / cols * BIG_COLS + of.rank * cols + i % cols : of.rank * part + i;
+                assert_true(given[i] == (float)(at % 8191));
+            }
+        }
+        params_done(&of);
+        assert_int_equal(remove_model(state), 0);
+    }
+}
+
+/* Of a piece its own elements, and what their first and last rows have besides. */
+static void test_a_piece_is_read_alone(void **state) {
+    (void)state;
+    static const RtProgram program = {.checkpoint = {.config_json = "{}"}};
+    RtParam p = big_param(0);
+    long bytes;
+    p.shard = 0;
+    write_big_model(ST_F32);
+    Rt of = {.program = &program, .ranks = 1, .options = {.init_dir = dir}};
+    params_open(&of);
+    first_values_of(&of, &p, 1000, 9000, &bytes);
+    assert_true(bytes <= (8000 + 2 * BIG_COLS) * 4 + 4096);
+    for (int i = 0; i < BIG; i++)
+        assert_true(i >= 1000 && i < 9000 ? given[i] == (float)(i % 8191)
+                                          : given[i] == -1 || given[i] == (float)(i % 8191));
+    first_values_of(&of, &p, 0, 0, &bytes);
+    assert_true(bytes <= 4096);
+    params_done(&of);
+}
+
+/* A value is its element's, whoever draws it and from where. */
+static void test_parts_of_what_is_drawn(void **state) {
+    (void)state;
+    RtParam p = big_param(0);
+    p.init = RT_INIT_NORMAL;
+    p.init_scale = 1;
+    float *part = malloc(BIG * sizeof *part);
+    initial_values(&p, 7, 0, BIG, given);
+    for (int first = 0; first < 2; first++) {
+        initial_values(&p, 7, 1000 + first, BIG - 3000, part);
+        assert_memory_equal(part, given + 1000 + first, (BIG - 3000) * sizeof *part);
+    }
+    free(part);
 }
 
 int main(void) {
@@ -293,6 +422,9 @@ int main(void) {
         cmocka_unit_test_setup(test_turned_parts_of_ranks, blank),
         cmocka_unit_test_setup_teardown(test_a_file_of_torch, blank, remove_model),
         cmocka_unit_test_setup_teardown(test_a_file_without_the_prefix, blank, remove_model),
+        cmocka_unit_test(test_a_rank_reads_its_part),
+        cmocka_unit_test_teardown(test_a_piece_is_read_alone, remove_model),
+        cmocka_unit_test(test_parts_of_what_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

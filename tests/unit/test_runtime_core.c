@@ -124,7 +124,7 @@ static RtParam param_named(const char *name, RtInit init, double scale) {
 
 static double *values_of(RtParam param, int64_t seed) {
     double *values = calloc((size_t)param_elements(&param), sizeof *values);
-    initial_values(&param, seed, values);
+    initial_values(&param, seed, 0, param_elements(&param), values);
     return values;
 }
 
