@@ -301,6 +301,8 @@ mutant codes_in_the_files_order runtime/params/param_order.c \
     'turned.shape[i] = param->shape[param->order[i]];' '(void)0;' build/unit/test_packed
 mutant parts_in_the_files_order runtime/params/param_order.c \
     'turned.shard_axis = i;' '(void)0;' tests/dist/run.sh tensor_gpt2_codes_in_files
+mutant groups_of_a_stage_alone gen/plan/collectives.c 'GROUP_TENSOR, GROUP_KEYS,' 'GROUP_TENSOR,' \
+    tests/dist/run.sh stages_of_keys
 mutant bias_of_rows_by_the_sum gen/pass/sequence_parallel.c \
     'case OP_add_bias:
         return 1;' 'case OP_add_bias:

@@ -84,7 +84,8 @@ int plan_groups(const Plan *plan, RankGroup groups[GROUP_SETS]) {
     const Mesh *mesh = &plan->program->mesh;
     bool named[GROUP_SETS] = {false};
     int count = 0;
-    const RankGroup always[] = {GROUP_DATA, GROUP_PIPELINE, GROUP_TENSOR};
+    const RankGroup always[] = {GROUP_DATA, GROUP_PIPELINE, GROUP_TENSOR, GROUP_KEYS,
+                                GROUP_SAME_KEYS};
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         named[mesh_group(mesh, always[i])] = true;
     if (plan->program->stage.shares_ends)

@@ -156,11 +156,16 @@ test_sharded_keys() {
     local stage=3
     mixed shards_of_keys demo 2 1 1e-11 $fp64 adapter.lora_dropout=0.1
 }
-# Stages of four such ranks each, with rows in chunks.
+# Stages of four such ranks each, with rows in chunks; of a single layer one has attention, one has MLP.
 keys_of_stages() { tensor 4 && stages 2 && printf 'parallelism.%s\n' sequence_parallel=true sequence_parallel_chunks=2; }
 test_stages_of_keys() {
-    local stage=1 # of a name alone
-    mixed keys_of_stages qwen2 1 2 1e-11 $fp64 && mixed keys_of_stages demo 1 2 5e-2 precision.dtype=bf16
+    local stage=1 cases=$cases # stage: of a name alone
+    mixed keys_of_stages qwen2 1 2 1e-11 $fp64 && mixed keys_of_stages demo 1 2 5e-2 precision.dtype=bf16 &&
+        cases=$work && grouped && of_many=("$(stages 2)") &&
+        alike keys_of_one_layer grouped 1e-11 4 $fp64 training.gradient_accumulation_steps=2
+    local code=$?
+    of_many=()
+    return $code
 }
 test_sharded_stages() {
     local stage=2

@@ -57,10 +57,7 @@ test_tensor_same_keys_trained() {
         alike same_keys_single qat_lora 1e-11 2 precision.dtype=fp64 training.steps=4 &&
         same_integers 0 same_keys_single_one_out same_keys_single_many_out
 }
-# First weights too, which no file gives, and codes whose second level of scales is of the ranks that have
-# other key heads.
-test_tensor_same_keys_codes() {
-    local cases=$work
+grouped() {
     mkdir -p "$work/grouped"
     cat >"$work/grouped/spec.toml" <<'SPEC'
 model = {vocab_size = 64, hidden_size = 128, intermediate_size = 128, num_hidden_layers = 1, num_attention_heads = 4, num_key_value_heads = 2}
@@ -68,6 +65,12 @@ training = {task = "sft", seq_len = 16, steps = 3, log_every = 1}
 data = {format = "synthetic", eval_batches = 1}
 adapter = {type = "lora", r = 4, target_modules = ["all-linear"]}
 SPEC
+}
+# First weights too, which no file gives, and codes whose second level of scales is of the ranks that have
+# other key heads.
+test_tensor_same_keys_codes() {
+    local cases=$work
+    grouped
     alike same_keys_codes grouped 1e-11 4 "${few_bits[@]}" quantization.quant_type=nf4 &&
         same_export 1e-11 same_keys_codes_one_out same_keys_codes_many_out
 }
