@@ -184,7 +184,8 @@
                             s->parallelism.data_parallel_mode != PARALLEL_DP &&                    \
                             s->parallelism.overlap_grad_reduce,                                    \
       "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2, or "               \
-      "data_parallel_replicate_degree above 1 and overlap_grad_reduce = true")                     \
+      "data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "                  \
+      "overlap_grad_reduce = true")                                                                \
     C(TENSOR_PARALLEL, s->parallelism.tensor_parallel_degree > 1,                                  \
       "parallelism.tensor_parallel_degree above 1")                                                \
     C(SHARED_ROWS,                                                                                 \
