@@ -242,7 +242,8 @@ def pair_layout(rng, keys):
 # A key, what it is switched to, and whether the bits stay the same.
 SWITCHES = [
     ("compile.fusion", False, True), ("compile.cuda_graph", False, True), ("compile.overlap", False, True),
-    ("compile.bordered", False, False), ("compile.chunked_head", False, False),
+    ("compile.bordered", False, False), ("compile.joined_linears", False, False),
+    ("compile.chunked_head", False, False),
     ("compile.skip_ignored_rows", False, False), ("compile.head_chunk_tokens", 7, False),
     ("compile.pool_first", False, True), ("compile.layout", "nchw", False),
     ("activation_checkpoint.mode", "full", True), ("quantization.keep_decoded", True, True),
@@ -267,7 +268,8 @@ def pair_key(rng, keys):
 def applies(key, keys):
     image = keys["model.family"] in IMAGES
     return {
-        "compile.bordered": not image, "compile.chunked_head": not image, "compile.skip_ignored_rows": not image,
+        "compile.bordered": not image, "compile.joined_linears": not image, "compile.chunked_head": not image,
+        "compile.skip_ignored_rows": not image,
         "compile.head_chunk_tokens": not image and keys.get("compile.chunked_head", True),
         "compile.pool_first": image, "compile.layout": image,
         "quantization.keep_decoded": "quantization.quant_type" in keys,
