@@ -311,8 +311,8 @@ mutant blocks_of_other_thirds gen/pass/quantize.c \
     'param->shard_runs ? param->shard_runs : 1;' '1;' tests/dist/run.sh tensor_gpt2_few_bits
 mutant one_run_of_rows_again gen/pass/chunk_rows.c 'chunk * rows, rows, name' '0 * chunk, rows, name' \
     tests/dist/run.sh tensor_chunks
-mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'add_apart(c, gather, readers, before);' \
-    'add_apart(c, gather, readers, before), add_sums(c, gather, readers);' build/unit/test_tensor
+mutant attention_of_all_rows gen/graph/op_table.c '|| op->attr.transpose_a)' \
+    '|| op->attr.transpose_a || op->kind == OP_attention)' build/unit/test_tensor
 mutant gathered_into_a_border gen/pass/border.c \
     'if (is_exchanged(uses, view))' \
     'if (is_exchanged(uses, view) && v->id < 0)' tests/dist/run.sh tensor_rows

@@ -15,8 +15,11 @@ enum {
     MOVES = TRAIT_MOVES,
     AGAIN = TRAIT_AGAIN,
     SINK = TRAIT_SINK,
-    DECODES = TRAIT_DECODES
+    DECODES = TRAIT_DECODES,
+    SAMPLES = TRAIT_SAMPLES
 };
+
+#define ROWS(operands) ((unsigned)(operands) * TRAIT_ROWS)
 
 #define no_gradient NULL
 #define no_steps NULL
@@ -30,6 +33,23 @@ const OpInfo op_table[OP_COUNT] = {
 };
 
 bool op_is(const Op *op, unsigned trait) { return op_table[op->kind].traits & trait; }
+
+bool op_reads_rows(const Op *op, int operand) {
+    const Value *v = op->in[operand];
+    bool exchange = op_is(op, TRAIT_COLLECTIVE);
+    return op_is(op, (unsigned)TRAIT_ROWS << operand) && v->rank == 2 && !v->plane &&
+           (exchange || value_rows(v) == value_rows(op->out[0]));
+}
+
+bool op_goes_by_rows(const Op *op) {
+    if (op->in_count == 0 || op->out_count == 0 || op->observe || op->attr.transpose_a)
+        return false;
+    for (int i = 0; i < op->out_count; i++)
+        if (op->out[i]->rank != 2 || op->out[i]->plane ||
+            value_rows(op->out[i]) != value_rows(op->out[0]))
+            return false;
+    return op_reads_rows(op, 0);
+}
 
 double op_flops(const Op *op) {
     FlopsRule *rule = op_table[op->kind].flops;

@@ -33,6 +33,9 @@ enum {
     TRAIT_MOVES = 128,     /* its result is what its operand is: what is frozen may be one */
     TRAIT_AGAIN = 512,     /* backward makes its result again rather than keep it */
     TRAIT_DECODES = 1024,  /* its result is a weight, made of what STATE has of it */
+    TRAIT_SAMPLES = 2048,  /* ROWS holds of whole samples, attr.seq_len rows each */
+    TRAIT_ROWS = 1 << 16,  /* times a bit for each operand that results have rows with: a row of theirs
+                            * is of the same row of these alone, and of all of the other operands */
 };
 
 typedef struct {
@@ -47,6 +50,9 @@ typedef struct {
 extern const OpInfo op_table[OP_COUNT];
 
 bool op_is(const Op *, unsigned trait);
+/* Whether rows of its results are of the same rows of operands, for samples see TRAIT_SAMPLES. */
+bool op_goes_by_rows(const Op *);
+bool op_reads_rows(const Op *, int operand); /* whether it is one of these operands */
 double op_flops(const Op *); /* 0: none worth counting */
 
 /* ---- for gradient rules --------------------------------------------------------------------- */

@@ -3,7 +3,8 @@
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *
  * traits    the stages that may hold it: S semantic graph, K after lower, SK both; and what
- *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES
+ *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN,
+ *           DECODES, SAMPLES and ROWS(operands)
  * shape     checks operands, makes results
  * gradient  appends the ops of the reverse rule    no_gradient  nothing flows back
  * expand    the op as scalar steps                 no_steps     its launch rule serves it
@@ -19,23 +20,25 @@
  * *_kernels.c. */
 
 /* pointwise */
-OP(add, SK, shape_pointwise, grad_add, expand_add, no_flops, no_launch)
-OP(mul, SK, shape_pointwise, grad_mul, expand_mul, no_flops, no_launch)
-OP(scale, SK, shape_pointwise, grad_scale, expand_scale, no_flops, no_launch)
-OP(silu, SK, shape_pointwise, grad_silu, expand_silu, no_flops, no_launch)
-OP(silu_grad, SK, shape_pointwise, no_gradient, expand_silu_grad, no_flops, no_launch)
-OP(swiglu, SK, shape_pointwise, grad_swiglu, expand_swiglu, no_flops, no_launch)
-OP(swiglu_grad, SK, shape_swiglu_grad, no_gradient, expand_swiglu_grad, no_flops, no_launch)
-OP(relu, SK, shape_pointwise, grad_relu, expand_relu, no_flops, no_launch)
-OP(relu_grad, SK, shape_pointwise, no_gradient, expand_relu_grad, no_flops, no_launch)
+OP(add, SK | ROWS(3), shape_pointwise, grad_add, expand_add, no_flops, no_launch)
+OP(mul, SK | ROWS(3), shape_pointwise, grad_mul, expand_mul, no_flops, no_launch)
+OP(scale, SK | ROWS(1), shape_pointwise, grad_scale, expand_scale, no_flops, no_launch)
+OP(silu, SK | ROWS(1), shape_pointwise, grad_silu, expand_silu, no_flops, no_launch)
+OP(silu_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_silu_grad, no_flops, no_launch)
+OP(swiglu, SK | ROWS(3), shape_pointwise, grad_swiglu, expand_swiglu, no_flops, no_launch)
+OP(swiglu_grad, SK | ROWS(7), shape_swiglu_grad, no_gradient, expand_swiglu_grad, no_flops,
+   no_launch)
+OP(relu, SK | ROWS(1), shape_pointwise, grad_relu, expand_relu, no_flops, no_launch)
+OP(relu_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_relu_grad, no_flops, no_launch)
 OP(relu6, SK, shape_pointwise, grad_relu6, expand_relu6, no_flops, no_launch)
 OP(relu6_grad, SK, shape_pointwise, no_gradient, expand_relu6_grad, no_flops, no_launch)
-OP(gelu_tanh, SK, shape_pointwise, grad_gelu_tanh, expand_gelu_tanh, no_flops, no_launch)
-OP(gelu_tanh_grad, SK, shape_pointwise, no_gradient, expand_gelu_tanh_grad, no_flops, no_launch)
-OP(add_bias, SK, shape_add_bias, grad_add_bias, expand_add, no_flops, no_launch)
+OP(gelu_tanh, SK | ROWS(1), shape_pointwise, grad_gelu_tanh, expand_gelu_tanh, no_flops, no_launch)
+OP(gelu_tanh_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_gelu_tanh_grad, no_flops,
+   no_launch)
+OP(add_bias, SK | ROWS(1), shape_add_bias, grad_add_bias, expand_add, no_flops, no_launch)
 OP(column_sum, SK, shape_column_sum, no_gradient, expand_column_sum, no_flops, no_launch)
 OP(dropout, SK, shape_dropout, grad_dropout, expand_dropout, no_flops, no_launch)
-OP(cast, SK, shape_cast, grad_cast, expand_cast, no_flops, no_launch)
+OP(cast, SK | ROWS(1), shape_cast, grad_cast, expand_cast, no_flops, no_launch)
 OP(zero, SK, shape_zero, no_gradient, no_steps, no_flops, plan_zero)
 OP(reshape, S | VIEW, shape_reshape, grad_reshape, no_steps, no_flops, no_launch)
 OP(split_columns, S | VIEW, shape_split_columns, grad_split_columns, no_steps, no_flops, no_launch)
@@ -43,7 +46,7 @@ OP(join_columns, S | VIEW, shape_join_columns, no_gradient, no_steps, no_flops, 
 
 /* matrix products */
 OP(linear, S | ADDS, shape_linear, grad_linear, no_steps, flops_linear, no_launch)
-OP(matmul, SK | ADDS, shape_matmul, no_gradient, no_steps, flops_matmul, plan_gemm)
+OP(matmul, SK | ADDS | ROWS(5), shape_matmul, no_gradient, no_steps, flops_matmul, plan_gemm)
 
 /* convolutions */
 OP(conv2d, SK | EPILOGUE, shape_conv2d, grad_conv2d, no_steps, flops_conv2d, plan_conv2d)
@@ -53,23 +56,26 @@ OP(conv2d_weight_grad, SK | ADDS, shape_conv2d_weight_grad, no_gradient, no_step
    flops_conv2d_weight_grad, plan_conv2d_weight_grad)
 
 /* norm */
-OP(rms_norm, SK, shape_rms_norm, grad_rms_norm, expand_rms_norm, no_flops, no_launch)
-OP(rms_norm_grad, SK, shape_rms_norm_grad, no_gradient, expand_rms_norm_grad, no_flops, no_launch)
+OP(rms_norm, SK | ROWS(1), shape_rms_norm, grad_rms_norm, expand_rms_norm, no_flops, no_launch)
+OP(rms_norm_grad, SK | ROWS(0xd), shape_rms_norm_grad, no_gradient, expand_rms_norm_grad, no_flops,
+   no_launch)
 OP(rms_norm_weight_grad, SK, shape_rms_norm_weight_grad, no_gradient, expand_rms_norm_weight_grad,
    no_flops, no_launch)
-OP(layer_norm, SK, shape_layer_norm, grad_layer_norm, expand_layer_norm, no_flops, no_launch)
-OP(layer_norm_grad, SK, shape_layer_norm_grad, no_gradient, expand_layer_norm_grad, no_flops,
+OP(layer_norm, SK | ROWS(1), shape_layer_norm, grad_layer_norm, expand_layer_norm, no_flops,
    no_launch)
+OP(layer_norm_grad, SK | ROWS(0x1d), shape_layer_norm_grad, no_gradient, expand_layer_norm_grad,
+   no_flops, no_launch)
 OP(layer_norm_weight_grad, SK, shape_layer_norm_weight_grad, no_gradient,
    expand_layer_norm_weight_grad, no_flops, no_launch)
 
 /* attention */
 OP(rope_table, SK, shape_rope_table, no_gradient, expand_rope_table, no_flops, no_launch)
-OP(rope, SK, shape_rope, grad_rope, expand_rope, no_flops, no_launch)
-OP(rope_grad, SK, shape_rope, no_gradient, expand_rope_grad, no_flops, no_launch)
-OP(attention, SK, shape_attention, grad_attention, no_steps, flops_attention, plan_attention)
-OP(attention_grad, SK, shape_attention_grad, no_gradient, no_steps, flops_attention_grad,
-   plan_attention_grad)
+OP(rope, SK | ROWS(3), shape_rope, grad_rope, expand_rope, no_flops, no_launch)
+OP(rope_grad, SK | ROWS(3), shape_rope, no_gradient, expand_rope_grad, no_flops, no_launch)
+OP(attention, SK | SAMPLES | ROWS(0x1f), shape_attention, grad_attention, no_steps,
+   flops_attention, plan_attention)
+OP(attention_grad, SK | SAMPLES | ROWS(0xff), shape_attention_grad, no_gradient, no_steps,
+   flops_attention_grad, plan_attention_grad)
 
 /* depthwise convolution */
 OP(depthwise_conv2d, SK, shape_depthwise_conv2d, grad_depthwise_conv2d, expand_depthwise_conv2d,
@@ -83,8 +89,8 @@ OP(depthwise_conv2d_weight_grad, SK, shape_depthwise_conv2d_weight_grad, no_grad
 OP(max_pool2d, SK, shape_max_pool2d, grad_max_pool2d, expand_max_pool2d, no_flops, no_launch)
 OP(max_pool2d_grad, SK, shape_max_pool2d_grad, no_gradient, expand_max_pool2d_grad, no_flops,
    no_launch)
-OP(global_avg_pool2d, SK, shape_global_avg_pool2d, grad_global_avg_pool2d, expand_global_avg_pool2d,
-   no_flops, no_launch)
+OP(global_avg_pool2d, SK, shape_global_avg_pool2d, grad_global_avg_pool2d,
+   expand_global_avg_pool2d, no_flops, no_launch)
 OP(global_avg_pool2d_grad, SK, shape_global_avg_pool2d_grad, no_gradient,
    expand_global_avg_pool2d_grad, no_flops, no_launch)
 
@@ -118,15 +124,16 @@ OP(cross_entropy, SK, shape_cross_entropy, grad_cross_entropy, expand_cross_entr
    no_launch)
 OP(cross_entropy_grad, SK, shape_cross_entropy_grad, no_gradient, expand_cross_entropy_grad,
    no_flops, no_launch)
-OP(cross_entropy_part, K, shape_cross_entropy_part, no_gradient, expand_cross_entropy_part, no_flops,
-   no_launch)
-OP(cross_entropy_join, K, shape_cross_entropy_join, no_gradient, expand_cross_entropy_join, no_flops,
-   no_launch)
+OP(cross_entropy_part, K, shape_cross_entropy_part, no_gradient, expand_cross_entropy_part,
+   no_flops, no_launch)
+OP(cross_entropy_join, K, shape_cross_entropy_join, no_gradient, expand_cross_entropy_join,
+   no_flops, no_launch)
 OP(topk_hits, SK, shape_topk_hits, no_gradient, expand_topk_hits, no_flops, no_launch)
 OP(sum, SK, shape_sum, grad_sum, expand_sum, no_flops, no_launch)
 
 /* pairs of sequences */
-OP(sequence_sum, SK, shape_sequence_sum, grad_sequence_sum, expand_sequence_sum, no_flops, no_launch)
+OP(sequence_sum, SK, shape_sequence_sum, grad_sequence_sum, expand_sequence_sum, no_flops,
+   no_launch)
 OP(sequence_sum_grad, SK, shape_sequence_sum_grad, no_gradient, expand_sequence_sum_grad, no_flops,
    no_launch)
 OP(target_count, SK, shape_target_count, no_gradient, expand_target_count, no_flops, no_launch)
@@ -193,10 +200,12 @@ OP(decode_groups, SK, shape_decode_groups, no_gradient, expand_decode_groups, no
 OP(export, SK | SINK, shape_export, no_gradient, no_steps, no_flops, plan_export)
 
 /* collectives */
-OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops, plan_all_reduce)
-OP(all_gather, SK | COLLECTIVE, shape_all_gather, grad_all_gather, no_steps, no_flops, plan_all_gather)
-OP(reduce_scatter, SK | COLLECTIVE, shape_reduce_scatter, grad_reduce_scatter, no_steps, no_flops,
-   plan_reduce_scatter)
+OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops,
+   plan_all_reduce)
+OP(all_gather, SK | COLLECTIVE | ROWS(1), shape_all_gather, grad_all_gather, no_steps, no_flops,
+   plan_all_gather)
+OP(reduce_scatter, SK | COLLECTIVE | ROWS(1), shape_reduce_scatter, grad_reduce_scatter, no_steps,
+   no_flops, plan_reduce_scatter)
 OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops, plan_broadcast)
 OP(own_rows, SK, shape_own_rows, no_gradient, expand_own_rows, no_flops, no_launch)
 OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_peer_copy)

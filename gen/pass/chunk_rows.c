@@ -1,173 +1,288 @@
-/* What tensor parallel ranks exchange goes out and comes in by runs of rows, each beside the product
- * of another.
+/* What tensor parallel ranks exchange goes out and comes in by runs of rows, and what works row by
+ * row between two exchanges follows each run: one is computed while another is exchanged (Domino,
+ * Wang et al., arXiv 2409.15241).
  *
  * Requires a lowered program, and all_gathers and reduce_scatters with attr.chunks, of which each
- * becomes so many. The product ahead of a reduce_scatter is made run by run, and what is made goes
- * out while the next is; the products that read what is gathered, and the copies they read it
- * through, follow each run while the next comes in. Products that sum over rows stand behind these.
- * The communication's stream is given no more than one launch ahead, for a wait is for all that it
- * has been given. */
+ * becomes so many. Between those an op is cut where rows of its results are of the same rows of its
+ * operands; what needs all rows, such as a sum over them, stands behind the runs of what it reads.
+ * Where an exchange needs something that cannot be cut, a new chain begins with it.
+ *
+ * A stage of a chain begins with an exchange: a reduce_scatter, what is done with a rank's own rows,
+ * the all_gather of that (its head); then comes the work on all rows. The head of one run stands
+ * within the work of the next, about half of whose products are behind it. The communication's stream
+ * is given no more than one launch ahead, for a wait is for all that it has been given. */
+#include "graph/op_table.h"
 #include "pass/pass.h"
 
-/* How an op behind an all_gather is: of rows of its operand, of the sum over them, of none. */
-typedef enum { BY_ROWS, OVER_ROWS, APART, NO_READER } Reader;
+/* How an op of a chain is: cut; whole, ahead of its stage; whole, behind it. */
+typedef enum { CUT, AHEAD, BEHIND } Way;
+
+typedef struct {
+    Op *op;
+    Way way;
+    int stage;
+    bool in_head;
+    Op *last; /* of CUT: the op for the last run of rows; else NULL */
+} Link;
+
+/* What is due of a head within the work of another run: chunk is -1 where nothing is. */
+typedef struct {
+    int stage, chunk, next;
+} Head;
 
 typedef struct {
     Program *p;
     Graph *graph;
-    Op **ops;       /* as they were */
-    Op **last;      /* by place there: the op for the last run of rows; NULL: it is as it was */
-    Reader *reader; /* the same, behind the gather at hand */
+    Link *links; /* all ops, as they were */
     int count;
-} Chunks;
+    int first, end;            /* the chain's links */
+    int stage;                 /* of the chain's last op so far */
+    bool in_head;              /* so is that */
+    int chunks;
+    int64_t all_rows, own_rows;
+} Chain;
 
 static bool is_chunked(const Op *op, OpKind kind) {
     return op->kind == kind && op->attr.chunks > 1;
 }
 
-static Value *rows_of(Program *p, Value *v, int64_t chunk, int64_t chunks) {
+static bool is_exchange(const Op *op) {
+    return is_chunked(op, OP_reduce_scatter) || is_chunked(op, OP_all_gather);
+}
+
+/* ---- what can be cut ---------------------------------------------------------------------------- */
+
+static bool by_same_rows(const Value *a, const Value *b) {
+    return value_rows(a) == value_rows(b) && a->dtype == b->dtype &&
+           a->row_stride == b->row_stride && a->offset / a->row_stride == b->offset / b->row_stride;
+}
+
+/* Whether two values share bytes other than those of the same rows. */
+static bool meet(const Value *a, bool a_by_rows, const Value *b, bool b_by_rows) {
+    return value_overlaps(a, b) && !(a_by_rows && b_by_rows && by_same_rows(a, b));
+}
+
+/* Whether two ops must stand in their order; where both are cut, whether runs of other rows must. */
+static bool in_order(const Op *a, const Op *b, bool cut) {
+    for (int i = 0; i < a->out_count; i++) {
+        for (int k = 0; k < b->in_count; k++)
+            if (meet(a->out[i], cut, b->in[k], cut && op_reads_rows(b, k)))
+                return true;
+        for (int k = 0; k < b->out_count; k++)
+            if (meet(a->out[i], cut, b->out[k], cut))
+                return true;
+    }
+    for (int i = 0; i < a->in_count; i++)
+        for (int k = 0; k < b->out_count; k++)
+            if (meet(a->in[i], cut && op_reads_rows(a, i), b->out[k], cut))
+                return true;
+    return false;
+}
+
+static bool has_rows(const Chain *c, const Op *op) {
+    int64_t rows = value_rows(op->out[0]);
+    if (rows != c->all_rows && rows != c->own_rows)
+        return false;
+    int64_t samples = op_is(op, TRAIT_SAMPLES) ? op->attr.seq_len : 1;
+    return rows % c->chunks == 0 && rows / c->chunks % samples == 0;
+}
+
+static bool reads_result(const Op *op, const Op *other) {
+    for (int i = 0; i < other->out_count; i++)
+        if (op_reads_part(op, other->out[i]))
+            return true;
+    return false;
+}
+
+/* Whether the op can be one of the chain's that are cut, which all follow its first. */
+static bool can_cut(const Chain *c, int at) {
+    const Op *op = c->links[at].op;
+    if (!is_exchange(op) && (!op_goes_by_rows(op) || !has_rows(c, op) || op->after))
+        return false;
+    bool follows = at == c->first;
+    for (int i = c->first; i < at; i++) {
+        const Link *link = &c->links[i];
+        bool cut = link->way == CUT;
+        bool passed = link->way == AHEAD || link->stage < c->stage - 1;
+        if ((cut || !passed) && in_order(link->op, op, cut))
+            return false;
+        follows |= cut && reads_result(op, link->op);
+    }
+    return follows;
+}
+
+static bool can_go_ahead(const Chain *c, int at) {
+    const Op *op = c->links[at].op;
+    for (int i = c->first; i < at; i++) {
+        const Link *link = &c->links[i];
+        bool later = link->stage == c->stage ? link->way != AHEAD
+                                             : link->stage == c->stage - 1 && link->way == BEHIND;
+        if (later && in_order(link->op, op, false))
+            return false;
+    }
+    return true;
+}
+
+/* ---- a chain ------------------------------------------------------------------------------------ */
+
+/* Whether the exchange is of the chain's rows. */
+static bool is_of_chain(const Chain *c, const Op *op) {
+    int64_t in = value_rows(op->in[0]), out = value_rows(op->out[0]);
+    return op->attr.chunks == c->chunks && (in > out ? in : out) == c->all_rows &&
+           (in > out ? out : in) == c->own_rows;
+}
+
+/* Where an exchange ends one stage, the next begins with it. */
+static void enter_stage(Chain *c, const Op *op) {
+    if (is_chunked(op, OP_reduce_scatter) || (is_chunked(op, OP_all_gather) && !c->in_head)) {
+        c->stage++;
+        c->in_head = true;
+    }
+}
+
+static bool add_link(Chain *c, int at) {
+    Link *link = &c->links[at];
+    bool exchange = is_exchange(link->op);
+    if (exchange && !is_of_chain(c, link->op))
+        return false;
+    enter_stage(c, link->op);
+    bool cut = can_cut(c, at);
+    if (exchange && !cut)
+        return false;
+    link->way = cut ? CUT : can_go_ahead(c, at) ? AHEAD : BEHIND;
+    link->stage = c->stage;
+    link->in_head = c->in_head;
+    if (is_chunked(link->op, OP_all_gather))
+        c->in_head = false;
+    return true;
+}
+
+static void find_chain(Chain *c, int first, const Op *exchange) {
+    int64_t in = value_rows(exchange->in[0]), out = value_rows(exchange->out[0]);
+    c->chunks = (int)exchange->attr.chunks;
+    c->all_rows = in > out ? in : out;
+    c->own_rows = in > out ? out : in;
+    c->first = first;
+    c->stage = 0;
+    c->in_head = false;
+    c->end = first;
+    while (c->end < c->count && add_link(c, c->end))
+        c->end++;
+}
+
+/* ---- its ops, run by run ------------------------------------------------------------------------ */
+
+static Value *rows_of(Program *p, Value *v, int chunk, int chunks) {
     int64_t rows = value_rows(v) / chunks;
     const char *name = arena_printf(p->arena, "%s.rows_%c", v->name, (char)('a' + chunk));
     return value_row_range(p, v, chunk * rows, rows, name);
 }
 
-/* The op at a place for a run of rows of its first operand and its result. */
-static Op *add_chunk(Chunks *c, int at, int64_t chunk, int64_t chunks) {
-    const Op *op = c->ops[at];
-    Value *in[] = {rows_of(c->p, op->in[0], chunk, chunks), op->in_count > 1 ? op->in[1] : NULL,
-                   op->in_count > 2 ? rows_of(c->p, op->in[2], chunk, chunks) : NULL};
-    Value *out = rows_of(c->p, op->out[0], chunk, chunks);
+/* NULL: there is none yet. */
+static Op *last_op(const Chain *c) {
+    return c->graph->op_count ? c->graph->ops[c->graph->op_count - 1] : NULL;
+}
+
+/* What an exchange is held back for: what makes it, or else its run before; NULL: neither is there. */
+static Op *exchanged_after(const Chain *c, const Link *exchange) {
+    for (const Link *link = exchange - 1; link >= c->links + c->first; link--)
+        if (link->way == CUT && reads_result(exchange->op, link->op))
+            return link->last;
+    return exchange->last;
+}
+
+static void add_cut(Chain *c, Link *link, int chunk) {
+    const Op *op = link->op;
+    Value *in[MAX_OPERANDS], *out[MAX_RESULTS];
+    for (int i = 0; i < op->in_count; i++)
+        in[i] = op_reads_rows(op, i) ? rows_of(c->p, op->in[i], chunk, c->chunks) : op->in[i];
+    for (int i = 0; i < op->out_count; i++)
+        out[i] = rows_of(c->p, op->out[i], chunk, c->chunks);
     const char *name = arena_printf(c->p->arena, "%s.rows_%c", op->name, (char)('a' + chunk));
+    Op *after = is_exchange(op) ? exchanged_after(c, link) : NULL;
     Attr attr = op->attr;
     attr.chunks = 0;
-    c->last[at] =
-        op_add_into(c->p, c->graph, op->kind, name, in, op->in_count, &out, 1, attr, op->pos);
-    return c->last[at];
+    link->last = op_add_into(c->p, c->graph, op->kind, name, in, op->in_count, out, op->out_count,
+                             attr, op->pos);
+    link->last->after = after;
+    link->last->place = op->place;
 }
 
-/* Whether rows of the result are of the same rows of the first operand alone. */
-static bool goes_by_rows(const Op *op) {
-    return !op->observe && ((op->kind == OP_matmul && !op->attr.transpose_a) ||
-                            (op->kind == OP_cast && op->in_count == 1));
-}
-
-/* ---- ahead of a reduce_scatter ------------------------------------------------------------------ */
-
-static bool is_made_to_scatter(const Op *op, const Op *next) {
-    return is_chunked(next, OP_reduce_scatter) && goes_by_rows(op) && op->kind == OP_matmul &&
-           value_same_view(op->out[0], next->in[0]);
-}
-
-/* With the product ahead of it, or without. */
-static void scatter_chunks(Chunks *c, int scatter, bool with_product) {
-    int64_t chunks = c->ops[scatter]->attr.chunks;
-    for (int64_t i = 0; i < chunks; i++) {
-        Op *made = with_product ? add_chunk(c, scatter - 1, i, chunks) : NULL;
-        add_chunk(c, scatter, i, chunks)->after = made;
-    }
-}
-
-/* ---- behind an all_gather ----------------------------------------------------------------------- */
-
-/* Whether it may as well stand ahead of the other. */
-static bool may_precede(const Op *op, const Op *other) {
-    for (int i = 0; i < other->out_count; i++)
-        if (op_reads_part(op, other->out[i]) || op_writes_part(op, other->out[i]))
-            return false;
-    for (int i = 0; i < op->out_count; i++)
-        if (op_reads_part(other, op->out[i]))
-            return false;
-    return true;
-}
-
-static bool by_same_rows(const Value *a, const Value *b) {
-    return !value_overlaps(a, b) || (a->row_stride == b->row_stride &&
-                                     a->offset / a->row_stride == b->offset / b->row_stride);
-}
-
-/* Whether a run of its rows needs of the other, which stands before it, that run alone. */
-static bool follows_by_rows(const Op *op, const Op *other) {
-    const Value *made = other->out[0], *out = op->out[0];
-    for (int i = 1; i < op->in_count; i++)
-        if (value_overlaps(op->in[i], made))
-            return false;
-    return !op_reads_part(other, out) && by_same_rows(op->in[0], made) && by_same_rows(out, made);
-}
-
-static bool sums_over_rows(const Op *op) { return op->kind == OP_matmul && op->attr.transpose_a; }
-
-static Reader reader_of(const Chunks *c, int gather, int at) {
-    const Op *op = c->ops[at];
-    bool by_rows = goes_by_rows(op) && value_rows(op->out[0]) == value_rows(c->ops[gather]->out[0]);
-    bool apart = true;
-    for (int i = gather; i < at; i++) {
-        bool before = may_precede(op, c->ops[i]);
-        apart &= before;
-        by_rows = by_rows && (before || c->reader[i] == APART ||
-                              (c->reader[i] == BY_ROWS && follows_by_rows(op, c->ops[i])));
-    }
-    return by_rows ? BY_ROWS : sums_over_rows(op) ? OVER_ROWS : apart ? APART : NO_READER;
-}
-
-/* How many of the ops behind the gather belong to it: up to the last that goes by rows. */
-static int find_readers(Chunks *c, int gather) {
-    int last = gather;
-    c->reader[gather] = BY_ROWS;
-    for (int i = gather + 1; i < c->count; i++) {
-        c->reader[i] = reader_of(c, gather, i);
-        if (c->reader[i] == NO_READER)
-            break;
-        if (c->reader[i] == BY_ROWS)
-            last = i;
-    }
-    return last - gather;
-}
-
-/* Beside the first gather, and no earlier than that. */
-static void add_apart(Chunks *c, int gather, int readers, Op *before) {
-    for (int i = gather + 1; i <= gather + readers; i++)
-        if (c->reader[i] == APART) {
-            graph_add(c->p, c->graph, c->ops[i]);
-            c->ops[i]->after = before;
-        }
-}
-
-static void add_sums(Chunks *c, int gather, int readers) {
-    for (int i = gather + 1; i <= gather + readers; i++)
-        if (c->reader[i] == OVER_ROWS)
-            graph_add(c->p, c->graph, c->ops[i]);
-}
-
-static Op *gather_next(Chunks *c, int gather, int64_t chunk, Op *gathered) {
-    Op *next = add_chunk(c, gather, chunk, c->ops[gather]->attr.chunks);
-    next->after = gathered;
-    return next;
-}
-
-/* The readers' run of rows, and behind the first of them the gather of the next; returns that. */
-static Op *read_chunk(Chunks *c, int gather, int readers, int64_t chunk, Op *gathered) {
-    int64_t chunks = c->ops[gather]->attr.chunks;
-    Op *next = NULL;
-    for (int i = gather + 1; i <= gather + readers; i++) {
-        if (c->reader[i] != BY_ROWS)
+/* What was held back for its memory, and goes ahead, is so until its stage. */
+static void add_whole(Chain *c, int stage, Way way) {
+    Op *before = last_op(c);
+    for (int i = c->first; i < c->end; i++) {
+        Op *op = c->links[i].op;
+        if (c->links[i].stage != stage || c->links[i].way != way)
             continue;
-        add_chunk(c, i, chunk, chunks);
-        if (!next && chunk + 1 < chunks)
-            next = gather_next(c, gather, chunk + 1, gathered);
+        graph_add(c->p, c->graph, op);
+        if (way == AHEAD && op->after)
+            op->after = before;
     }
-    if (!next && chunk + 1 < chunks)
-        next = gather_next(c, gather, chunk + 1, gathered);
-    return next;
 }
 
-static void gather_chunks(Chunks *c, int gather, int readers) {
-    int64_t chunks = c->ops[gather]->attr.chunks;
-    Op *before = c->graph->op_count ? c->graph->ops[c->graph->op_count - 1] : NULL;
-    Op *gathered = add_chunk(c, gather, 0, chunks);
-    add_apart(c, gather, readers, before);
-    for (int64_t chunk = 0; chunk < chunks; chunk++)
-        gathered = read_chunk(c, gather, readers, chunk, gathered);
-    add_sums(c, gather, readers);
+static bool is_cut_of(const Link *link, int stage, bool in_head) {
+    return link->way == CUT && link->stage == stage && link->in_head == in_head;
+}
+
+/* The head's first op, and behind the last run's the stage before, which it no longer needs. */
+static void begin_head(Chain *c, Head *head) {
+    if (head->chunk < 0)
+        return;
+    while (head->next < c->end && !is_cut_of(&c->links[head->next], head->stage, true))
+        head->next++;
+    if (head->next < c->end)
+        add_cut(c, &c->links[head->next++], head->chunk);
+    if (head->chunk == c->chunks - 1)
+        add_whole(c, head->stage - 1, BEHIND);
+}
+
+static void end_head(Chain *c, Head *head) {
+    for (; head->chunk >= 0 && head->next < c->end; head->next++)
+        if (is_cut_of(&c->links[head->next], head->stage, true))
+            add_cut(c, &c->links[head->next], head->chunk);
+    head->chunk = -1;
+}
+
+static double work_flops(const Chain *c, int stage) {
+    double flops = 0;
+    for (int i = c->first; i < c->end; i++)
+        if (is_cut_of(&c->links[i], stage, false))
+            flops += op_flops(c->links[i].op);
+    return flops;
+}
+
+/* A run's work of a stage, and within it the head of another. */
+static void add_work(Chain *c, int stage, int chunk, Head head) {
+    double flops = work_flops(c, stage), done = 0;
+    bool begun = false;
+    for (int i = c->first; i < c->end; i++) {
+        if (!is_cut_of(&c->links[i], stage, false))
+            continue;
+        double own = op_flops(c->links[i].op);
+        if (begun && 2 * done + own > flops)
+            end_head(c, &head);
+        add_cut(c, &c->links[i], chunk);
+        if (!begun)
+            begin_head(c, &head);
+        done += own;
+        begun = true;
+    }
+    if (!begun)
+        begin_head(c, &head);
+    end_head(c, &head);
+}
+
+static void add_chain(Chain *c) {
+    Head head = {.chunk = -1};
+    for (int stage = 0; stage <= c->stage; stage++)
+        for (int chunk = 0; chunk < c->chunks; chunk++) {
+            if (chunk == 0)
+                add_whole(c, stage, AHEAD);
+            add_work(c, stage, chunk, head);
+            head = (Head){.stage = stage + 1, .chunk = chunk, .next = c->first};
+        }
+    begin_head(c, &head);
 }
 
 /* ---- the pass ----------------------------------------------------------------------------------- */
@@ -180,31 +295,39 @@ static bool has_chunks(const Graph *graph) {
 }
 
 /* What was held back until an op is, until all of it has run. */
-static void hold_back(const Chunks *c) {
+static void hold_back(const Chain *c) {
     for (int i = 0; i < c->graph->op_count; i++)
         for (int k = 0; c->graph->ops[i]->after && k < c->count; k++)
-            if (c->last[k] && c->graph->ops[i]->after == c->ops[k])
-                c->graph->ops[i]->after = c->last[k];
+            if (c->links[k].last && c->graph->ops[i]->after == c->links[k].op)
+                c->graph->ops[i]->after = c->links[k].last;
+}
+
+/* The exchange that a chain can begin with here, or with the product ahead of it; NULL: none. */
+static const Op *begins_with(const Chain *c, int at) {
+    const Op *op = c->links[at].op, *next = at + 1 < c->count ? c->links[at + 1].op : NULL;
+    if (is_exchange(op))
+        return op;
+    bool made = next && is_chunked(next, OP_reduce_scatter) && op->kind == OP_matmul &&
+                op_goes_by_rows(op) && value_same_view(op->out[0], next->in[0]);
+    return made ? next : NULL;
 }
 
 static void chunk_graph(Program *p, Graph *graph) {
-    Chunks c = {.p = p, .graph = graph, .ops = graph->ops, .count = graph->op_count};
-    c.last = arena_array(p->arena, (size_t)c.count, sizeof *c.last);
-    c.reader = arena_array(p->arena, (size_t)c.count, sizeof *c.reader);
+    Chain c = {.p = p, .graph = graph, .count = graph->op_count};
+    c.links = arena_array(p->arena, (size_t)c.count, sizeof *c.links);
+    for (int i = 0; i < c.count; i++)
+        c.links[i].op = graph->ops[i], c.links[i].op->place = i + 1;
     graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < c.count; i++) {
-        Op *op = c.ops[i];
-        if (i + 1 < c.count && is_made_to_scatter(op, c.ops[i + 1])) {
-            scatter_chunks(&c, ++i, true);
-        } else if (is_chunked(op, OP_reduce_scatter)) {
-            scatter_chunks(&c, i, false);
-        } else if (is_chunked(op, OP_all_gather)) {
-            int readers = find_readers(&c, i);
-            gather_chunks(&c, i, readers);
-            i += readers;
-        } else {
-            graph_add(p, graph, op);
+    for (int i = 0; i < c.count;) {
+        const Op *exchange = begins_with(&c, i);
+        if (!exchange) {
+            graph_add(p, graph, c.links[i++].op);
+            continue;
         }
+        find_chain(&c, i, exchange);
+        ENSURE(c.end > i, "%s begins no chain", exchange->name);
+        add_chain(&c);
+        i = c.end;
     }
     hold_back(&c);
 }

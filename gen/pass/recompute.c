@@ -26,11 +26,17 @@ typedef struct {
     int narrow_count;
 } Shape;
 
+/* Where runs of rows stand beside each other nothing is narrow, so it goes by how ops were written. */
+static int place_of(const Recomputation *r, int i) {
+    return r->ops[i]->place ? r->ops[i]->place - 1 : i;
+}
+
 static int first_backward(const Recomputation *r) {
-    int i = 0;
-    while (i < r->op_count && r->forward[i])
-        i++;
-    return i;
+    int first = r->op_count;
+    for (int i = 0; i < r->op_count; i++)
+        if (!r->forward[i] && place_of(r, i) < first)
+            first = place_of(r, i);
+    return first;
 }
 
 /* By op: by how much the number of values that later forward ops read changes at it, and the sum of
@@ -58,11 +64,15 @@ static void find_spans(const Recomputation *r, int *first, int *last) {
         first[id] = last[id] = -1;
     for (int i = 0; i < r->op_count; i++) {
         const Op *op = r->ops[i];
+        int place = place_of(r, i);
         for (int k = 0; r->forward[i] && k < op->in_count; k++)
-            last[op->in[k]->storage->id] = i;
-        for (int k = 0; r->forward[i] && k < op->out_count; k++)
-            if (first[op->out[k]->storage->id] < 0 && op->out[k]->role == ROLE_ACTIVATION)
-                first[op->out[k]->storage->id] = i;
+            if (last[op->in[k]->storage->id] < place)
+                last[op->in[k]->storage->id] = place;
+        for (int k = 0; r->forward[i] && k < op->out_count; k++) {
+            int *at = &first[op->out[k]->storage->id];
+            if ((*at < 0 || place < *at) && op->out[k]->role == ROLE_ACTIVATION)
+                *at = place;
+        }
     }
 }
 

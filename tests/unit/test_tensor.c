@@ -310,26 +310,26 @@ static const Op *op_named(const Graph *graph, const char *name, OpKind kind) {
     return NULL;
 }
 
-/* A run of rows is made while the one before goes out, and read while the next comes in; a gradient that
- * is a sum over rows waits for all of them. */
+/* A run of rows is exchanged while another is worked on, through attention where a run is whole samples; a
+ * gradient that is a sum over rows waits for all of them. */
 static void test_rows_come_in_chunks(void **state) {
     (void)state;
     const char *const sets[] = {"parallelism.sequence_parallel=true",
-                                "parallelism.sequence_parallel_chunks=2"};
-    Program *p = made("chunk_rows", sets, 2);
+                                "parallelism.sequence_parallel_chunks=2",
+                                "training.per_device_train_batch_size=2"};
+    Program *p = made("chunk_rows", sets, 3);
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     const Op *first = op_named(graph, "layers.0.mlp.down_proj.rows_a", OP_reduce_scatter),
              *second = op_named(graph, "layers.0.mlp.down_proj.rows_b", OP_reduce_scatter);
-    assert_int_equal(second->id, first->id + 2);
-    assert_ptr_equal(first->after, graph->ops[first->id - 1]);
-    assert_int_equal(graph->ops[first->id - 1]->kind, OP_matmul);
+    assert_ptr_equal(first->after, op_named(graph, "layers.0.mlp.down_proj.rows_a", OP_matmul));
+    const Op *beside = op_named(graph, "layers.0.mlp.down_proj.rows_b", OP_matmul);
+    assert_true(first->id < beside->id && beside->id < second->id);
     assert_int_equal(value_rows(first->in[0]), p->tokens / 2);
     assert_int_equal(value_rows(second->out[0]), p->tokens / 4);
-    first = op_named(graph, "down_proj.grad.rows_a", OP_all_gather);
-    second = op_named(graph, "down_proj.grad.rows_b", OP_all_gather);
-    assert_ptr_equal(second->after, first);
-    const Op *made = op_named(graph, "mlp.act.grad.rows_a", OP_matmul);
-    assert_true(first->id < made->id && second->id <= made->id + 1);
+    const Op *attention = op_named(graph, "layers.0.self_attn.rows_b", OP_attention);
+    assert_int_equal(value_rows(attention->in[3]), p->tokens / 2);
+    assert_int_equal(attention->in[3]->offset, p->tokens / 2);
+    op_named(graph, "layers.0.self_attn.grad.rows_a", OP_attention_grad);
     assert_true(op_named(graph, "down_proj.weight.grad", OP_matmul)->id >
                 op_named(graph, "mlp.act.grad.rows_b", OP_matmul)->id);
 }
