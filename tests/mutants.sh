@@ -313,6 +313,9 @@ mutant one_run_of_rows_again gen/pass/chunk_rows.c 'chunk * rows, rows, name' '0
     tests/dist/run.sh tensor_chunks
 mutant attention_of_all_rows gen/graph/op_table.c '|| op->attr.transpose_a)' \
     '|| op->attr.transpose_a || op->kind == OP_attention)' build/unit/test_tensor
+mutant chunks_are_kept gen/pass/chunk_rows.c 'link->last->place = op->place;' '' build/unit/test_tensor
+mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'if (head->chunk == c->chunks - 1)' \
+    'if (head->chunk == 0)' build/unit/test_tensor
 mutant gathered_into_a_border gen/pass/border.c \
     'if (is_exchanged(uses, view))' \
     'if (is_exchanged(uses, view) && v->id < 0)' tests/dist/run.sh tensor_rows

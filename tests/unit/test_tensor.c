@@ -380,6 +380,25 @@ static void test_borders_are_found(void **state) {
     as_many_products(made("lower", rows, 3), one);
 }
 
+static int recomputed(const char *chunks) {
+    const char *const sets[] = {"parallelism.sequence_parallel=true", chunks,
+                                "training.per_device_train_batch_size=2", "activation_checkpoint.mode=full"};
+    const Program *p = made("recompute", sets, 4);
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    int count = 0;
+    for (int i = 0; i < graph->op_count; i++)
+        count += graph->ops[i]->phase == PHASE_RECOMPUTE;
+    return count;
+}
+
+/* Of each run what of all rows would be, though nothing is narrow where runs stand beside each other. */
+static void test_chunks_are_recomputed(void **state) {
+    (void)state;
+    int whole = recomputed("parallelism.sequence_parallel_chunks=1");
+    assert_true(whole > 0);
+    assert_true(recomputed("parallelism.sequence_parallel_chunks=2") > 3 * whole / 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_linears_are_split, teardown),
@@ -394,6 +413,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_dropout_knows_its_columns, teardown),
         cmocka_unit_test_teardown(test_rows_are_split, teardown),
         cmocka_unit_test_teardown(test_rows_come_in_chunks, teardown),
+        cmocka_unit_test_teardown(test_chunks_are_recomputed, teardown),
         cmocka_unit_test_teardown(test_the_run_is_in_order, teardown),
         cmocka_unit_test_teardown(test_borders_are_found, teardown),
     };
