@@ -90,8 +90,8 @@ test_reference_file() {
     printf '\1\1\1\1' | dd of="$other/model.safetensors" bs=1 conv=notrunc status=none \
         seek=$((8 + $(od -An -t u8 -N 8 "$other/model.safetensors")))
     ! run reference reference_out --init "$other" && says reference_out 'reference.json: was made with weights_crc32' &&
-        ! run reference reference_cut --out "$work/none" --resume "$(newest reference_cut)" &&
-        says reference_cut 'is missing, and cannot be made at step 4' || return 1
+        ! run reference none --resume "$(newest reference_cut)" &&
+        says none 'is missing, and cannot be made at step 4' || return 1
     program fewer "$work/reference.toml" precision.dtype=fp64 training.steps=4 qat.activation_dtype=int8 data.eval_batches=1 &&
         ! run fewer reference_out "${from[@]}" && says reference_out 'was made with eval_rows = 3, and this run has 2' || return 1
     sed -i '/logps/,$s/\.1/.2/' "$work/reference_cut/reference.json"
