@@ -78,7 +78,10 @@ demo:
 	@$(MAKE) --no-print-directory -s -j2 $(GEN)
 	@$(MAKE) --no-print-directory demo-installed
 
-demo-installed: $(GEN)
+# A simulated device that an older tree left has not what programs of this one ask of it.
+old_sim = $(if $(wildcard build/sim/libnccl.so.2),sim-ranks,$(if $(wildcard build/sim/simcc),sim))
+
+demo-installed: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/demo.sh
 
 settings = $(foreach setting,$(SET),--set '$(setting)')
@@ -95,7 +98,7 @@ build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/
 samples      = $(sort $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>/dev/null | grep -o 'build/data/[a-z_.]*'))
 make_samples = $(if $(SPEC),$(if $(samples),$(MAKE) --no-print-directory -s $(samples)))
 
-run: $(GEN)
+run: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	+@$(make_samples)
 	@$(if $(SET),$(if $(SPEC),,echo "error: SET goes with SPEC=FILE" >&2; exit 1;)) \
 	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)' $(settings)) -- $(ARGS)
@@ -105,7 +108,7 @@ sweep  = $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>&1 | grep -m 1 '^
 few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.start_step=2 profiling.steps=2 \
     $(if $(sweep),benchmark.repeats=1)
 small: to = build/$(basename $(notdir $(SPEC)))-small
-small: $(GEN)
+small: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	+@$(make_samples)
 	@$(if $(SPEC),,echo "error: make small SPEC=FILE" >&2; exit 1;) \
 	./$(GEN) '$(SPEC)' $(few:%=--set %) $(settings) -o '$(to)' && \
