@@ -61,6 +61,8 @@ static bool answer(Arena *arena, const Cli *cli) {
 static Plan *plan_program(Program *program, const Spec *spec, const Device *device) {
     Plan *plan = plan_new(program, spec, device);
     plan_launches(plan);
+    plan_lasting(plan);
+    plan_join_launches(plan);
     plan_streams(plan);
     plan_memory(plan);
     plan_check(plan);

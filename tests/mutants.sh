@@ -121,6 +121,15 @@ mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
 mutant joined_across_gaps gen/pass/join_linears.c \
     'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
+mutant joined_but_the_last gen/plan/join_launches.c \
+    'first->grid[2] = count;' 'first->grid[2] = count - 1;' $oracle demo
+mutant joined_past_a_writer gen/plan/join_launches.c \
+    'if (!j->gone[i] && launches_conflict(' 'if (false && launches_conflict(' build/unit/test_join_launches
+mutant joined_at_another_stride gen/plan/join_launches.c \
+    'memcmp(&next, &strides, sizeof next) == 0' 'true' build/unit/test_join_launches
+mutant joined_slices_unseen gen/plan/plan.c \
+    'return launch->arg_count * (1 + launch->joined_count);' 'return launch->arg_count;' \
+    build/unit/test_join_launches
 mutant joined_weight_first gen/pass/join_linears.c \
     'op == last_of(g, to_x_of)' 'op == first_of(g, to_x_of)' $oracle pretrain_tied
 mutant lifetime_too_short gen/plan/memory.c \

@@ -96,7 +96,7 @@ static const char *container_of(const Cut *c) {
 }
 
 static const Op *last_time(const Cut *c, const Run *run, int launch) {
-    return op_at(c, run->first + launch + (run->times - 1) * run->stride);
+    return launch_last_op(&c->entry->launches[run->first + launch + (run->times - 1) * run->stride]);
 }
 
 /* "layers.*." of a repeated run that begins with layers.0.mlp. */

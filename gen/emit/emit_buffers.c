@@ -101,8 +101,8 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
 static int outputs_of(const PlanEntry *entry) {
     int count = 0;
     for (int i = 0; i < entry->launch_count; i++)
-        for (int a = 0; a < entry->launches[i].arg_count; a++)
-            count += entry->launches[i].written[a];
+        for (int a = 0; a < launch_touches(&entry->launches[i]); a++)
+            count += launch_touched(&entry->launches[i], a).written;
     return count;
 }
 

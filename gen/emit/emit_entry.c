@@ -51,17 +51,23 @@ static void put_call(StrBuf *out, const char *head, const char *const *items, in
     put_list(out, head, items, count, 8, ");\n");
 }
 
-/* The op's name; a number that differs from time to time is written as *, and where more differs the
- * first time's name and the last one's are. */
+/* The op's name; a number that differs from time to time, or from slice to slice, is written as *, and
+ * where more differs the first name and the last one are. */
 static const char *op_text(const Stretch *s, int index) {
     Arena *arena = s->e->arena;
     const Run *run = &s->pointers.run;
     const Launch *launch = launch_at(s, index);
     const char *first = launch->ops[0]->name;
-    const char *last = launch[(run->times - 1) * run->stride].ops[0]->name;
+    const char *last = launch_last_op(&launch[(run->times - 1) * run->stride])->name;
     const char *text = starred_name(arena, first, last);
     bool alike = strcmp(text, starred_name(arena, last, first)) == 0;
     return alike ? text : arena_printf(arena, "%s to %s", first, last);
+}
+
+static const char *slices_text(const Stretch *s, const Launch *launch) {
+    if (!launch->joined_count)
+        return "";
+    return arena_printf(s->e->arena, ", %d at once", 1 + launch->joined_count);
 }
 
 /* ---- locals ---------------------------------------------------------------------------------- */
@@ -297,7 +303,7 @@ static void put_stretch(const Stretch *s) {
         if (i > 0)
             sb_puts(s->e->out, "\n");
         if (launch->op_count > 0)
-            sb_printf(s->e->out, "    /* %s */\n", op_text(s, i));
+            sb_printf(s->e->out, "    /* %s%s */\n", op_text(s, i), slices_text(s, launch));
         for (int a = 0; a < launch->arg_count; a++)
             declare(s, pointer_of_arg(&s->pointers, i, a));
         if (launch->observed)

@@ -42,19 +42,22 @@ static void print_shape(const Kernel *k, StrBuf *out) {
         sb_printf(out, " over [rows, %lld]", (long long)k->body->cols);
     else if (k->rows * k->body->cols > 1)
         sb_printf(out, " over [%lld, %lld]", (long long)k->rows, (long long)k->body->cols);
+    if (k->strided)
+        sb_puts(out, ", a slice of the grid each");
 }
 
 /* Where an argument says the rows, the cost of one row among many. */
 static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, StrBuf *out) {
     enum { MANY = 1 << 24 };
     Launch one = *launch;
+    one.joined_count = 0;
     bool grows = k->body && !k->rows;
     if (grows)
         one.scalar[0] = MANY;
     double share = grows ? MANY : 1;
     Cost work = launch_work(plan, &one);
     sb_printf(out, "%.0f bytes, %.0f FLOPs a %s", work.issued_bytes / share, work.flops / share,
-              grows ? "row" : "launch");
+              grows ? "row" : k->strided ? "slice" : "launch");
 }
 
 static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {

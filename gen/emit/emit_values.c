@@ -201,9 +201,11 @@ static void put_outputs(const Emit *e, const PlanEntry *entry) {
     sb_printf(e->out, "\nconst RtOutput %s_outputs[%s_OUTPUTS] = {\n", entry->name,
               upper_text(e->arena, entry->name));
     for (int i = 0; i < entry->launch_count; i++)
-        for (int a = 0; a < entry->launches[i].arg_count; a++)
-            if (entry->launches[i].written[a])
-                put_output(e, i, entry->launches[i].arg[a]);
+        for (int a = 0; a < launch_touches(&entry->launches[i]); a++) {
+            Touched of = launch_touched(&entry->launches[i], a);
+            if (of.written)
+                put_output(e, i, of.value);
+        }
     sb_puts(e->out, "};\n");
 }
 

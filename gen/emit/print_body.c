@@ -43,6 +43,8 @@ static void print_head(Printer *p) {
     sb_printf(p->out, "%s%s%s(\n    ", head, fits ? " " : "\n", k->name);
     print_params(p);
     sb_puts(p->out, ") {\n");
+    for (int i = 0; k->strided && i < k->param_count; i++)
+        put(p, "%s += blockIdx.z * %s;", k->param[i].name, k->scalar[i].name);
 }
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */

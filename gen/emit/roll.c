@@ -80,7 +80,7 @@ static bool same_launch(const PlanEntry *entry, const Launch *a, const Launch *b
     bool same = a->kind == b->kind && a->index == b->index && a->arg_count == b->arg_count &&
                 memcmp(a->grid, b->grid, sizeof a->grid) == 0 && a->stream == b->stream &&
                 a->ends_step == b->ends_step && a->forks == b->forks && same_waits(entry, a, b) &&
-                same_text(a->observe, b->observe);
+                same_text(a->observe, b->observe) && a->joined_count == b->joined_count;
     for (int i = 0; same && i < a->arg_count; i++)
         same = same_view(a->arg[i], b->arg[i]);
     return same && (!a->observe || same_view(a->observed, b->observed));

@@ -28,8 +28,8 @@ static bool is_piece(const Plan *plan, const PlanEntry *entry, int index) {
         plan->collectives[launch->index].kind != COLLECTIVE_ALL_REDUCE)
         return false;
     for (int i = index + 1; i < entry->launch_count; i++)
-        for (int a = 0; a < entry->launches[i].arg_count; a++)
-            if (value_overlaps(entry->launches[i].arg[a], launch->arg[0]))
+        for (int a = 0; a < launch_touches(&entry->launches[i]); a++)
+            if (value_overlaps(launch_touched(&entry->launches[i], a).value, launch->arg[0]))
                 return false;
     return true;
 }

@@ -14,6 +14,8 @@
  * An entry ends when all of its launches have. Where some of them run in a step's last run alone, all
  * of this must hold with them and without.
  *
+ * A launch that several were joined into uses what each of them does, and these lie at its strides.
+ *
  * "After" means by stream order and events, so one order of the launches stands for all of them.
  * It shares no code with what made the plan. */
 #include "plan/plan.h"
@@ -217,8 +219,8 @@ static bool touches(const Launch *launch, const Access *access, const Op *op) {
     bool carries = false, has = false;
     for (int i = 0; i < launch->op_count; i++)
         carries |= launch->ops[i] == op;
-    for (int i = 0; i < launch->arg_count; i++)
-        has |= value_overlaps(launch->arg[i], access->value);
+    for (int i = 0; i < launch_touches(launch); i++)
+        has |= value_overlaps(launch_touched(launch, i).value, access->value);
     return carries && has;
 }
 
@@ -402,14 +404,31 @@ static void touch_value(Check *c, Bytes *bytes, const Value *v, int launch, bool
  */
 static void check_args(Check *c, int index) {
     const Launch *launch = &c->entry->launches[index];
-    for (int i = 0; i < launch->arg_count; i++)
-        for (int k = 0; k < launch->arg_count; k++) {
-            const Value *a = launch->arg[i], *b = launch->arg[k];
-            if (i == k || !launch->written[i] || !value_overlaps(a, b))
+    for (int i = 0; i < launch_touches(launch); i++)
+        for (int k = 0; k < launch_touches(launch); k++) {
+            Touched to = launch_touched(launch, i);
+            const Value *a = to.value, *b = launch_touched(launch, k).value;
+            bool same_slice = i / launch->arg_count == k / launch->arg_count;
+            if (i == k || !to.written || !value_overlaps(a, b))
                 continue;
-            if (launch->kind == LAUNCH_GEMM || !value_same_place(a, b))
+            if (launch->kind == LAUNCH_GEMM || !same_slice || !value_same_place(a, b))
                 FAULT(c, "%s: launch %d writes %s over its own %s", c->entry->name, index, a->name,
                       b->name);
+        }
+}
+
+static int64_t byte_of(const Check *c, const Value *v) { return plan_place(c->plan, v).offset; }
+
+/* Where the kernel looks for a slice's operand. */
+static void check_slices(Check *c, int index) {
+    const Launch *launch = &c->entry->launches[index];
+    for (int s = 1; s <= launch->joined_count; s++)
+        for (int a = 0; a < launch->arg_count; a++) {
+            const Value *v = launch->joined[s - 1].arg[a];
+            int64_t stride = launch->scalar[a] * dtype_bytes(v->dtype);
+            if (plan_place(c->plan, v).arena != plan_place(c->plan, launch->arg[a]).arena ||
+                byte_of(c, v) != byte_of(c, launch->arg[a]) + s * stride)
+                FAULT(c, "%s: launch %d does not find %s", c->entry->name, index, v->name);
         }
 }
 
@@ -423,10 +442,13 @@ static void check_bytes(Check *c) {
         if (!runs(c, i))
             continue;
         check_args(c, i);
+        check_slices(c, i);
         for (int write = 0; write <= 1; write++)
-            for (int a = 0; a < launch->arg_count && !c->fault; a++)
-                if (write ? launch->written[a] : launch->read[a])
-                    touch_value(c, &bytes, launch->arg[a], i, write);
+            for (int a = 0; a < launch_touches(launch) && !c->fault; a++) {
+                Touched of = launch_touched(launch, a);
+                if (write ? of.written : of.read)
+                    touch_value(c, &bytes, of.value, i, write);
+            }
         if (launch->observed && !c->fault)
             touch_value(c, &bytes, launch->observed, i, false);
         if (launch->kind == LAUNCH_GEMM && !c->fault)
@@ -460,10 +482,11 @@ static bool is_always_whole(const PlanEntry *entry) {
 static void check_inputs(Check *c, Entry entry) {
     bool between = entry == ENTRY_REPLICATE || entry == ENTRY_COLLECT || entry == ENTRY_UPDATE;
     for (int i = 0; i < c->entry->launch_count && between && c->plan->program->cards > 1; i++)
-        for (int k = 0; k < c->entry->launches[i].arg_count; k++)
-            if (c->entry->launches[i].arg[k]->role == ROLE_INPUT)
-                FAULT(c, "%s: launch %d reads %s, a batch", c->entry->name, i,
-                      c->entry->launches[i].arg[k]->name);
+        for (int k = 0; k < launch_touches(&c->entry->launches[i]); k++) {
+            const Value *v = launch_touched(&c->entry->launches[i], k).value;
+            if (v->role == ROLE_INPUT)
+                FAULT(c, "%s: launch %d reads %s, a batch", c->entry->name, i, v->name);
+        }
 }
 
 const char *plan_find_fault(const Plan *plan) {

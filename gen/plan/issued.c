@@ -122,7 +122,8 @@ static double body_flops(const Count *c) {
 
 Cost body_cost(Arena *arena, const Kernel *k, const Launch *launch) {
     Count c = count_new(arena, k, launch);
-    return (Cost){.issued_bytes = body_bytes(&c), .flops = body_flops(&c)};
+    double slices = 1 + launch->joined_count;
+    return (Cost){.issued_bytes = slices * body_bytes(&c), .flops = slices * body_flops(&c)};
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

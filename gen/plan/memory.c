@@ -53,8 +53,8 @@ static void use(Lives *lives, const Value *value, int launch) {
 
 static void use_all(Lives *lives, int index) {
     const Launch *launch = &lives->entry->launches[index];
-    for (int a = 0; a < launch->arg_count; a++)
-        use(lives, launch->arg[a], index);
+    for (int i = 0; i < launch_touches(launch); i++)
+        use(lives, launch_touched(launch, i).value, index);
     if (launch->observed)
         use(lives, launch->observed, index);
 }
@@ -287,25 +287,48 @@ static void place_workspace(Plan *plan) {
     *scratch += plan->gemm_workspace_bytes;
 }
 
-void plan_memory(Plan *plan) {
-    const Program *program = plan->program;
-    Arena arena = {0};
+/* Lifetimes, and what is of use at all. */
+typedef struct {
     Lives lives[ENTRY_COUNT];
-    for (int e = 0; e < ENTRY_COUNT; e++)
-        lives[e] = lives_of(plan, &plan->entry[e], &arena);
-    const unsigned *entries = entries_of(program, lives, &arena);
-    const bool *used = storages_in_use(plan, entries, &arena);
+    const unsigned *entries;
+    const bool *used;
+} Uses;
 
+static Uses uses_of(const Plan *plan, Arena *arena) {
+    Uses uses;
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        uses.lives[e] = lives_of(plan, &plan->entry[e], arena);
+    uses.entries = entries_of(plan->program, uses.lives, arena);
+    uses.used = storages_in_use(plan, uses.entries, arena);
+    return uses;
+}
+
+static void place_none(Plan *plan, const Uses *uses) {
+    const Program *program = plan->program;
     plan->place = arena_array(program->arena, (size_t)program->storage_count, sizeof(Place));
     memset(plan->arena_bytes, 0, sizeof plan->arena_bytes);
     memset(plan->role_bytes, 0, sizeof plan->role_bytes);
     for (int i = 0; i < program->storage_count; i++) {
         plan->place[i].offset = -1;
-        if (used[i])
+        if (uses->used[i])
             plan->role_bytes[program->storages[i]->role] += program->storages[i]->bytes;
     }
-    place_lasting(plan, lives, used, &arena);
-    place_scratch(plan, lives, entries, used, &arena);
+}
+
+void plan_lasting(Plan *plan) {
+    Arena arena = {0};
+    Uses uses = uses_of(plan, &arena);
+    place_none(plan, &uses);
+    place_lasting(plan, uses.lives, uses.used, &arena);
+    arena_free(&arena);
+}
+
+void plan_memory(Plan *plan) {
+    Arena arena = {0};
+    Uses uses = uses_of(plan, &arena);
+    place_none(plan, &uses);
+    place_lasting(plan, uses.lives, uses.used, &arena);
+    place_scratch(plan, uses.lives, uses.entries, uses.used, &arena);
     place_workspace(plan);
     arena_free(&arena);
 }

@@ -39,6 +39,20 @@ int64_t plan_total_bytes(const Plan *plan) {
     return bytes;
 }
 
+int launch_touches(const Launch *launch) {
+    return launch->arg_count * (1 + launch->joined_count);
+}
+
+Touched launch_touched(const Launch *launch, int index) {
+    int slice = index / launch->arg_count, arg = index % launch->arg_count;
+    const Launch *of = slice ? &launch->joined[slice - 1] : launch;
+    return (Touched){of->arg[arg], of->read[arg], of->written[arg]};
+}
+
+const Op *launch_last_op(const Launch *launch) {
+    return launch->joined_count ? launch->joined[launch->joined_count - 1].ops[0] : launch->ops[0];
+}
+
 const Launch *plan_first_launch(const Plan *plan, LaunchKind kind, int index) {
     for (int e = 0; e < ENTRY_COUNT; e++)
         for (int i = 0; i < plan->entry[e].launch_count; i++) {

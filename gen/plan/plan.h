@@ -2,6 +2,7 @@
  *
  * Made once from a lowered Program and const afterwards. Four rooms fill it in this order:
  *   group.c, kernels.c   ops -> launches of kernels, GEMMs, memsets (what runs)
+ *   join_launches.c      launches that differ by a stride alone are one
  *   buckets.c, streams.c launches -> streams, and what waits for what (beside what it runs)
  *   memory.c             storages -> offsets in the arenas (where it lies)
  *   predict.c            bytes, FLOPs, time on the spec's device (what it costs)
@@ -41,7 +42,7 @@ typedef struct {
     const char *hole, *value; /* of a template */
 } Hole;
 
-enum { MAX_PARAMS = 24, MAX_SCALARS = 4, MAX_STREAMS = 4, MAX_WAITS = 4 };
+enum { MAX_PARAMS = 24, MAX_SCALARS = 8, MAX_STREAMS = 4, MAX_WAITS = 4 };
 
 /* Streams: what overlaps with the first one runs on the second. */
 enum { STREAM_COMPUTE, STREAM_COMMUNICATION };
@@ -56,7 +57,7 @@ typedef struct {
 } KernelParam;
 
 /* What differs between launches of one kernel and is no pointer: extents that grow with the number
- * of layers, and the names of random streams. Passed after the pointers. */
+ * of layers, the names of random streams, and strides. Passed after the pointers. */
 typedef struct {
     const char *name; /* "rows", "stream" */
     DType dtype;      /* DT_I64, or DT_I32 for uint32_t */
@@ -77,6 +78,7 @@ typedef struct {
     int template_params; /* the first ones, which the template names */
     KernelScalar scalar[MAX_SCALARS];
     int scalar_count;
+    bool strided; /* block z has each pointer that many strides further on, which the scalars say */
     const int *param_of_step; /* of a body: LOAD, STORE, COL_SUM step -> its pointer; -1 else */
     DType real;               /* what REAL steps compute in */
     int64_t rows;             /* 0: the scalar "rows" says it */
@@ -134,7 +136,7 @@ typedef struct {
     double slowed_ms; /* of ms: what kernels of several streams lose to collectives beside them */
 } Cost;
 
-typedef struct {
+typedef struct Launch {
     LaunchKind kind;
     int index; /* of the kernel, GEMM or collective; PEER_COPY, EXPORT: equal for equal
                 * attributes */
@@ -143,6 +145,10 @@ typedef struct {
                                    * EXPORT: from, the parameter */
     bool written[MAX_PARAMS], read[MAX_PARAMS];
     int arg_count;
+    /* Launches that are one with this: a slice of its grid (z) each, their operands a stride further on
+     * from one to the next. */
+    const struct Launch *joined;
+    int joined_count;
     int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */
     int64_t grid[3];
     const Op *const *ops; /* the ops it carries out */
@@ -219,6 +225,8 @@ typedef struct {
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */
 void plan_launches(Plan *);
+/* Makes one of launches of a kernel whose operands lie at one stride. What lasts needs its places. */
+void plan_join_launches(Plan *);
 /* Decides on which stream each launch runs and what it waits for; before that, which collectives
  * over neighbouring bytes are one. Until then all launches are on one stream, one after the other. */
 void plan_streams(Plan *);
@@ -226,12 +234,24 @@ void plan_streams(Plan *);
  * the rest of the cost is 0. Exact for bodies and GEMM operands counted once; templates by the
  * formulas of their head comments. */
 Cost launch_work(const Plan *, const Launch *);
+/* An operand or result, of the launch itself or of those joined to it. */
+typedef struct {
+    const Value *value;
+    bool read, written;
+} Touched;
+
+int launch_touches(const Launch *); /* how many */
+Touched launch_touched(const Launch *, int index);
+/* The first op of the last launch in it. */
+const Op *launch_last_op(const Launch *);
 /* The first launch of a kernel or matrix product. */
 const Launch *plan_first_launch(const Plan *, LaunchKind, int index);
 /* Of its kernel or product, or "[memset]" and the like. */
 const char *launch_name(const Plan *, const Launch *);
 /* Places storages; the arenas' sizes follow. */
 void plan_memory(Plan *);
+/* Those alone that outlive an entry: they lie where plan_memory leaves them. */
+void plan_lasting(Plan *);
 /* Ends in an internal fault unless every launch comes after those that it depends on, no two live
  * buffers share a byte, and every view is inside its arena. */
 void plan_check(const Plan *);

@@ -97,11 +97,15 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
 
 static double dram_bytes(const Launch *launch) {
     double bytes = 0, made = 0;
-    for (int i = 0; i < launch->arg_count; i++)
-        made += launch->written[i] ? (double)value_elements(launch->arg[i]) : 0;
-    for (int i = 0; i < launch->arg_count; i++)
-        bytes += (launch->read[i] ? read_bytes(launch->arg[i], made) : 0) +
-                 (launch->written[i] ? (double)value_bytes(launch->arg[i]) : 0);
+    for (int i = 0; i < launch_touches(launch); i++) {
+        Touched of = launch_touched(launch, i);
+        made += of.written ? (double)value_elements(of.value) : 0;
+    }
+    for (int i = 0; i < launch_touches(launch); i++) {
+        Touched of = launch_touched(launch, i);
+        bytes += (of.read ? read_bytes(of.value, made) : 0) +
+                 (of.written ? (double)value_bytes(of.value) : 0);
+    }
     return bytes;
 }
 

@@ -28,8 +28,8 @@ static void find_peak(const Plan *plan, Entry e, Arena *arena, Peak *peak) {
     int64_t *change = arena_array(arena, (size_t)entry->launch_count + 2, sizeof *change), live = 0;
     memset(first, -1, (size_t)storages * sizeof *first);
     for (int i = 0; i < entry->launch_count; i++)
-        for (int a = 0; a < entry->launches[i].arg_count; a++) {
-            int id = entry->launches[i].arg[a]->storage->id;
+        for (int a = 0; a < launch_touches(&entry->launches[i]); a++) {
+            int id = launch_touched(&entry->launches[i], a).value->storage->id;
             if (first[id] < 0)
                 first[id] = i;
             last[id] = i;

@@ -16,12 +16,13 @@ static bool is_collective(const Launch *launch) {
     return launch->op_count > 0 && op_is(launch->ops[0], TRAIT_COLLECTIVE);
 }
 
-/* Whether the order of two launches matters. */
-static bool conflict(const Launch *a, const Launch *b) {
-    for (int i = 0; i < a->arg_count; i++)
-        for (int k = 0; k < b->arg_count; k++)
-            if ((a->written[i] || b->written[k]) && value_overlaps(a->arg[i], b->arg[k]))
+bool launches_conflict(const Launch *a, const Launch *b) {
+    for (int i = 0; i < launch_touches(a); i++)
+        for (int k = 0; k < launch_touches(b); k++) {
+            Touched x = launch_touched(a, i), y = launch_touched(b, k);
+            if ((x.written || y.written) && value_overlaps(x.value, y.value))
                 return true;
+        }
     return false;
 }
 
@@ -29,7 +30,7 @@ static bool conflict(const Launch *a, const Launch *b) {
 static bool is_awaited(const PlanEntry *entry, int index) {
     for (int i = index + 1; i < entry->launch_count; i++)
         if (entry->launches[i].stream == STREAM_COMPUTE &&
-            conflict(&entry->launches[index], &entry->launches[i]))
+            launches_conflict(&entry->launches[index], &entry->launches[i]))
             return true;
     return false;
 }
@@ -82,7 +83,7 @@ static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAM
     for (int i = index - 1; i >= 0; i--) {
         const Launch *other = &entry->launches[i];
         if (other->stream != launch->stream && needed[other->stream] < 0 &&
-            (conflict(other, launch) || is_held(launch, other)))
+            (launches_conflict(other, launch) || is_held(launch, other)))
             needed[other->stream] = i;
     }
 }

@@ -14,6 +14,9 @@ double timeline_ms(const Plan *, const PlanEntry *, bool ends_step, double *slow
  * it was given by then; negative: how long after. */
 double timeline_slack_ms(const Plan *, const PlanEntry *, int launch, int stream);
 
+/* Whether the order of two launches matters. */
+bool launches_conflict(const Launch *, const Launch *);
+
 /* Joins collectives of the entry, its launches priced, that are alike and whose bytes are neighbours
  * into buckets. */
 void join_buckets(Plan *, PlanEntry *);

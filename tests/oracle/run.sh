@@ -163,7 +163,8 @@ variant_sets() {
         echo compile.fusion=false compile.cuda_graph=false compile.overlap=false
     else
         echo compile.fusion=false compile.cuda_graph=false compile.bordered=false \
-            compile.joined_linears=false compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false
+            compile.joined_linears=false compile.joined_launches=false compile.chunked_head=false \
+            compile.skip_ignored_rows=false compile.overlap=false
     fi ;;
     nchw) echo compile.layout=nchw ;;
     nchw_plain) echo compile.layout=nchw compile.fusion=false compile.cuda_graph=false ;;

@@ -119,6 +119,7 @@ switched() {
 test_without_fusion() { switched compile.fusion=false; }
 test_without_cuda_graph() { switched compile.cuda_graph=false; }
 test_without_overlap() { switched compile.overlap=false; }
+test_without_joined_launches() { switched compile.joined_launches=false; }
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
 test_pageable_input() { switched data.pin_memory=false; }
 

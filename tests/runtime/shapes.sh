@@ -106,7 +106,7 @@ step() {
 near() { $work/compare_dumps "$dir/plain.safetensors" "$dir/$1.safetensors" "$2"; }
 
 switched_off='compile.fusion=false compile.cuda_graph=false compile.bordered=false
-    compile.joined_linears=false compile.chunked_head=false compile.overlap=false'
+    compile.joined_linears=false compile.joined_launches=false compile.chunked_head=false compile.overlap=false'
 
 # try CHUNK: compares everything with a first step without any of the switches.
 try() {

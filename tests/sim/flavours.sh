@@ -82,7 +82,7 @@ variant_sets() {
     case $1 in
     default) ;;
     nchw) echo compile.layout=nchw ;;
-    plain) echo compile.fusion=false compile.bordered=false compile.joined_linears=false \
+    plain) echo compile.fusion=false compile.bordered=false compile.joined_linears=false compile.joined_launches=false \
         compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false ;;
     sent) echo data.device_resident=false ;;
     shared) echo dpo.shared_prompt=true training.seq_len=80 ;;

@@ -74,6 +74,7 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED 43008ul /* bf16 [88, 56], frozen model.layers.1.self_attn.q_k_v_proj.bordered */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [88, 32] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.sB */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32] of rows of 56, model.layers.1.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED 52992ul /* bf16 [40, 40], frozen model.layers.1.self_attn.o_proj.bordered */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40, model.layers.1.self_attn.o_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.bordered.sB */
@@ -129,6 +130,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 163840ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 167936ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MASTER 358400ul /* f32 [42, 1024], optimizer master */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 110592ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 114688ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.master */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 118784ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 122880ul) /* f32 [48, 4], model.layers.0.mlp.up_proj.lora_B.weight.master */
@@ -147,34 +149,6 @@
 #define EXP_AVG_SQ 702464ul /* f32 [42, 1024], optimizer exp_avg_sq */
 
 /* By number: what lies at even distances. */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 56, model.layers.*.self_attn.q_proj.lora_A.border */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.q_proj.lora_B.border */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.k_proj.lora_A.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 56, model.layers.*.self_attn.k_proj.lora_A.border */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.k_proj.lora_B.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [16, 4] of rows of 56, model.layers.*.self_attn.k_proj.lora_B.border */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.v_proj.lora_A.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 56, model.layers.*.self_attn.v_proj.lora_A.border */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.v_proj.lora_B.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [16, 4] of rows of 56, model.layers.*.self_attn.v_proj.lora_B.border */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.o_proj.lora_A.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.border */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.o_proj.lora_B.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_B.border */
-#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.gate_proj.lora_A.weight.master */
-#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 48, model.layers.*.mlp.gate_proj.lora_A.border */
-#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.gate_proj.lora_B.weight.master */
-#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [48, 4] of rows of 48, model.layers.*.mlp.gate_proj.lora_B.border */
-#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.up_proj.lora_A.weight.master */
-#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 32] of rows of 48, model.layers.*.mlp.up_proj.lora_A.border */
-#define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.up_proj.lora_B.weight.master */
-#define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [48, 4] of rows of 48, model.layers.*.mlp.up_proj.lora_B.border */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.master */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER + (i) * 28672ul) /* bf16 [4, 48] of rows of 56, model.layers.*.mlp.down_proj.lora_A.border */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER + (i) * 28672ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_B.border */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [24, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.A */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [64, 56], model.layers.*.self_attn.q_k_v_proj.bordered.W|sB */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 32] of rows of 40, model.layers.*.self_attn.o_proj.bordered.A */
@@ -207,12 +181,26 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [88, 32] of rows of 56, model.layers.*.self_attn.q_k_v_proj.bordered.W;A */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.master */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32] of rows of 56, model.layers.*.self_attn.q_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.k_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.k_proj.lora_A.weight.master */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32] of rows of 56, model.layers.*.self_attn.k_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4], model.layers.*.self_attn.v_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.v_proj.lora_A.weight.master */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32] of rows of 56, model.layers.*.self_attn.v_proj.weight */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.self_attn.o_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.self_attn.o_proj.lora_A.weight.master */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn.o_proj.weight */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.gate_proj.lora_B.weight.master */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.gate_proj.lora_A.weight.master */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32] of rows of 48, model.layers.*.mlp.gate_proj.weight */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4], model.layers.*.mlp.up_proj.lora_B.weight.master */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32], model.layers.*.mlp.up_proj.lora_A.weight.master */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32] of rows of 48, model.layers.*.mlp.up_proj.weight */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.master */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 48] of rows of 56, model.layers.*.mlp.down_proj.weight */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */

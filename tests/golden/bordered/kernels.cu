@@ -311,10 +311,13 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [4, 32]
- * from adapter.r; 768 bytes, 0 FLOPs a launch */
+/* cast over [4, 32], a slice of the grid each
+ * from adapter.r; 768 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_56(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -326,10 +329,13 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_56(
     store_vec(border + row * 56 + col, border_v);
 }
 
-/* scale over [32, 4]
- * from adapter.r; 768 bytes, 128 FLOPs a launch */
+/* scale over [32, 4], a slice of the grid each
+ * from adapter.r; 768 bytes, 128 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -341,10 +347,13 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     store_vec(border + row * 56 + col, border_v);
 }
 
-/* scale over [16, 4]
- * from adapter.r; 384 bytes, 64 FLOPs a launch */
+/* scale over [16, 4], a slice of the grid each
+ * from adapter.r; 384 bytes, 64 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     if (i >= 64)
         return;
@@ -358,10 +367,13 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     store_vec(border + row * 56 + col, border_v);
 }
 
-/* cast over [4, 32]
- * from adapter.r; 768 bytes, 0 FLOPs a launch */
+/* cast over [4, 32], a slice of the grid each
+ * from adapter.r; 768 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -373,10 +385,13 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
     store_vec(border + row * 40 + col, border_v);
 }
 
-/* scale over [32, 4]
- * from adapter.r; 768 bytes, 128 FLOPs a launch */
+/* scale over [32, 4], a slice of the grid each
+ * from adapter.r; 768 bytes, 128 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -388,10 +403,13 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     store_vec(border + row * 40 + col, border_v);
 }
 
-/* cast over [4, 32]
- * from adapter.r; 768 bytes, 0 FLOPs a launch */
+/* cast over [4, 32], a slice of the grid each
+ * from adapter.r; 768 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_48(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -403,10 +421,13 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_48(
     store_vec(border + row * 48 + col, border_v);
 }
 
-/* scale over [48, 4]
- * from adapter.r; 1152 bytes, 192 FLOPs a launch */
+/* scale over [48, 4], a slice of the grid each
+ * from adapter.r; 1152 bytes, 192 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     if (i >= 192)
         return;
@@ -420,10 +441,13 @@ extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     store_vec(border + row * 48 + col, border_v);
 }
 
-/* cast over [4, 48]
- * from adapter.r; 1152 bytes, 0 FLOPs a launch */
+/* cast over [4, 48], a slice of the grid each
+ * from adapter.r; 1152 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     if (i >= 192)
         return;

@@ -55,21 +55,13 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [40, 32] of rows of 40, model.layers.1.self_attn.q_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.1.self_attn.q_proj.bordered.W|sB */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.bordered.sB */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_B.border */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.1.self_attn.q_proj.bordered.A */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40, model.layers.1.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 84480ul /* f32 [40, 56], frozen model.layers.1.mlp.down_proj.bordered */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.W;A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56], model.layers.1.mlp.down_proj.bordered.W|sB */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.bordered.sB */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_B.border */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56, model.layers.1.mlp.down_proj.lora_A.border */
 #define TRAINED 93440ul /* f32 [8, 1024], adapter trained */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 16384ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 20480ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 24576ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */

@@ -131,10 +131,13 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [4, 32]
- * from adapter.r; 1024 bytes, 0 FLOPs a launch */
+/* cast over [4, 32], a slice of the grid each
+ * from adapter.r; 1024 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
-    const float *__restrict__ weight, float *__restrict__ border) {
+    const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
+    int64_t border_stride) {
+    weight += blockIdx.z * weight_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
@@ -146,10 +149,13 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
     store_vec(border + row * 40 + col, border_v);
 }
 
-/* scale over [32, 4]
- * from adapter.r; 1024 bytes, 128 FLOPs a launch */
+/* scale over [32, 4], a slice of the grid each
+ * from adapter.r; 1024 bytes, 128 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
-    const float *__restrict__ weight, float *__restrict__ border) {
+    const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
+    int64_t border_stride) {
+    weight += blockIdx.z * weight_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
@@ -161,10 +167,13 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     store_vec(border + row * 40 + col, border_v);
 }
 
-/* cast over [4, 48]
- * from adapter.r; 1536 bytes, 0 FLOPs a launch */
+/* cast over [4, 48], a slice of the grid each
+ * from adapter.r; 1536 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
-    const float *__restrict__ weight, float *__restrict__ border) {
+    const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
+    int64_t border_stride) {
+    weight += blockIdx.z * weight_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     if (i >= 192)
         return;
@@ -178,10 +187,13 @@ extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
     store_vec(border + row * 56 + col, border_v);
 }
 
-/* scale over [32, 4]
- * from adapter.r; 1024 bytes, 128 FLOPs a launch */
+/* scale over [32, 4], a slice of the grid each
+ * from adapter.r; 1024 bytes, 128 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
-    const float *__restrict__ weight, float *__restrict__ border) {
+    const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
+    int64_t border_stride) {
+    weight += blockIdx.z * weight_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);

@@ -184,14 +184,6 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], model.layers.*.mlp.down_proj.weight.absmax_offset */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], model.layers.*.mlp.down_proj.weight.absmax2 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX + (i) * 9216ul) /* u8 [24, 1], model.layers.*.mlp.down_proj.weight.absmax */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER + (i) * 2304ul) /* bf16 [4, 32], model.layers.*.self_attn.q_proj.lora_A.border */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.master */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER + (i) * 2304ul) /* bf16 [32, 4] of rows of 8, model.layers.*.self_attn.q_proj.lora_B.border */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.master */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER + (i) * 2304ul) /* bf16 [4, 48], model.layers.*.mlp.down_proj.lora_A.border */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_BORDER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER + (i) * 2304ul) /* bf16 [32, 4] of rows of 8, model.layers.*.mlp.down_proj.lora_B.border */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_A(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW + (i) * 2304ul) /* bf16 [8, 32], model.layers.*.self_attn.q_proj.bordered.A */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT + (i) * 2304ul) /* bf16 [32, 8], model.layers.*.self_attn.q_proj.y.weight_decoded.right */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32], model.layers.*.post_attention_layernorm.weight */
@@ -206,6 +198,10 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_SB(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_RIGHT + ((i) - 1) * 2304ul) /* bf16 [32, 8], model.layers.*.self_attn.q_proj.bordered.sB */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_BELOW + ((i) - 1) * 2304ul) /* bf16 [8, 32], model.layers.*.input_layernorm.grad.weight_decoded.below */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_B.weight.master */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 32], model.layers.*.self_attn.q_proj.lora_A.weight.master */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.master */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 

@@ -724,10 +724,13 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [4, 32]
- * from adapter.r; 768 bytes, 0 FLOPs a launch */
+/* cast over [4, 32], a slice of the grid each
+ * from adapter.r; 768 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
@@ -738,10 +741,13 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32(
     store_vec(border + i, border_v);
 }
 
-/* scale over [32, 4]
- * from adapter.r; 768 bytes, 128 FLOPs a launch */
+/* scale over [32, 4], a slice of the grid each
+ * from adapter.r; 768 bytes, 128 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -753,10 +759,13 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
     store_vec(border + row * 8 + col, border_v);
 }
 
-/* cast over [4, 48]
- * from adapter.r; 1152 bytes, 0 FLOPs a launch */
+/* cast over [4, 48], a slice of the grid each
+ * from adapter.r; 1152 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(64) cast_4x48(
-    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border) {
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     if (i >= 192)
         return;

@@ -40,7 +40,6 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2 (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.v_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 29952ul /* f32 [40, 32], frozen model.layers.0.mlp.down_proj.bordered */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 24] of rows of 32, model.layers.0.mlp.down_proj.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 32], model.layers.0.mlp.down_proj.bordered.W|sB */
@@ -52,7 +51,6 @@
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT (TRAINED + 4096ul) /* f32 [8, 8], model.layers.0.self_attn.v_proj.lora_B.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [16, 8], model.layers.0.self_attn.q_proj.lora_B.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 12288ul) /* f32 [32, 8], model.layers.0.mlp.down_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT (TRAINED + 16384ul) /* f32 [8, 32], model.layers.0.self_attn.v_proj.lora_A.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 20480ul) /* f32 [8, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
 #define GRADIENT 59648ul /* f32 [6, 1024], gradient */
 #define GRADIENT_SHARDED GRADIENT /* f32 [3, 1024], gradient.sharded */

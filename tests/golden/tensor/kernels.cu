@@ -133,10 +133,13 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x4(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [8, 32]
- * from adapter.r; 2048 bytes, 0 FLOPs a launch */
+/* cast over [8, 32], a slice of the grid each
+ * from adapter.r; 2048 bytes, 0 FLOPs a slice */
 extern "C" __global__ void __launch_bounds__(64) cast_8x32_of_48(
-    const float *__restrict__ weight, float *__restrict__ border) {
+    const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
+    int64_t border_stride) {
+    weight += blockIdx.z * weight_stride;
+    border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);

@@ -1,0 +1,177 @@
+/* Launches of one kernel whose operands lie at one stride become one: a slice of its grid each.
+ *
+ * Requires the places of what lasts. Layers are alike, so their weights lie at one stride from layer to
+ * layer, and what is done to each of these at once, as to copy what trains to where products read it,
+ * is done to all of them by one kernel that is told the strides. Only launches whose order does not
+ * matter are joined; they go where the first of them stands. */
+#include "plan/streams.h"
+
+#include <string.h>
+
+enum { MOST_TRIED = 32 }; /* as the second of a series: a layer has fewer that are alike */
+
+typedef struct {
+    const Plan *plan;
+    PlanEntry *entry;
+    bool *gone;  /* by launch: joined to an earlier one */
+    int *series; /* launches that could be one, in order */
+    int *best;
+} Join;
+
+typedef struct {
+    int64_t of[MAX_SCALARS]; /* by operand, in elements */
+} Strides;
+
+/* Whether the kernel can be told strides: nothing else is told to it, and z is free. */
+static bool takes_strides(const Kernel *k) {
+    return !k->template_name && k->param_count <= MAX_SCALARS && (k->strided || !k->scalar_count);
+}
+
+static bool is_held(const Launch *launch) {
+    for (int i = 0; i < launch->op_count; i++)
+        if (launch->ops[i]->after)
+            return true;
+    return false;
+}
+
+static bool may_join(const Join *j, int index) {
+    const Launch *launch = &j->entry->launches[index];
+    return !j->gone[index] && launch->kind == LAUNCH_KERNEL && !launch->observe &&
+           !is_held(launch) && takes_strides(&j->plan->kernels[launch->index]);
+}
+
+static bool are_alike(const Launch *a, const Launch *b) {
+    return a->index == b->index && a->ends_step == b->ends_step &&
+           memcmp(a->grid, b->grid, sizeof a->grid) == 0;
+}
+
+static bool lasts(const Plan *plan, const Value *v) {
+    Place place = plan->place[v->storage->id];
+    return place.offset >= 0 && place.arena == ARENA_STATE;
+}
+
+/* Elements from where one begins to where the other does; false where nobody knows yet. */
+static bool find_stride(const Plan *plan, const Value *from, const Value *to, int64_t *stride) {
+    int64_t size = dtype_bytes(from->dtype);
+    *stride = to->offset - from->offset;
+    if (from->storage == to->storage)
+        return true;
+    if (!lasts(plan, from) || !lasts(plan, to))
+        return false;
+    int64_t bytes = plan_place(plan, to).offset - plan_place(plan, from).offset;
+    *stride = bytes / size;
+    return bytes % size == 0;
+}
+
+static bool find_strides(const Plan *plan, const Launch *from, const Launch *to, Strides *strides) {
+    *strides = (Strides){0};
+    for (int a = 0; a < from->arg_count; a++)
+        if (!find_stride(plan, from->arg[a], to->arg[a], &strides->of[a]))
+            return false;
+    return true;
+}
+
+/* Whether a launch may stand where an earlier one does. */
+static bool may_move(const Join *j, int index, int to) {
+    for (int i = to; i < index; i++)
+        if (!j->gone[i] && launches_conflict(&j->entry->launches[i], &j->entry->launches[index]))
+            return false;
+    return true;
+}
+
+/* The series that begins with these two; its length. */
+static int follow(Join *j, int first, int second) {
+    const Launch *launches = j->entry->launches;
+    Strides strides, next;
+    int count = 0;
+    j->series[count++] = first;
+    if (!find_strides(j->plan, &launches[first], &launches[second], &strides))
+        return count;
+    for (int i = second; i < j->entry->launch_count; i++) {
+        const Launch *last = &launches[j->series[count - 1]];
+        if (may_join(j, i) && are_alike(last, &launches[i]) &&
+            find_strides(j->plan, last, &launches[i], &next) &&
+            memcmp(&next, &strides, sizeof next) == 0 && may_move(j, i, first))
+            j->series[count++] = i;
+    }
+    return count;
+}
+
+/* The longest one that begins with the launch, in `best`; its length. Of equal ones that of the largest
+ * steps: over layers rather than within one. */
+static int best_series(Join *j, int first) {
+    int best = 1;
+    for (int i = first + 1, tried = 0; i < j->entry->launch_count && tried < MOST_TRIED; i++) {
+        if (!may_join(j, i) || !are_alike(&j->entry->launches[first], &j->entry->launches[i]))
+            continue;
+        tried++;
+        int count = follow(j, first, i);
+        if (count == 1 || count < best)
+            continue;
+        best = count;
+        memcpy(j->best, j->series, (size_t)count * sizeof *j->best);
+    }
+    return best;
+}
+
+/* Its scalars are the strides of its pointers. */
+static void tell_strides(Arena *arena, Kernel *k) {
+    for (int i = 0; i < k->param_count && !k->strided; i++)
+        k->scalar[i] = (KernelScalar){arena_printf(arena, "%s_stride", k->param[i].name), DT_I64};
+    k->strided = true;
+    k->scalar_count = k->param_count;
+}
+
+static void join(Join *j, const int *series, int count) {
+    Arena *arena = j->plan->program->arena;
+    Launch *first = &j->entry->launches[series[0]];
+    Launch *others = arena_array(arena, (size_t)count - 1, sizeof *others);
+    const Op **ops = NULL;
+    int op_count = 0, capacity = 0;
+    Strides strides;
+    ENSURE(find_strides(j->plan, first, &j->entry->launches[series[1]], &strides), "no strides");
+    for (int i = 0; i < count; i++) {
+        const Launch *launch = &j->entry->launches[series[i]];
+        for (int k = 0; k < launch->op_count; k++) {
+            ops = arena_grow(arena, ops, op_count, &capacity, sizeof *ops);
+            ops[op_count++] = launch->ops[k];
+        }
+        if (i > 0)
+            others[i - 1] = *launch;
+        j->gone[series[i]] = i > 0;
+    }
+    tell_strides(arena, &j->plan->kernels[first->index]);
+    memcpy(first->scalar, strides.of, sizeof strides.of);
+    first->ops = ops;
+    first->op_count = op_count;
+    first->joined = others;
+    first->joined_count = count - 1;
+    first->grid[2] = count;
+}
+
+static void drop_gone(Join *j) {
+    int kept = 0;
+    for (int i = 0; i < j->entry->launch_count; i++)
+        if (!j->gone[i])
+            j->entry->launches[kept++] = j->entry->launches[i];
+    j->entry->launch_count = kept;
+}
+
+static void join_entry(const Plan *plan, PlanEntry *entry) {
+    Arena scratch = {0};
+    size_t room = (size_t)entry->launch_count + 1;
+    Join j = {plan, entry, arena_array(&scratch, room, sizeof(bool)),
+              arena_array(&scratch, room, sizeof(int)), arena_array(&scratch, room, sizeof(int))};
+    for (int i = 0; i < entry->launch_count; i++) {
+        int count = may_join(&j, i) ? best_series(&j, i) : 1;
+        if (count > 1)
+            join(&j, j.best, count);
+    }
+    drop_gone(&j);
+    arena_free(&scratch);
+}
+
+void plan_join_launches(Plan *plan) {
+    for (int e = 0; e < ENTRY_COUNT && plan->spec->compile.joined_launches; e++)
+        join_entry(plan, &plan->entry[e]);
+}
