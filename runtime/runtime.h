@@ -197,7 +197,7 @@ typedef struct {
     RtDtype master_dtype;
     size_t weight, master, gradient, exp_avg, exp_avg_sq;
     /* exp_avg and exp_avg_sq are U8 codes, in the order of memory, and each run of RT_MOMENT_BLOCK of
-     * them has an F32 here. */
+     * the whole tensor has an F32 here, whoever has it: no rank's part or piece ends within one. */
     bool coded_moments;
     size_t exp_avg_absmax, exp_avg_sq_absmax;
     bool trained, adapter;
@@ -218,7 +218,8 @@ typedef struct {
     /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
      * piece of them, to whose start the offsets point: of each section an equal part, of
      * piece_elements, which begins at element piece_at of the piece. The tensor begins at element
-     * piece_first of its section. Of a frozen one `weight` points to one. */
+     * piece_first of its section. Of a frozen one `weight` points to one. Pieces of moments in codes
+     * have the first coded_elements of the program alone, those of moments in numbers all others. */
     RtGroup pieces;
     int64_t piece_first, piece_elements, piece_at;
     bool gradient_in_pieces; /* so is the gradient */
@@ -520,6 +521,7 @@ struct RtProgram {
     const RtParam *params;
     int param_count;
     int64_t piece_elements; /* of masters and moments that ranks share out; 0: they do not */
+    int64_t coded_elements; /* of these the first have moments in codes, the others in numbers */
     const RtConstant *constants;
     int constant_count;
     const RtPlace *places;

@@ -141,7 +141,7 @@ mutant barrier_removed runtime/kernel.cuh \
         __syncthreads();' \
     '            of_warp[threadIdx.x / 32] = v;' tests/sim/run.sh
 mutant moment_not_saved runtime/checkpoint/checkpoint.c \
-    '{".exp_avg_sq", param->exp_avg_sq}' '{".exp_avg_sq", param->exp_avg}' tests/runtime/run.sh
+    '".exp_avg_sq", param->exp_avg_sq, as)' '".exp_avg_sq", param->exp_avg, as)' tests/runtime/run.sh
 mutant rounding_lost_in_fusion gen/plan/fuse.c \
     'int rounded = step_round(body, load->value->dtype, store.arg[0]);' \
     'int rounded = step_round(body, DT_F64, store.arg[0]);' build/unit/test_fusion

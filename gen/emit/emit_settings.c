@@ -369,6 +369,9 @@ static void put_identity(const Emit *e) {
     sb_puts(e->out, "    .params = params,\n    .param_count = PARAMS,\n");
     if (plan->program->train.piece)
         sb_printf(e->out, "    .piece_elements = %lld,\n", (long long)plan->program->train.piece);
+    if (plan->program->train.coded_piece)
+        sb_printf(e->out, "    .coded_elements = %lld,\n",
+                  (long long)plan->program->train.coded_piece);
     if (next_constant(plan, storage_values(e->arena, plan->program), 0) >= 0)
         sb_puts(e->out, "    .constants = constants,\n    .constant_count = CONSTANTS,\n");
     if (has_inputs(plan))

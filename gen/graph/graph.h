@@ -317,17 +317,20 @@ typedef struct {
     Value *exp_avg, *exp_avg_absmax, *exp_avg_sq, *exp_avg_sq_absmax;
 } CodedMoments;
 
-/* Rows of the runs with parameters of the same `shard` and `partial`. */
+/* Rows of the runs with parameters of the same `shard` and `partial`, whose moments all are codes or
+ * all are not. */
 typedef struct {
     RankGroup shard, partial;
+    bool coded;
     int64_t first, rows;
 } TrainKind;
 
-enum { TRAIN_KINDS = 6 };
+enum { TRAIN_KINDS = 12 };
 
 /* All trained tensors at once, each kind one run of memory seen as [R,C]; all NULL unless
  * program_trains. weight is what the step reads; master is the same value, or its fp32 truth; there
- * are as many moments as the optimizer has. Kinds follow each other, those with `shard` first. */
+ * are as many moments as the optimizer has. Kinds follow each other: first those that are coded, of
+ * these and of the others first those with `shard`. */
 typedef struct {
     SharedState shared;
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
@@ -338,6 +341,7 @@ typedef struct {
     int section_count, section_capacity;
     Value *gradient_piece; /* of SHARED_STATES: a rank's sums, over what has gone out */
     int64_t piece; /* elements of the piece that a rank has of masters and moments; 0: all */
+    int64_t coded_piece; /* of these the first, whose moments are codes */
 } TrainState;
 
 enum { STAGE_EXCHANGES = 4 };

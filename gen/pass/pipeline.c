@@ -123,7 +123,7 @@ static Users users_of(const Program *p, const StageCuts *cuts, const Value *weig
 
 /* A weight that trains is in one stage, or in the first and in the last, as embedding and head; these
  * make the same update of the sum of their gradients. */
-static void share_params(Program *p, const Spec *spec, const StageCuts *cuts) {
+static void share_params(Program *p, const StageCuts *cuts) {
     for (int i = 0; i < p->param_count; i++) {
         Param *param = &p->params[i];
         Users users = users_of(p, cuts, param->weight);
@@ -132,9 +132,6 @@ static void share_params(Program *p, const Spec *spec, const StageCuts *cuts) {
         ENSURE(value_trains(param->weight) && !param->partial && users.count == 2 &&
                    users.first == 0 && users.last + 1 == p->stage.count,
                "stages %d and %d would both train %s", users.first, users.last, param->file_name);
-        if (spec->optimizer.state == STATE_INT8)
-            user_error(spec_pos(spec, KEY_optimizer_state), "use \"fp32\"",
-                       "moments are not of 8 bits yet where two stages train %s", param->file_name);
         param->partial = GROUP_ENDS;
         p->stage.shares_ends = true;
     }
@@ -224,7 +221,7 @@ bool pass_pipeline(Program *p, const Spec *spec) {
     StageCuts cuts = stage_cuts(p, spec, &arena);
     const StagedGraph *train = &cuts.graph[0];
     check_trains(p, spec, &cuts);
-    share_params(p, spec, &cuts);
+    share_params(p, &cuts);
     stage->begins = train->order.ops[train->cuts[s].at]->name;
     for (int g = 0; g < cuts.count; g++) {
         const StagedGraph *staged = &cuts.graph[g];

@@ -9,20 +9,39 @@
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
+/* A run, or what has a row for each of a run's, and what a rank has of it. */
+typedef struct {
+    Value *run, *piece;
+} Pieces;
+
+enum { MOST_RUNS = 10 };
+
 typedef struct {
     Program *p;
     Graph *update;
     SharedState shared;
     int64_t ranks;
-    int64_t rows;                                    /* of a piece */
-    Value *gradient, *master, *exp_avg, *exp_avg_sq; /* pieces; NULL where there is no such run */
-    Value *weight;                                   /* what it is gathered from */
+    int64_t rows; /* of a piece */
+    Pieces runs[MOST_RUNS];
+    int run_count;
+    Value *gradient, *master; /* pieces */
+    Value *weight;            /* what it is gathered from */
     Pos pos;
 } Shard;
 
-static Value *piece_of(const Shard *s, const Value *run, const char *name) {
-    return run ? value_2d(s->p, name, ROLE_OPTIMIZER, s->p->real, s->rows, TRAIN_COLS, s->pos)
-               : NULL;
+static void know_piece(Shard *s, Value *run, Value *piece) {
+    ENSURE(s->run_count < MOST_RUNS, "%s is one run too many", run->name);
+    s->runs[s->run_count++] = (Pieces){run, piece};
+}
+
+/* A piece of a run, or NULL where there is none. */
+static Value *piece_of(Shard *s, Value *run, const char *name) {
+    if (!run)
+        return NULL;
+    Value *piece = value_2d(s->p, name, run->role == ROLE_ACTIVATION ? run->role : ROLE_OPTIMIZER,
+                            run->dtype, value_rows(run) / s->ranks, value_cols(run), s->pos);
+    know_piece(s, run, piece);
+    return piece;
 }
 
 static Value *summed(const Shard *s, Value *v, RankGroup group, const char *name) {
@@ -104,31 +123,29 @@ static void sum_over_replicas(Shard *s) {
 }
 
 static void sum_gradient(Shard *s) {
+    Value *run = s->p->train.gradient;
     s->gradient = s->p->train.gradient_piece;
     if (s->shared == SHARED_STATES)
         scatter_gradient(s);
     else
         s->gradient = value_2d(s->p, "gradient.piece", ROLE_GRADIENT, s->p->real, s->rows,
                                TRAIN_COLS, s->pos);
+    know_piece(s, run, s->gradient);
     sum_over_replicas(s);
+}
+
+/* The same sections of the rank's piece. */
+static Value *sections_in(const Shard *s, const Pieces *of, const Value *v, const char *name) {
+    int64_t dim[] = {value_rows(v) / s->ranks, value_cols(v)};
+    return value_at(s->p, of->piece, (v->offset - of->run->offset) / s->ranks, 2, dim, name);
 }
 
 /* What the rank has of it where that is a run of all that trains, or whole sections of one. */
 static Value *in_piece(const Shard *s, Value *v) {
-    const TrainState *t = &s->p->train;
-    Value *const runs[][2] = {{t->gradient, s->gradient},
-                              {t->master, s->master},
-                              {t->exp_avg, s->exp_avg},
-                              {t->exp_avg_sq, s->exp_avg_sq}};
-    for (int i = 0; i < 4; i++) {
-        Value *run = runs[i][0];
-        if (!run || run->storage != v->storage || !value_overlaps(run, v))
-            continue;
-        if (v == run)
-            return runs[i][1];
-        int64_t first = (v->offset - run->offset) / TRAIN_COLS;
-        return value_row_range(s->p, runs[i][1], first / s->ranks, value_rows(v) / s->ranks,
-                               v->name);
+    for (int i = 0; i < s->run_count; i++) {
+        const Pieces *of = &s->runs[i];
+        if (of->run->storage == v->storage && value_overlaps(of->run, v))
+            return v == of->run ? of->piece : sections_in(s, of, v, v->name);
     }
     return v;
 }
@@ -157,18 +174,37 @@ static void work_in_piece(const Shard *s, Op *op) {
     }
 }
 
-/* What the update has of a section of a piece, or of what is none, as it is. */
-static Value *of_section(const Shard *s, const Section *section, Value *v) {
-    bool piece = value_rows(v) == s->rows && value_cols(v) == TRAIN_COLS;
-    return piece ? part_of(s, v, section, v->name) : v;
+/* Sections that an op updates, as elements of the runs. */
+typedef struct {
+    int64_t first, elements;
+} Updated;
+
+static bool is_updated(const Updated *by, const Section *section) {
+    return section->first >= by->first && section->first < by->first + by->elements;
 }
 
-static void update_section(const Shard *s, const Op *op, const Section *section) {
+static bool is_in_piece(const Shard *s, const Value *v) {
+    bool found = v->storage == s->weight->storage;
+    for (int i = 0; i < s->run_count; i++)
+        found |= v->storage == s->runs[i].piece->storage;
+    return found;
+}
+
+/* What the update has of a section of what it has of a piece, or of what is none, as it is. */
+static Value *of_section(const Shard *s, const Updated *by, const Section *section, Value *v) {
+    if (!is_in_piece(s, v))
+        return v;
+    int64_t row = by->elements / value_rows(v); /* elements of the runs */
+    return value_row_range(s->p, v, (section->first - by->first) / row, section->elements / row,
+                           name_in(s, section, v->name));
+}
+
+static void update_section(const Shard *s, const Op *op, const Updated *by, const Section *section) {
     Value *in[MAX_OPERANDS], *out[MAX_RESULTS];
     for (int i = 0; i < op->in_count; i++)
-        in[i] = of_section(s, section, op->in[i]);
+        in[i] = of_section(s, by, section, op->in[i]);
     for (int i = 0; i < op->out_count; i++)
-        out[i] = of_section(s, section, op->out[i]);
+        out[i] = of_section(s, by, section, op->out[i]);
     op_add_into(s->p, s->update, op->kind, name_in(s, section, op->name), in, op->in_count, out,
                 op->out_count, op->attr, op->pos)
         ->apart = true;
@@ -176,23 +212,37 @@ static void update_section(const Shard *s, const Op *op, const Section *section)
 
 /* The update of a piece, and of all weights from all pieces: of each section by itself, so that weights
  * are on their way while others are updated. */
-static void update_piece(const Shard *s, Op *op) {
+static void update_piece(Shard *s, Op *op) {
     Program *p = s->p;
-    Value *weight = p->train.weight, *updated = s->master;
+    const Value *weight = p->train.weight;
+    const Pieces weights = {p->train.weight, s->weight};
+    Value *updated = s->master;
     bool apart = p->train.master != weight;
+    Updated by = {op->in[0]->offset - p->train.master->offset, value_elements(op->in[0])};
     for (int i = 0; i < op->out_count; i++)
-        if (apart && value_same_place(op->out[i], weight))
-            op->out[i] = updated = value_alias(p, s->weight, "trained.piece");
+        if (apart && op->out[i]->storage == weight->storage) {
+            op->out[i] = sections_in(s, &weights, op->out[i], "trained.piece");
+            updated = s->weight;
+        }
     bool one_by_one = s->shared < SHARED_WEIGHTS && p->train.section_count > 1;
     work_in_piece(s, op);
     if (!one_by_one)
         graph_add(p, s->update, op);
     for (int i = 0; i < p->train.section_count; i++) {
         const Section *section = &p->train.sections[i];
+        if (!is_updated(&by, section))
+            continue;
         if (one_by_one)
-            update_section(s, op, section);
+            update_section(s, op, &by, section);
         gather(s, section, updated);
     }
+}
+
+/* What it leaves there for later ops, a row for each of some of a run's. */
+static void know_scratch(Shard *s, const Op *op) {
+    for (int i = 0; i < op->out_count; i++)
+        if (op->out[i]->role == ROLE_ACTIVATION)
+            piece_of(s, op->out[i], op->out[i]->name);
 }
 
 static void make_weight(Shard *s) {
@@ -219,8 +269,9 @@ static void keep_weights(const Shard *s) {
     }
 }
 
-static void rewrite(const Shard *s, Op *op) {
-    if (op->kind == OP_adamw || op->kind == OP_sgd) {
+static void rewrite(Shard *s, Op *op) {
+    if (op->kind == OP_adamw_int8 || op->kind == OP_adamw || op->kind == OP_sgd) {
+        know_scratch(s, op);
         update_piece(s, op);
         return;
     }
@@ -242,6 +293,22 @@ static bool is_gathered(const Program *p, const Param *param) {
     return false;
 }
 
+static void share_codes(Shard *s, CodedMoments *m) {
+    m->exp_avg = piece_of(s, m->exp_avg, "exp_avg_codes.piece");
+    m->exp_avg_sq = piece_of(s, m->exp_avg_sq, "exp_avg_sq_codes.piece");
+    m->exp_avg_absmax = piece_of(s, m->exp_avg_absmax, "exp_avg_absmax.piece");
+    m->exp_avg_sq_absmax = piece_of(s, m->exp_avg_sq_absmax, "exp_avg_sq_absmax.piece");
+    s->p->train.coded_piece = m->rows * TRAIN_COLS / s->ranks;
+}
+
+static void keep_moments(Param *param, const TrainState *t) {
+    bool coded = param->exp_avg_absmax;
+    param->exp_avg = coded ? t->coded.exp_avg : t->exp_avg;
+    param->exp_avg_sq = coded ? t->coded.exp_avg_sq : t->exp_avg_sq;
+    param->exp_avg_absmax = coded ? t->coded.exp_avg_absmax : NULL;
+    param->exp_avg_sq_absmax = coded ? t->coded.exp_avg_sq_absmax : NULL;
+}
+
 static void keep_pieces(const Shard *s) {
     TrainState *t = &s->p->train;
     for (int i = 0; i < s->p->param_count; i++) {
@@ -254,12 +321,9 @@ static void keep_pieces(const Shard *s) {
         param->gradient_in_pieces = s->shared >= SHARED_GRADIENTS;
         if (s->shared >= SHARED_GRADIENTS)
             param->gradient = s->gradient;
-        param->exp_avg = s->exp_avg;
-        param->exp_avg_sq = s->exp_avg_sq;
+        keep_moments(param, t);
     }
     t->master = s->master;
-    t->exp_avg = s->exp_avg;
-    t->exp_avg_sq = s->exp_avg_sq;
     if (s->shared >= SHARED_GRADIENTS)
         t->gradient = s->gradient;
     t->piece = value_elements(s->master);
@@ -325,8 +389,9 @@ bool pass_shard(Program *p, const Spec *spec) {
                .pos = spec_pos(spec, KEY_parallelism_data_parallel_shard_degree)};
     s.rows = value_rows(t->gradient) / s.ranks;
     s.master = piece_of(&s, t->master, "master.piece");
-    s.exp_avg = piece_of(&s, t->exp_avg, "exp_avg.piece");
-    s.exp_avg_sq = piece_of(&s, t->exp_avg_sq, "exp_avg_sq.piece");
+    t->exp_avg = piece_of(&s, t->exp_avg, "exp_avg.piece");
+    t->exp_avg_sq = piece_of(&s, t->exp_avg_sq, "exp_avg_sq.piece");
+    share_codes(&s, &t->coded);
     make_weight(&s);
     Op **ops = update->ops;
     int count = update->op_count;

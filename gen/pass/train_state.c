@@ -10,7 +10,8 @@
  * are not, and of each module of the rest, or several small ones. Where gradients are shared out too, a
  * section's are a buffer that does not last, and so are whole weights where ranks keep pieces of them.
  *
- * With moments in 8 bits large tensors come first, and have codes in place of numbers. */
+ * With moments in 8 bits large tensors come first, and have codes in place of numbers: they are kinds
+ * of their own. Tensors begin and pieces end with whole rows, which are whole blocks. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
@@ -25,31 +26,66 @@ static bool is_real(const Program *p, const Param *param) {
     return p->train.shared && p->activation != p->real && param->weight->dtype == p->real;
 }
 
-static bool is_of(const Param *param, const TrainKind *kind) {
-    return value_trains(param->weight) && param->shard == kind->shard &&
-           param->partial == kind->partial;
+static bool is_same(const TrainKind *a, const TrainKind *b) {
+    return a->shard == b->shard && a->partial == b->partial && a->coded == b->coded;
 }
 
-/* What is shared out comes first, and what each has all of last. */
+/* Codes come first; then what is shared out, and what each has all of last. */
 static int order_of(const TrainKind *kind) {
-    return 2 * (kind->shard == 0) + (kind->shard ? kind->partial != 0 : kind->partial == 0);
+    return 4 * !kind->coded + 2 * (kind->shard == 0) +
+           (kind->shard ? kind->partial != 0 : kind->partial == 0);
 }
 
-static bool has_kind(const TrainState *s, const Param *param) {
+static bool has_kind(const TrainState *s, const TrainKind *kind) {
     for (int i = 0; i < s->kind_count; i++)
-        if (is_of(param, &s->kinds[i]))
+        if (is_same(kind, &s->kinds[i]))
             return true;
     return false;
 }
 
+/* Where each parameter lies in the runs. */
+typedef struct {
+    Program *p;
+    int64_t ranks;     /* that share it out */
+    bool coded;        /* large tensors have moments in codes */
+    int64_t *offset;   /* by parameter; of what trains */
+    int64_t end, real; /* of all; of what is `real` beside 16-bit weights */
+    int64_t least;     /* elements of a section that ends with its module */
+} RunLayout;
+
+static TrainKind kind_of(const RunLayout *l, const Param *param) {
+    int64_t elements = value_elements(param->weight) * mesh_ranks(&l->p->mesh, param->shard);
+    return (TrainKind){.shard = param->shard,
+                       .partial = param->partial,
+                       .coded = l->coded && elements >= STATE_LEAST};
+}
+
+/* What the rank has of a tensor are runs of the whole one, along the axis that is shared out. */
+static void check_blocks(const Program *p, const Spec *spec, const Param *param) {
+    int64_t run = param->shard_runs ? param->weight->dim[param->shard_axis] / param->shard_runs
+                                    : param->weight->dim[param->shard_axis];
+    for (int i = param->shard_axis + 1; i < param->weight->rank; i++)
+        run *= param->weight->dim[i];
+    if (mesh_ranks(&p->mesh, param->shard) > 1 && run % STATE_BLOCK)
+        user_error(spec_pos(spec, KEY_optimizer_state),
+                   "set optimizer.state = \"fp32\", or take fewer tensor parallel cards",
+                   "blocks of %d would be cut: a card's part of %s has runs of %lld elements",
+                   STATE_BLOCK, param->file_name, (long long)run);
+}
+
 /* The kinds that there are, in order. */
-static void find_kinds(Program *p) {
+static void find_kinds(const RunLayout *l, const Spec *spec) {
+    Program *p = l->p;
     TrainState *s = &p->train;
     for (int i = 0; i < p->param_count; i++) {
         const Param *param = &p->params[i];
-        if (!value_trains(param->weight) || has_kind(s, param))
+        TrainKind kind = kind_of(l, param);
+        if (!value_trains(param->weight))
             continue;
-        TrainKind kind = {.shard = param->shard, .partial = param->partial};
+        if (kind.coded)
+            check_blocks(p, spec, param);
+        if (has_kind(s, &kind))
+            continue;
         ENSURE(s->kind_count < TRAIN_KINDS, "%s is of one kind too many", param->weight->name);
         int at = s->kind_count++;
         for (; at > 0 && order_of(&s->kinds[at - 1]) > order_of(&kind); at--)
@@ -57,17 +93,6 @@ static void find_kinds(Program *p) {
         s->kinds[at] = kind;
     }
 }
-
-/* Where each parameter lies in the runs. */
-typedef struct {
-    Program *p;
-    int64_t ranks;     /* that share it out */
-    bool coded;        /* large tensors have moments in codes, and come first */
-    bool large;        /* then which ones are being laid out */
-    int64_t *offset;   /* by parameter; of what trains */
-    int64_t end, real; /* of all; of what is `real` beside 16-bit weights */
-    int64_t least;     /* elements of a section that ends with its module */
-} RunLayout;
 
 static void begin_section(RunLayout *l, const char *weight, bool real) {
     TrainState *s = &l->p->train;
@@ -93,8 +118,6 @@ static bool is_full(const RunLayout *l) {
     return s->shared && l->end - s->sections[s->section_count - 1].first >= l->least;
 }
 
-static bool is_large(const Param *param) { return value_elements(param->weight) >= STATE_LEAST; }
-
 /* The tensors of a kind that are `real`, or those that are not; those that ranks share out in
  * sections. */
 static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
@@ -104,8 +127,8 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
     for (int i = l->p->param_count - 1; i >= 0; i--) {
         const Param *param = &l->p->params[i];
         const char *name = param->weight->name;
-        if (!is_of(param, kind) || is_real(l->p, param) != real ||
-            (l->coded && is_large(param) != l->large))
+        TrainKind own = kind_of(l, param);
+        if (!value_trains(param->weight) || !is_same(&own, kind) || is_real(l->p, param) != real)
             continue;
         bool begins = !last || (!real && !same_module(last, name) && is_full(l));
         if (shared && last && begins)
@@ -269,19 +292,15 @@ static void place(Program *p, const RunLayout *l, Param *param, int64_t offset) 
     }
 }
 
-/* Where each kind lies: what has moments in codes before all others. */
 static void lay_out_kinds(RunLayout *l) {
     TrainState *s = &l->p->train;
-    for (int i = 0; l->large && i < s->kind_count; i++)
-        lay_out(l, &s->kinds[i], false);
-    s->coded.rows = l->end / TRAIN_COLS;
-    l->large = false;
     for (int i = 0; i < s->kind_count; i++) {
         TrainKind *kind = &s->kinds[i];
-        kind->first = i == 0 ? 0 : l->end / TRAIN_COLS;
+        kind->first = l->end / TRAIN_COLS;
         lay_out(l, kind, true);
         lay_out(l, kind, false);
         kind->rows = l->end / TRAIN_COLS - kind->first;
+        s->coded.rows += kind->coded ? kind->rows : 0;
     }
 }
 
@@ -323,9 +342,8 @@ bool pass_train_state(Program *p, const Spec *spec) {
     if (p->train.shared < SHARED_WEIGHTS)
         l.least = least_section(p, spec);
     l.offset = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *l.offset);
-    l.coded = l.large = spec->optimizer.name == OPTIMIZER_ADAMW &&
-                        spec->optimizer.state == STATE_INT8;
-    find_kinds(p);
+    l.coded = spec->optimizer.name == OPTIMIZER_ADAMW && spec->optimizer.state == STATE_INT8;
+    find_kinds(&l, spec);
     lay_out_kinds(&l);
     if (!l.end)
         return false;

@@ -7,7 +7,9 @@
 enum { TRAIN_COLS = 1024 };
 
 /* Moments in 8 bits, as bitsandbytes has them: codes that share an absmax; and how many elements a
- * tensor has at least. */
+ * tensor has at least, all ranks' parts together. Blocks are of the whole flattened tensor, whoever has
+ * it: what ranks share out, along an axis or in pieces, is cut between blocks alone, so that any number
+ * of ranks has the codes of one, given its gradients. What an axis would cut elsewhere is an error. */
 enum { STATE_BLOCK = 256, STATE_LEAST = 4096 };
 
 /* In ddp.c. Figures that each step has come behind the run, which begins or ends with its loss; both,

@@ -34,7 +34,6 @@
     F(FLOAT8_INPUTS, qat_activation_dtype, s->qat.activation_dtype == QAT_ACTIVATION_FLOAT8)       \
     F(LATER_ROUNDING, qat_fake_quant_after_n_steps, s->qat.fake_quant_after_n_steps > 0)           \
     F(QAT_EXPORT, qat_export, s->qat.export != QAT_WEIGHT_NONE)                                    \
-    F(INT8_MOMENTS, optimizer_state, s->optimizer.state == STATE_INT8)                             \
     F(FULL_RECOMPUTE, activation_checkpoint_mode,                                                  \
       s->activation_checkpoint.mode == RECOMPUTE_FULL)                                             \
     F(ONE_PROCESS, parallelism_data_parallel_mode,                                                 \
@@ -155,9 +154,6 @@ static const struct {
     {SHARED_ROWS, {WHOLE_VOCABULARY},
      "sequence_parallel needs the vocabulary shared out too",
      "set parallelism.vocab_parallel = true, or sequence_parallel = false"},
-    {INT8_MOMENTS, {SHARDS, TENSOR_CARDS}, /* blocks of codes are not cut */
-     "moments in 8 bits are not shared out over cards yet",
-     "set optimizer.state = \"fp32\", or share nothing of the model out"},
 };
 /* clang-format on */
 enum {

@@ -26,6 +26,8 @@ static bool is_saved(const RtParam *param) { return param->trained || param->buf
 typedef struct {
     OutTensor *items;
     int count;
+    RtParam *moments; /* each as if it were a parameter's master */
+    int moment_count;
 } Tensors;
 
 static OutTensor *tensor_add(Tensors *tensors, const char *name, const char *suffix,
@@ -46,48 +48,69 @@ static void row_add(Tensors *tensors, const char *name, const char *suffix, void
     tensor->shape[0] = count;
 }
 
+static OutTensor *moment_add(Tensors *tensors, const RtParam *param, const char *suffix,
+                             size_t offset, RtParam as) {
+    OutTensor *tensor = tensor_add(tensors, param->name, suffix, as.master_dtype);
+    tensor->param = &tensors->moments[tensors->moment_count];
+    tensor->offset = offset;
+    tensors->moments[tensors->moment_count++] = as;
+    return tensor;
+}
+
+static void codes_add(Tensors *tensors, const RtParam *param, const char *suffix, size_t offset,
+                      RtDtype dtype, int64_t each) {
+    RtParam as = param_as_codes(param, dtype, each);
+    OutTensor *tensor = moment_add(tensors, param, suffix, offset, as);
+    tensor->rank = 1;
+    tensor->shape[0] = param_elements(&as);
+}
+
 /* Named after the order of memory where files have another: blocks of it are no blocks of any other. */
-static void codes_add(Tensors *tensors, const RtParam *param, const char *part, size_t offset,
-                      int64_t count) {
+static void ordered_codes_add(Tensors *tensors, const RtParam *param, const char *part,
+                              size_t offset) {
     char suffix[64];
     const int *order = param->order;
     snprintf(suffix, sizeof suffix, "%s", part);
     if (param->split[0])
         snprintf(suffix, sizeof suffix, "%s.order_%d%d%d%d", part, order[0], order[1], order[2],
                  order[3]);
-    row_add(tensors, param->name, suffix, NULL, offset, RT_U8, count);
+    codes_add(tensors, param, suffix, offset, RT_U8, 1);
 }
 
 /* As they are, in the order of memory. Whole blocks: what a code of 0 says there is not 0, and the
  * last block's absmax is of what lies behind the tensor, too. */
 static void coded_moments_add(Tensors *tensors, const RtParam *param) {
-    int64_t blocks = (param_elements(param) + RT_MOMENT_BLOCK - 1) / RT_MOMENT_BLOCK;
-    int64_t count = blocks * RT_MOMENT_BLOCK;
-    codes_add(tensors, param, ".exp_avg", param->exp_avg, count);
-    codes_add(tensors, param, ".exp_avg_sq", param->exp_avg_sq, count);
-    row_add(tensors, param->name, ".exp_avg_absmax", NULL, param->exp_avg_absmax, RT_F32, blocks);
-    row_add(tensors, param->name, ".exp_avg_sq_absmax", NULL, param->exp_avg_sq_absmax, RT_F32,
-            blocks);
+    ordered_codes_add(tensors, param, ".exp_avg", param->exp_avg);
+    ordered_codes_add(tensors, param, ".exp_avg_sq", param->exp_avg_sq);
+    codes_add(tensors, param, ".exp_avg_absmax", param->exp_avg_absmax, RT_F32, RT_MOMENT_BLOCK);
+    codes_add(tensors, param, ".exp_avg_sq_absmax", param->exp_avg_sq_absmax, RT_F32,
+              RT_MOMENT_BLOCK);
 }
 
-static void param_add(Tensors *tensors, const RtParam *param) {
-    const struct {
-        const char *suffix;
-        size_t offset;
-    } parts[] = {
-        {"", RT_NOWHERE}, {".exp_avg", param->exp_avg}, {".exp_avg_sq", param->exp_avg_sq}};
-    for (int i = 0; i < 3; i++) {
-        if (i && (parts[i].offset == RT_NOWHERE || param->coded_moments))
-            continue;
-        OutTensor *tensor = tensor_add(tensors, param->name, parts[i].suffix,
-                                       i ? param->master_dtype : param_saved_dtype(param));
-        tensor->param = param;
-        tensor->offset = parts[i].offset;
-        tensor->rank = param->rank;
-        memcpy(tensor->shape, param->shape, sizeof tensor->shape);
-    }
+static void shaped_as(OutTensor *tensor, const RtParam *param) {
+    tensor->rank = param->rank;
+    memcpy(tensor->shape, param->shape, sizeof tensor->shape);
+}
+
+/* In numbers. */
+static void moments_add(Tensors *tensors, const RtParam *param, int64_t coded_elements) {
+    RtParam as = *param;
+    as.piece_at -= coded_elements;
+    if (param->exp_avg != RT_NOWHERE)
+        shaped_as(moment_add(tensors, param, ".exp_avg", param->exp_avg, as), param);
+    if (param->exp_avg_sq != RT_NOWHERE)
+        shaped_as(moment_add(tensors, param, ".exp_avg_sq", param->exp_avg_sq, as), param);
+}
+
+static void param_add(Tensors *tensors, const RtParam *param, int64_t coded_elements) {
+    OutTensor *tensor = tensor_add(tensors, param->name, "", param_saved_dtype(param));
+    tensor->param = param;
+    tensor->offset = RT_NOWHERE;
+    shaped_as(tensor, param);
     if (param->coded_moments)
         coded_moments_add(tensors, param);
+    else
+        moments_add(tensors, param, coded_elements);
 }
 
 static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype real) {
@@ -99,11 +122,12 @@ static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype r
 /* Everything a checkpoint after `steps` steps holds. */
 static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     const RtProgram *program = rt->program;
-    Tensors tensors = {.items = rt_alloc(sizeof(OutTensor) * (5 * (size_t)program->param_count + 5 +
-                                                              (size_t)program->metric_count))};
+    size_t params = (size_t)program->param_count, metrics = (size_t)program->metric_count;
+    Tensors tensors = {.items = rt_alloc(sizeof(OutTensor) * (5 * params + 5 + metrics)),
+                       .moments = rt_alloc(sizeof(RtParam) * (4 * params + 1))};
     for (int i = 0; i < program->param_count; i++)
         if (is_saved(&program->params[i]))
-            param_add(&tensors, &program->params[i]);
+            param_add(&tensors, &program->params[i], program->coded_elements);
     row_add(&tensors, "loss", "", rt->losses, program->counters.loss, program->real, steps);
     row_add(&tensors, "grad_norm", "", rt->grad_norms, program->counters.grad_norm, program->real,
             steps);
@@ -120,6 +144,7 @@ static void tensors_free(Tensors *tensors) {
     for (int i = 0; i < tensors->count; i++)
         free(tensors->items[i].name);
     free(tensors->items);
+    free(tensors->moments);
 }
 
 /* ---- the folder of checkpoints --------------------------------------------------------------- */

@@ -42,6 +42,9 @@ void param_to_memory_order(const RtParam *param, int ranks, size_t size, const v
 
 /* As if files had it in the order of memory, whose axes are all the file's. */
 RtParam param_as_memory(const RtParam *param);
+/* As if it were what moments in codes have for `each` elements of it, in whole blocks and in the order
+ * of memory: master_dtype is then the type of that. */
+RtParam param_as_codes(const RtParam *param, RtDtype dtype, int64_t each);
 
 /* Of a parameter with `shard`: how many ranks share it out, and how many elements each holds. */
 int shard_ranks(const Rt *rt, const RtParam *param);

@@ -132,6 +132,46 @@ test_coded_moments() {
         same_results coded_long_out coded_again
 }
 
+# Blocks of codes are the same, whoever has them: ranks' pieces to the bit those of replicas, whose sums are
+# the same; parts of tensors, several layouts at once, and ends of a pipeline that train one weight. A
+# checkpoint of each goes on with one card, and one card's with each.
+coded_as_one() { # coded_as_one NAME LAYOUT_KEY=VALUE...: as the program coded_one_of, and resumed
+    program "$1" $spec "${model[@]}" "${@:2}" && run $1 ${1}_out "--dump $work/${1}_out.dump" &&
+        same_training 1e-11 coded_one_of_out "${1}_out" &&
+        run "$1" "${1}_from" --steps 2 && run coded_one_of "${1}_from" --resume &&
+        near 1e-11 "$work/coded_one_of_out/loss.csv" "$work/${1}_from/loss.csv" &&
+        run coded_one_of "${1}_to" --steps 2 && run "$1" "${1}_to" --resume &&
+        near 1e-11 "$work/coded_one_of_out/loss.csv" "$work/${1}_to/loss.csv"
+}
+test_coded_shards() {
+    local spec=tests/sim/coded_moments.toml stage model layout dtype
+    ! ./gpuopt-gen $spec --set "$(tensor 2)" -o "$work/coded_cut" 2>"$work/coded_cut.log" &&
+        grep -q "blocks of 256 would be cut: a card's part of .*o_proj.weight has runs of 32" "$work/coded_cut.log" || return 1
+    for dtype in fp64 bf16; do
+        model=(precision.dtype=$dtype training.max_grad_norm=0) # norms are sums in another order
+        program coded_whole $spec "${model[@]}" "$(ranks 2)" && run coded_whole coded_whole_out || return 1
+        for stage in 1 2 3; do
+            mapfile -t layout < <(by_stage 2)
+            program coded_$stage $spec "${model[@]}" "${layout[@]}" && run coded_$stage coded_${stage}_out &&
+                tensors --prefix model. "$(newest coded_whole_out)/state.safetensors" \
+                    "$(newest coded_${stage}_out)/state.safetensors" || return 1
+        done
+        rm -r "$work"/coded_[123w]*
+    done
+    model=(model.hidden_size=512 model.num_hidden_layers=1 model.intermediate_size=512 training.seq_len=8
+        training.gradient_accumulation_steps=4)
+    program coded_one_of $spec "${model[@]}" && run coded_one_of coded_one_of_out "--dump $work/coded_one_of_out.dump" &&
+        coded_as_one coded_parts "$(tensor 2)" parallelism.sequence_parallel=true || return 1
+    model[4]=training.gradient_accumulation_steps=2
+    coded_as_one coded_shards "$(shards 2)" $buckets && stage=3 &&
+        mapfile -t layout < <(shards_of_parts 2) && coded_as_one coded_cube "${layout[@]}" || return 1
+    model=(model.tie_word_embeddings=true model.intermediate_size=172 training.gradient_accumulation_steps=4)
+    rm -r "$work"/coded_one_of* && program coded_one_of $spec "${model[@]}" &&
+        run coded_one_of coded_one_of_out "--dump $work/coded_one_of_out.dump" &&
+        coded_as_one coded_ends "$(stages 2)" && model[2]=training.gradient_accumulation_steps=2 && stage=2 &&
+        mapfile -t layout < <(by_stage 2) && coded_as_one coded_sharded_ends "${layout[@]}" "$(stages 2)"
+}
+
 # Each rank rounds for itself, whatever part of the state it has; or the first card, before others copy
 # from it.
 test_rounded() {
@@ -435,7 +475,7 @@ tests='three summed_after_backward late_streams unequal_targets images batch_nor
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized tensor_codes_in_files tensor_same_keys
 sharded sharded_weights sharded_stages sharded_parts'
 tests="$tests packed_pairs shared_prompts packed_prompts shared_prompts_rounded $pipeline_tests as_planned"
-[ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_cards sync_batch_norm two four eight packed bf16 \
+[ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments coded_shards quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_cards sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
     $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \

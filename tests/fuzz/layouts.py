@@ -154,7 +154,11 @@ def draw_experiment(rng):
         keys["optimizer.lr"] = .001
     if rng.random() < .75:
         keys["optimizer.eps"] = .001
-        maybe(rng, keys, .1, "optimizer.state", "int8")
+        maybe(rng, keys, .2, "optimizer.state", "int8")
+        if "optimizer.state" in keys and keys["model.family"] not in IMAGES and rng.random() < .4:
+            # Parts of whole blocks.
+            keys.update({"model.hidden_size": 512, "model.intermediate_size": 512, "model.num_hidden_layers": 1})
+            keys.pop("model.head_dim", None)
     else:
         keys["optimizer.name"] = "sgd"
         maybe(rng, keys, .5, "optimizer.momentum", .9)
