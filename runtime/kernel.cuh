@@ -137,6 +137,39 @@ template <int N, class T> __device__ __forceinline__ Vec<T, N> load_vec(const T 
     return out;
 }
 
+/* p[at] where it is there, else 0. */
+template <class T, class Index>
+__device__ __forceinline__ T load_if(bool there, const T *p, Index at) {
+    return there ? p[at] : T{};
+}
+
+/* Word by word of a register: the compiler would take a choice between vectors apart by elements. */
+template <class Word> __device__ __forceinline__ Word word_if(bool there, const Word *p) {
+    return there ? *p : Word{};
+}
+__device__ __forceinline__ uint4 word_if(bool there, const uint4 *p) {
+    unsigned x = 0, y = 0, z = 0, w = 0;
+    if (there) {
+        const uint4 word = *p;
+        x = word.x, y = word.y, z = word.z, w = word.w;
+    }
+    return make_uint4(x, y, z, w);
+}
+
+/* The vector at p + at where it is there, else zeros. */
+template <int N, class T, class Index>
+__device__ __forceinline__ Vec<T, N> load_vec_if(bool there, const T *p, Index at) {
+    using Word = typename RawWord<sizeof(T) * N>::type;
+    constexpr int WORDS = sizeof(T) * N / sizeof(Word);
+    Word words[WORDS];
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        words[i] = word_if(there, reinterpret_cast<const Word *>(p + at) + i);
+    Vec<T, N> out;
+    memcpy(&out, words, sizeof out);
+    return out;
+}
+
 template <int N, class T> __device__ __forceinline__ void store_vec(T *p, const Vec<T, N> &value) {
     using Word = typename RawWord<sizeof(T) * N>::type;
     constexpr int WORDS = sizeof(T) * N / sizeof(Word);
@@ -320,17 +353,39 @@ __device__ __forceinline__ uint4 philox4x32(uint2 key, uint4 counter) {
     return counter;
 }
 
-/* A uniform number in (0, 1] for element `index` of random stream `stream` at `step`. The counter
- * is (index / 4, step, stream); the four words of one block serve four neighbouring elements. */
-__device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, uint32_t stream,
-                                                uint64_t index) {
-    const uint64_t block = index / 4;
+/* Uniform numbers in (0, 1] for elements 4 block .. 4 block + 3 of random stream `stream` at `step`. */
+__device__ __forceinline__ Vec<float, 4> philox_draw(uint64_t seed, uint32_t step, uint32_t stream,
+                                                      uint64_t block) {
     const uint4 r = philox4x32(
         make_uint2(static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)),
         make_uint4(static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), step, stream));
+    const uint32_t bits[] = {r.x, r.y, r.z, r.w};
+    Vec<float, 4> uniform;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        uniform[i] = static_cast<float>((bits[i] >> 8) + 1) * 0x1p-24f;
+    return uniform;
+}
+
+/* For element `index` alone. */
+__device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, uint32_t stream,
+                                                uint64_t index) {
+    const Vec<float, 4> block = philox_draw(seed, step, stream, index / 4);
     const uint32_t part = static_cast<uint32_t>(index % 4);
-    const uint32_t bits = part == 0 ? r.x : part == 1 ? r.y : part == 2 ? r.z : r.w;
-    return static_cast<float>((bits >> 8) + 1) * 0x1p-24f;
+    return part == 0 ? block[0] : part == 1 ? block[1] : part == 2 ? block[2] : block[3];
+}
+
+/* For N elements from `first`, both multiples of four. */
+template <int N>
+__device__ __forceinline__ Vec<float, N> philox_uniforms(uint64_t seed, uint32_t step,
+                                                         uint32_t stream, uint64_t first) {
+    Vec<float, N> uniform;
+#pragma unroll
+    for (int i = 0; i < N; i += 4) {
+        const Vec<float, 4> block = philox_draw(seed, step, stream, first / 4 + i / 4);
+        memcpy(&uniform[i], &block, sizeof block);
+    }
+    return uniform;
 }
 
 /* ---- Windows that slide over images ------------------------------------------------------ */

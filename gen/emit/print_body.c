@@ -35,10 +35,28 @@ static void print_params(Printer *p) {
     }
 }
 
+/* What a thread of a worker holds at once: what it loads of a row, and its sums. */
+static int values_held(const Body *body) {
+    int count = 0;
+    for (int i = 0; i < body->count; i++)
+        count += step_per_column(body, i) &&
+                 (body->steps[i].kind == STEP_LOAD || body->steps[i].kind == STEP_COL_SUM);
+    return count;
+}
+
+/* A window and sums may ask for more than 128 registers a thread, and a multiprocessor then has too few
+ * threads to work while others wait for memory: better a few values are spilled. */
+static const char *launch_bounds(Printer *p) {
+    int threads = p->kernel->threads;
+    int blocks = p->kernel->workers && values_held(p->body) > 8 ? 512 / threads : 1;
+    return blocks > 1 ? arena_printf(p->arena, "%d, %d", threads, blocks)
+                      : arena_printf(p->arena, "%d", threads);
+}
+
 static void print_head(Printer *p) {
     const Kernel *k = p->kernel;
-    const char *head =
-        arena_printf(p->arena, "extern \"C\" __global__ void __launch_bounds__(%d)", k->threads);
+    const char *head = arena_printf(p->arena, "extern \"C\" __global__ void __launch_bounds__(%s)",
+                                    launch_bounds(p));
     bool fits = strlen(head) + 1 + strlen(k->name) + 1 <= PAGE;
     sb_printf(p->out, "%s%s%s(\n    ", head, fits ? " " : "\n", k->name);
     print_params(p);

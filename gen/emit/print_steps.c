@@ -79,7 +79,7 @@ static bool inlined_in_row(Printer *p, int i) {
     for (int k = i + 1; k < p->body->count; k++) {
         const Step *user = &p->body->steps[k];
         bool per_row = !step_per_column(p->body, k) && !step_reduces(user->kind);
-        for (int a = 0; a < step_arg_count(user->kind); a++)
+        for (int a = 0; a < step_args(user); a++)
             if (user->arg[a] == i)
                 uses += per_row ? 1 : 2;
         if (user->row_index == i)
@@ -156,13 +156,22 @@ static void close_element_loop(Printer *p) {
 static void print_element_fill(Printer *p, int i) {
     put(p, "#pragma unroll");
     put(p, "for (int j = 0; j < %d; j++)", p->kernel->vector);
-    put(p, "    %s[j] = %s[%s];", p->slot[i], param_name(p, i), step_index_text(p, i, true));
+    put(p, "    %s[j] = %s;", p->slot[i], step_element_text(p, i));
 }
 
 bool stays_in_registers(const Printer *p, int i) {
     if (step_before_rows(p->kernel, i))
         return p->body->steps[i].kind == STEP_LOAD && step_per_column(p->body, i);
     return p->phases.kept[i] && p->kernel->skeleton != SKELETON_STREAM_ROW;
+}
+
+static const char *vector_text(Printer *p, int i, int width) {
+    const char *pointer = param_name(p, i), *at = step_index_text(p, i, false);
+    int condition = p->body->steps[i].arg[0];
+    if (condition < 0)
+        return arena_printf(p->arena, "load_vec<%d>(%s + %s)", width, pointer, at);
+    return arena_printf(p->arena, "load_vec_if<%d>(%s, %s, %s)", width, step_text(p, condition),
+                        pointer, at);
 }
 
 /* Reads the elements of a LOAD into its slot. */
@@ -175,19 +184,16 @@ static void print_load(Printer *p, int i) {
         p->slot[i] = unique(p, s->name ? s->name : arena_printf(p->arena, "%s_v", pointer));
     const char *left = p->slot[i];
     if (vector == 1) {
-        put(p, "%s%s%s = %s[%s];", kept ? "" : "const ",
-            kept ? "" : arena_printf(p->arena, "%s ", type), left, pointer,
-            step_index_text(p, i, true));
+        put(p, "%s%s%s = %s;", kept ? "" : "const ",
+            kept ? "" : arena_printf(p->arena, "%s ", type), left, step_element_text(p, i));
     } else if (!step_is_vector(p->kernel, i)) {
         if (!kept)
             put(p, "Vec<%s, %d> %s;", type, vector, left);
         print_element_fill(p, i);
     } else {
-        const char *from = step_index_text(p, i, false);
         int width = step_width(p->kernel, i);
-        put(p, "%s%s = load_vec<%d>(%s + %s);",
-            kept ? "" : arena_printf(p->arena, "const Vec<%s, %d> ", type, width), left, width,
-            pointer, from);
+        put(p, "%s%s = %s;", kept ? "" : arena_printf(p->arena, "const Vec<%s, %d> ", type, width),
+            left, vector_text(p, i, width));
     }
 }
 
@@ -224,23 +230,48 @@ static bool acts(const Printer *p, int phase, int i) {
     return step_reduces(s->kind) || (step_writes(s->kind) && step_per_column(p->body, i));
 }
 
+static void print_sum(Printer *p, const Step *s, const char *slot) {
+    const Step *a = &p->body->steps[s->arg[0]];
+    if (!s->of_product)
+        put(p, "%s += %s;", slot, step_text(p, s->arg[0]));
+    else
+        put(p, "%s = fma%s(%s, %s, %s);", slot, p->kernel->real == DT_F64 ? "" : "f",
+            step_text(p, a->arg[0]), step_text(p, a->arg[1]), slot);
+}
+
 static void print_action(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
-    const char *j = p->kernel->vector > 1 ? "[j]" : "";
     if (s->kind == STEP_ROW_SUM) {
-        put(p, "%s += %s;", p->slot[i], step_text(p, s->arg[0]));
+        print_sum(p, s, p->slot[i]);
     } else if (s->kind == STEP_ROW_MAX) {
         const char *f = p->kernel->real == DT_F64 ? "" : "f";
         put(p, "%s = fmax%s(%s, %s);", p->slot[i], f, p->slot[i], step_text(p, s->arg[0]));
     } else if (s->kind == STEP_ROW_LSE) {
         put(p, "%s.add(%s);", p->slot[i], step_text(p, s->arg[0]));
     } else if (s->kind == STEP_COL_SUM) {
-        put(p, "%s%s += %s;", p->slot[i], j, step_text(p, s->arg[0]));
+        const char *j = p->kernel->vector > 1 ? "[j]" : "";
+        print_sum(p, s, arena_printf(p->arena, "%s%s", p->slot[i], j));
     } else if (stores_vector(p, i)) {
         put(p, "%s[j] = %s;", p->slot[i], stored_text(p, s));
     } else {
         put(p, "%s[%s] = %s;", param_name(p, i), step_index_text(p, i, true), stored_text(p, s));
     }
+}
+
+/* A product that sums alone read is written out in each of them, and a vector draws for its first
+ * element. */
+static bool is_written_out(const Printer *p, int i) {
+    bool found = false;
+    for (int k = i + 1; k < p->body->count; k++) {
+        const Step *s = &p->body->steps[k];
+        bool writes_out = s->of_product || step_draws_vector(p->kernel, k);
+        for (int a = 0; a < step_args(s); a++) {
+            if (s->arg[a] == i && !writes_out)
+                return false;
+            found |= s->arg[a] == i;
+        }
+    }
+    return found;
 }
 
 /* A gathering load is named at once: a store that follows may overwrite what it reads. */
@@ -254,6 +285,8 @@ static bool inlined_in_visit(Printer *p, int phase, int i) {
         return true;
     if (s->kind == STEP_LOAD && gathers(p, s))
         return false;
+    if (is_written_out(p, i))
+        return true;
     return !s->name && phase_uses(&p->phases, phase, i) <= 1 &&
            (ends_in_statement(p, i) || strlen(step_text(p, i)) <= LONGEST_INLINE);
 }
@@ -274,9 +307,23 @@ static void forget_elements(Printer *p) {
             p->name[i] = NULL;
 }
 
+static void print_draws(Printer *p, int phase) {
+    p->is_first = true;
+    for (int i = 0; i < p->body->count; i++) {
+        if (!step_draws_vector(p->kernel, i) || !phase_needs(&p->phases, phase, i))
+            continue;
+        int vector = p->kernel->vector;
+        p->slot[i] = unique(p, "uniform");
+        put(p, "const Vec<float, %d> %s = philox_uniforms<%d>(%s);", vector, p->slot[i], vector,
+            step_draw_text(p, i));
+    }
+    p->is_first = false;
+}
+
 void print_visit(Printer *p, int phase) {
     forget_elements(p);
     print_loads(p, phase);
+    print_draws(p, phase);
     for (int i = 0; i < p->body->count; i++)
         if (acts(p, phase, i) && stores_vector(p, i)) {
             const char *prefix = p->kernel->param[p->kernel->param_of_step[i]].read ? "new_" : "";

@@ -163,6 +163,22 @@ const char *step_index_text(Printer *p, int step, bool each) {
     return col ? col : row ? row : "0";
 }
 
+const char *step_element_text(Printer *p, int i) {
+    const char *name = p->kernel->param[p->kernel->param_of_step[i]].name;
+    const char *at = step_index_text(p, i, true);
+    int condition = p->body->steps[i].arg[0];
+    if (condition < 0)
+        return arena_printf(p->arena, "%s[%s]", name, at);
+    return arena_printf(p->arena, "load_if(%s, %s, %s)", step_text(p, condition), name, at);
+}
+
+const char *step_draw_text(Printer *p, int i) {
+    const Step *s = &p->body->steps[i];
+    return arena_printf(
+        p->arena, "%s, %s, %s, %s", step_text(p, s->arg[0]), step_text(p, s->arg[1]),
+        p->kernel->scalar[kernel_stream_scalar(p->kernel, i)].name, step_text(p, s->arg[2]));
+}
+
 /* ---- expressions ----------------------------------------------------------------------------- */
 
 static Term primary(const char *text) { return (Term){text, BIND_PRIMARY}; }
@@ -217,8 +233,7 @@ static Term load_term(Printer *p, int i) {
     else if (text && p->kernel->vector > 1)
         text = arena_printf(p->arena, "%s[j]", text);
     if (!text)
-        text = arena_printf(p->arena, "%s[%s]", p->kernel->param[p->kernel->param_of_step[i]].name,
-                            step_index_text(p, i, true));
+        text = step_element_text(p, i);
     if (s->type == TYPE_REAL && s->value->dtype != p->kernel->real)
         text = arena_printf(p->arena, "convert<%s>(%s)", real_name(p), text);
     return primary(text);
@@ -251,10 +266,10 @@ static Term call_term(Printer *p, const Step *s) {
     const char *name = s->type == TYPE_REAL ? names[s->kind] : names[s->kind] + 1;
     const char *f = s->type == TYPE_REAL && p->kernel->real != DT_F64 ? "f" : "";
     const char *a = step_text(p, s->arg[0]);
-    if (step_arg_count(s->kind) == 1)
+    if (step_args(s) == 1)
         return primary(arena_printf(p->arena, "%s%s(%s)", name, f, a));
     const char *b = step_text(p, s->arg[1]);
-    if (step_arg_count(s->kind) == 2)
+    if (step_args(s) == 2)
         return primary(arena_printf(p->arena, "%s%s(%s, %s)", name, f, a, b));
     return primary(
         arena_printf(p->arena, "%s%s(%s, %s, %s)", name, f, a, b, step_text(p, s->arg[2])));
@@ -274,17 +289,15 @@ static Term round_term(Printer *p, const Step *s) {
 }
 
 static Term uniform_term(Printer *p, int i) {
-    const Step *s = &p->body->steps[i];
-    return primary(arena_printf(p->arena, "philox_uniform(%s, %s, %s, %s)", step_text(p, s->arg[0]),
-                                step_text(p, s->arg[1]),
-                                p->kernel->scalar[kernel_stream_scalar(p->kernel, i)].name,
-                                step_text(p, s->arg[2])));
+    if (step_draws_vector(p->kernel, i))
+        return primary(arena_printf(p->arena, "%s[j]", p->slot[i]));
+    return primary(arena_printf(p->arena, "philox_uniform(%s)", step_draw_text(p, i)));
 }
 
 static Term index_term(Printer *p, const Step *s) {
     if (s->kind == STEP_ROW && p->body->rows == 1)
         return primary("0");
-    bool each = s->kind == STEP_COL && p->kernel->vector > 1;
+    bool each = s->kind == STEP_COL && p->kernel->vector > 1 && !p->is_first;
     const char *text = s->kind == STEP_ROW ? "row" : p->col;
     if (each)
         text = arena_printf(p->arena, "%s + j", text);

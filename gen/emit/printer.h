@@ -17,12 +17,13 @@ typedef struct {
     int phase;
     int depth;         /* of indentation */
     const char **name; /* by step: its variable; NULL: written out where it is used */
-    const char **slot; /* by LOAD: the variable that holds what it read */
+    const char **slot; /* by LOAD: the variable that holds what it read; by UNIFORM: what was drawn */
     const char *col;   /* the running index of columns: "col", or "i" where one index serves all */
     const char *lane;  /* "lane", "threadIdx.x" */
     bool linear;       /* see body_is_linear */
     bool is_long;      /* indices are int64_t */
     int chunks;        /* of a row skeleton; 1: no loop and no [c] */
+    bool is_first;     /* columns are those of a vector's first element, not of element j */
     const char *used[MAX_NAMES]; /* identifiers of the kernel so far */
     int used_count;
 } Printer;
@@ -42,6 +43,10 @@ Term step_term(Printer *, int step);
 const char *step_text(Printer *, int step);
 /* Element of the step's value: "row * 128 + col"; `each`: of lane element j instead of the first. */
 const char *step_index_text(Printer *, int step, bool each);
+/* What a LOAD reads of memory, of several elements each by itself. */
+const char *step_element_text(Printer *, int step);
+/* What a UNIFORM is drawn from: "seed, step, stream, element". */
+const char *step_draw_text(Printer *, int step);
 /* Declares what one row (or the whole kernel) needs once, in the phase, and what it stores. */
 void print_row_scope(Printer *, int phase);
 /* The same for what step_before_rows says, and the loads of columns. */

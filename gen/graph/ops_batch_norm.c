@@ -147,7 +147,8 @@ void shape_batch_norm_grad(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-/* dx = rstd weight (dy - mean of dy - xhat (mean of dy xhat)) */
+/* dx = rstd weight (dy - mean of dy - xhat (mean of dy xhat)); what columns have is multiplied first,
+ * once a thread. */
 void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
@@ -156,8 +157,8 @@ void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
     int scale = mul(body, rstd, step_load(body, op->in[3]));
     int dot = times(body, step_load(body, op->in[4]), one_nth);
     int mean = times(body, step_load(body, op->in[5]), one_nth);
-    int along = step_hinted(body, mul(body, mul(body, d, rstd), dot), "along_xhat");
+    int slope = mul(body, rstd, dot);
     int centered = step_hinted(body, sub(body, step_load(body, op->in[6]), mean), "centered");
-    int rest = step_hinted(body, sub(body, centered, along), "rest");
-    step_store(body, op->out[0], mul(body, scale, rest));
+    int rest = step_fma(body, step_unary(body, STEP_NEG, d), slope, centered);
+    step_store(body, op->out[0], mul(body, scale, step_hinted(body, rest, "rest")));
 }

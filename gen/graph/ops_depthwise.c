@@ -32,7 +32,7 @@ static int dot_taps(Body *body, const Tap *taps, int count, Value *x, const char
                     Value *weight) {
     int sum = -1;
     for (int i = 0; i < count; i++) {
-        int a = tap_select(body, &taps[i], tap_load(body, &taps[i], x, what), 0);
+        int a = tap_load(body, &taps[i], x, what);
         int w = load_weight(body, &taps[i], weight);
         sum = sum < 0 ? step_binary(body, STEP_MUL, a, w) : step_fma(body, a, w, sum);
         step_called(body, sum, "sum_%s", taps[i].name);
@@ -96,7 +96,7 @@ void expand_depthwise_conv2d_weight_grad(const Program *p, const Op *op, Body *b
     body->cols = value_cols(op->in[1]);
     int count = window_taps(body, &op->attr.window, taps), dy = step_load(body, op->in[1]);
     for (int i = 0; i < count; i++) {
-        int x = tap_select(body, &taps[i], tap_load(body, &taps[i], op->in[0], "x"), 0);
+        int x = tap_load(body, &taps[i], op->in[0], "x");
         step_col_sum_at(body, op->out[0], i, step_binary(body, STEP_MUL, x, dy));
     }
 }

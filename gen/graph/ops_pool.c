@@ -74,7 +74,6 @@ void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
         int dy = tap_load(body, &taps[i], op->in[1], "dy");
         int mine = step_binary(body, STEP_EQ, argmax, taps[i].number);
         int part = step_select(body, mine, dy, step_const(body, 0));
-        part = tap_select(body, &taps[i], part, 0);
         sum = sum < 0 ? part : step_binary(body, STEP_ADD, sum, part);
     }
     step_store(body, op->out[0], sum);

@@ -31,7 +31,10 @@ static const struct {
     [STEP_RINT] = {"rint", 1},
 };
 
-int step_arg_count(StepKind kind) { return step_table[kind].args; }
+int step_args(const Step *s) {
+    return s->kind == STEP_LOAD ? s->arg[0] >= 0 : step_table[s->kind].args;
+}
+
 const char *step_name(StepKind kind) { return step_table[kind].name; }
 
 Body *body_new(Arena *arena, int64_t rows, int64_t cols) {
@@ -91,6 +94,14 @@ int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t pe
 }
 
 int step_load(Body *body, Value *v) { return step_load_mapped(body, v, -1, COL_SAME, 0); }
+
+int step_load_where(Body *body, Value *v, int row_index, int condition) {
+    int load = step_load_mapped(body, v, row_index, COL_SAME, 0);
+    Step *s = &body->steps[load];
+    s->arg[0] = condition;
+    s->level = level_join(s->level, level_of(body, condition));
+    return load;
+}
 
 int step_result(Body *body) {
     return body_append(body,
@@ -190,9 +201,12 @@ int step_uniform(Body *body, int seed, int step, int element, uint32_t stream) {
     return body_append(body, s);
 }
 
+static bool is_product(const Body *body, int step) { return body->steps[step].kind == STEP_MUL; }
+
 int step_reduce(Body *body, StepKind kind, int a) {
     Step s = blank(kind, TYPE_REAL, LEVEL_ROW);
     s.arg[0] = a;
+    s.of_product = kind == STEP_ROW_SUM && is_product(body, a);
     return body_append(body, s);
 }
 
@@ -219,6 +233,7 @@ static void sum_rows(Body *body, Value *v, int64_t row, int64_t run, int a) {
     s.constant = (double)row;
     s.period = run;
     s.arg[0] = a;
+    s.of_product = is_product(body, a);
     body_append(body, s);
 }
 

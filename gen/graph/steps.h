@@ -15,7 +15,8 @@
 #include "graph/graph.h"
 
 typedef enum {
-    STEP_LOAD,    /* value[row, col], broadcast by the value's shape; see ColMap, row_index */
+    STEP_LOAD,    /* value[row, col], broadcast by the value's shape; see ColMap, row_index. With a
+                   * condition a: 0 where it does not hold, and nothing is read */
     STEP_STORE,   /* value[row, col] = a; row_index as for LOAD, in [1,1] spaces only */
     STEP_COL_SUM, /* value[constant, col] = sum over all rows of a, in a fixed order; where period
                    * says a run of rows, value[row / period, col] = sum over each run */
@@ -79,6 +80,7 @@ typedef struct {
     int64_t period;   /* LOAD: of the map; COL_SUM: rows of a run, 0: all */
     int row_index;    /* LOAD, STORE: a step that gives the row, -1: the row itself */
     uint32_t stream;  /* UNIFORM */
+    bool of_product;  /* ROW_SUM, COL_SUM: the op sums a product, which is added with one rounding */
     const char *name; /* a variable of this name; NULL: one only where it is needed, */
     const char *hint; /* then called this; NULL: after what it loads or stores */
 } Step;
@@ -96,6 +98,8 @@ Body *body_copy(const Body *);
 /* Each returns the new step's index. */
 int step_load(Body *, Value *);
 int step_load_mapped(Body *, Value *, int row_index, ColMap, int64_t period);
+/* Of the row that a step gives, where a condition holds (-1: always). */
+int step_load_where(Body *, Value *, int row_index, int condition);
 int step_result(Body *);
 int step_const(Body *, double);
 int step_const_int(Body *, int64_t);
@@ -124,7 +128,8 @@ int step_total(Body *, int a);
 
 /* Appends a step as it is; for passes that join Bodies. */
 int body_append(Body *, Step);
-int step_arg_count(StepKind);
+/* Arguments of a step: a LOAD has one where it has a condition. */
+int step_args(const Step *);
 const char *step_name(StepKind);
 
 /* The body of an op that has one (op_table[kind].expand), else NULL. */

@@ -1,4 +1,4 @@
-/* Windows as steps. Comparisons and clamps stand only where the shape asks for them. */
+/* Windows as steps. Comparisons stand only where the shape asks for them. */
 #include "graph/window_steps.h"
 
 static int whole(Body *body, int64_t n) { return step_const_int(body, n); }
@@ -36,8 +36,7 @@ Pixel step_pixel(Body *body, int64_t height, int64_t width) {
 
 /* ---- one axis -------------------------------------------------------------------------------- */
 
-/* A place on one axis, clamped to it; whether it was there before (-1: always); and which of the
- * window's places it is. */
+/* A place on one axis; whether it is on it (-1: always); and which of the window's places it is. */
 typedef struct {
     int at, inside, number;
 } Place;
@@ -45,21 +44,15 @@ typedef struct {
 /* A step known to lie in lowest .. highest, on an axis of `size` places. */
 static Place place(Body *body, int step, int64_t lowest, int64_t highest, int64_t size) {
     Place p = {step, -1, -1};
-    if (lowest < 0) {
+    if (lowest < 0)
         p.inside = step_binary(body, STEP_GE, step, whole(body, 0));
-        p.at = step_binary(body, STEP_MAX, p.at, whole(body, 0));
-    }
-    if (highest >= size) {
+    if (highest >= size)
         p.inside = both(body, p.inside, step_binary(body, STEP_LT, step, whole(body, size)));
-        p.at = step_binary(body, STEP_MIN, p.at, whole(body, size - 1));
-    }
     return p;
 }
 
-static void call_place(Body *body, int step, const Place *p, const char *axis, int k) {
-    step_called(body, step, "%s_%d", axis, k);
-    if (p->at != step)
-        step_called(body, p->at, "near_%s_%d", axis, k);
+static void call_place(Body *body, const Place *p, const char *axis, int k) {
+    step_called(body, p->at, "%s_%d", axis, k);
     if (p->inside >= 0)
         step_called(body, p->inside, "%s_%d_inside", axis, k);
 }
@@ -74,7 +67,7 @@ static int axis_taps(Body *body, const Window *w, int out, int64_t outs, int64_t
         places[k] = place(body, at, lowest, highest, size);
         places[k].number = whole(body, k);
         if (at != out)
-            call_place(body, at, &places[k], axis, k);
+            call_place(body, &places[k], axis, k);
     }
     return (int)w->kernel;
 }
@@ -93,7 +86,7 @@ static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int
     for (int k = 0; k < count; k++) {
         int64_t highest = (size - 1 + w->padding) / stride - k;
         int at = plus(body, last, -k);
-        places[k] = place(body, at, -k, highest, outs);
+        places[k] = place(body, at, w->padding / stride - k, highest, outs);
         places[k].number = stride == 1 ? whole(body, k) : plus(body, first, k * stride);
         if (stride > 1 && (k + 1) * stride > kernel) { /* some remainders have one k less */
             int exists = step_binary(body, STEP_LT, places[k].number, whole(body, kernel));
@@ -104,7 +97,7 @@ static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int
             step_hinted(body, places[k].number, arena_printf(body->arena, "near_tap_%s", axis));
         }
         if (at != in)
-            call_place(body, at, &places[k], axis, k);
+            call_place(body, &places[k], axis, k);
     }
     return (int)count;
 }
@@ -169,6 +162,6 @@ int tap_select(Body *body, const Tap *tap, int value, double otherwise) {
 }
 
 int tap_load(Body *body, const Tap *tap, Value *v, const char *what) {
-    int load = step_load_mapped(body, v, tap->row, COL_SAME, 0);
+    int load = step_load_where(body, v, tap->row, tap->inside);
     return step_called(body, load, "%s_%s", what, tap->name);
 }

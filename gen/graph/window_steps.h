@@ -11,9 +11,9 @@ typedef struct {
     int n, h, w;
 } Pixel;
 
-/* One place under a window: steps that give its row, never outside of the batch; whether it is in
- * the image (-1: always); and its number in the window, line by line. `name` tells the taps of a
- * body apart: "0_2". */
+/* One place under a window: steps that give its row; whether it is in the image (-1: always), for
+ * elsewhere the row may be no row of the batch; and its number in the window, line by line. `name`
+ * tells the taps of a body apart: "0_2". */
 typedef struct {
     int row, inside, number;
     const char *name;
@@ -27,7 +27,7 @@ int window_taps(Body *, const Window *, Tap taps[MOST_TAPS]);
 int window_taps_back(Body *, const Window *, Tap taps[MOST_TAPS]);
 /* value where the tap is inside, else `otherwise`. */
 int tap_select(Body *, const Tap *, int value, double otherwise);
-/* Loads a value at the tap's row, called `what` and the tap's name. */
+/* Loads a value at the tap's row, 0 where that is outside, called `what` and the tap's name. */
 int tap_load(Body *, const Tap *, Value *, const char *what);
 
 #endif

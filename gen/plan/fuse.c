@@ -28,7 +28,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 /* A step whose arguments were replaced varies with what they vary with now. */
 static int append(Body *joined, Step s) {
     Level level = s.kind == STEP_LOAD && value_cols(s.value) > 1 ? LEVEL_COL : LEVEL_SCALAR;
-    for (int k = 0; k < step_arg_count(s.kind); k++)
+    for (int k = 0; k < step_args(&s); k++)
         level = level_join(level, joined->steps[s.arg[k]].level);
     if (s.row_index >= 0)
         level = level_join(level, joined->steps[s.row_index].level);
@@ -67,20 +67,21 @@ static int same_load(const Body *body, int count, const Step *load) {
         const Step *s = &body->steps[i];
         if (s->kind == STEP_LOAD && value_same_view(s->value, load->value) &&
             s->row_index == load->row_index && s->col_map == load->col_map &&
-            s->period == load->period && s->level == load->level)
+            s->period == load->period && s->level == load->level && s->arg[0] == load->arg[0])
             return i;
     }
     return -1;
 }
 
-/* A whole number that the first body has; so loads at rows that two ops compute are one load. */
+/* A whole number or a condition that the first body has; so loads at rows that two ops compute are one
+ * load. */
 static int same_index(const Body *body, int count, const Step *step) {
-    bool whole = (step->type == TYPE_INT || step->type == TYPE_LONG) && !step->value;
-    for (int i = 0; whole && i < count; i++) {
+    bool exact = step->type != TYPE_REAL && !step->value;
+    for (int i = 0; exact && i < count; i++) {
         const Step *s = &body->steps[i];
         bool same = s->kind == step->kind && s->type == step->type &&
                     s->constant == step->constant && !s->value;
-        for (int k = 0; k < step_arg_count(step->kind); k++)
+        for (int k = 0; k < step_args(step); k++)
             same = same && s->arg[k] == step->arg[k];
         if (same)
             return i;
@@ -120,7 +121,7 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
     int *place = arena_array(joined->arena, (size_t)second->count, sizeof *place);
     for (int i = 0; i < second->count; i++) {
         Step s = placed(second, joined, second->steps[i]);
-        for (int k = 0; k < step_arg_count(s.kind); k++)
+        for (int k = 0; k < step_args(&s); k++)
             s.arg[k] = place[s.arg[k]];
         if (s.row_index >= 0)
             s.row_index = place[s.row_index];
@@ -288,7 +289,7 @@ static void mark_used(const Body *body, int step, bool *used) {
         return;
     used[step] = true;
     const Step *s = &body->steps[step];
-    for (int k = 0; k < step_arg_count(s->kind); k++)
+    for (int k = 0; k < step_args(s); k++)
         mark_used(body, s->arg[k], used);
     if (s->row_index >= 0)
         mark_used(body, s->row_index, used);
@@ -308,7 +309,7 @@ void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *),
         if (!used[i])
             continue;
         Step s = body->steps[i];
-        for (int k = 0; k < step_arg_count(s.kind); k++)
+        for (int k = 0; k < step_args(&s); k++)
             s.arg[k] = place[s.arg[k]];
         if (s.row_index >= 0)
             s.row_index = place[s.row_index];

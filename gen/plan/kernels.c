@@ -351,7 +351,7 @@ static void sign_step(const Kernel *k, int i, StrBuf *out) {
     const Step *s = &k->body->steps[i];
     sb_put_int(out, s->kind, ':');
     sb_put_int(out, s->type * LEVELS + s->level, '(');
-    for (int a = 0; a < step_arg_count(s->kind); a++)
+    for (int a = 0; a < step_args(s); a++)
         sb_put_int(out, s->arg[a], ',');
     if (s->kind == STEP_CONST || s->kind == STEP_COL_SUM)
         sb_put_int(out, real_bits(s->constant), 'b');
@@ -359,6 +359,8 @@ static void sign_step(const Kernel *k, int i, StrBuf *out) {
         sb_printf(out, "of%lld", (long long)s->period);
     if (s->kind == STEP_ROUND)
         sb_put_int(out, s->dtype, 'd');
+    if (s->of_product)
+        sb_puts(out, "p");
     if (k->param_of_step[i] >= 0)
         sign_value(k, i, out);
     if (s->col_map != COL_SAME)

@@ -60,14 +60,16 @@ Body *body_upright(Body *body) {
     int *place = arena_array(body->arena, (size_t)body->count, sizeof *place);
     for (int i = 0; i < body->count; i++) {
         Step s = upright_step(body->steps[i]);
-        for (int k = 0; k < step_arg_count(s.kind); k++)
+        for (int k = 0; k < step_args(&s); k++)
             s.arg[k] = place[s.arg[k]];
         if (s.row_index >= 0)
             s.row_index = place[s.row_index];
         if (step_reduces(s.kind)) {
             place[i] = s.arg[0]; /* over one column: the element itself */
         } else if (s.kind == STEP_COL_SUM && !s.period) {
-            step_store(flat, s.value, step_reduce(flat, STEP_ROW_SUM, s.arg[0]));
+            int sum = step_reduce(flat, STEP_ROW_SUM, s.arg[0]);
+            flat->steps[sum].of_product = s.of_product;
+            step_store(flat, s.value, sum);
             place[i] = -1;
         } else {
             place[i] = body_append(flat, s);
@@ -84,7 +86,7 @@ static int after(const Phases *f, int arg) {
 
 static int earliest(const Phases *f, const Step *s) {
     int phase = 0;
-    for (int k = 0; k < step_arg_count(s->kind); k++)
+    for (int k = 0; k < step_args(s); k++)
         if (after(f, s->arg[k]) > phase)
             phase = after(f, s->arg[k]);
     if (s->row_index >= 0 && after(f, s->row_index) > phase)
@@ -108,7 +110,7 @@ static void need(Phases *f, int phase, int step) {
         return;
     *flag = true;
     const Step *s = &body->steps[step];
-    for (int k = 0; k < step_arg_count(s->kind); k++)
+    for (int k = 0; k < step_args(s); k++)
         need(f, phase, s->arg[k]);
     if (s->row_index >= 0)
         need(f, phase, s->row_index);
@@ -142,7 +144,7 @@ int phase_uses(const Phases *f, int phase, int step) {
                           : f->at[i] == phase;
         if (!active)
             continue;
-        for (int k = 0; k < step_arg_count(s->kind); k++)
+        for (int k = 0; k < step_args(s); k++)
             uses += s->arg[k] == step;
         uses += s->row_index == step;
     }

@@ -144,7 +144,8 @@ static int load(Planes *p, const Step *s) {
         return step_load(p->to, v);
     int at = element(p, v, asked_row(p, s));
     int64_t all[] = {value_elements(v), 1};
-    return step_load_mapped(p->to, value_at(p->program, v, 0, 2, all, v->name), at, COL_SAME, 0);
+    int condition = s->arg[0] >= 0 ? p->place[s->arg[0]] : -1;
+    return step_load_where(p->to, value_at(p->program, v, 0, 2, all, v->name), at, condition);
 }
 
 static void store(Planes *p, const Step *s) {
@@ -174,6 +175,7 @@ static void sum_images(Planes *p, const Step *s, int sum) {
 /* Over all rows, or over each image. */
 static void sum_rows(Planes *p, const Step *s) {
     int sum = step_reduce(p->to, STEP_ROW_SUM, p->place[s->arg[0]]);
+    p->to->steps[sum].of_product = s->of_product;
     if (!s->period) {
         sum_images(p, s, sum);
         return;
@@ -194,7 +196,7 @@ static bool is_asked_for(const Planes *p, int step) {
     for (int i = step + 1; i < p->from->count; i++) {
         const Step *s = &p->from->steps[i];
         bool reads = s->row_index == step;
-        for (int k = 0; k < step_arg_count(s->kind); k++)
+        for (int k = 0; k < step_args(s); k++)
             reads = reads || s->arg[k] == step;
         if (reads && !is_part_of_row(p, s))
             return true;
@@ -204,7 +206,7 @@ static bool is_asked_for(const Planes *p, int step) {
 
 static int copied(Planes *p, Step s) {
     s.level = LEVEL_SCALAR;
-    for (int k = 0; k < step_arg_count(s.kind); k++) {
+    for (int k = 0; k < step_args(&s); k++) {
         s.arg[k] = p->place[s.arg[k]];
         s.level = level_join(s.level, p->to->steps[s.arg[k]].level);
     }
@@ -213,7 +215,7 @@ static int copied(Planes *p, Step s) {
 
 /* In the same space a step varies with what it varied with. */
 static int kept(Planes *p, Step s) {
-    for (int k = 0; k < step_arg_count(s.kind); k++)
+    for (int k = 0; k < step_args(&s); k++)
         s.arg[k] = p->place[s.arg[k]];
     if (s.row_index >= 0)
         s.row_index = p->place[s.row_index];

@@ -281,6 +281,31 @@ bool step_is_vector(const Kernel *k, int step) {
     return aligned(s->value, step_width(k, step), strided);
 }
 
+/* Whether four divides the step at the first column of each vector. */
+static bool is_in_fours(const Kernel *k, int step) {
+    const Step *s = &k->body->steps[step];
+    switch (s->kind) {
+    case STEP_CONST:
+        return (int64_t)s->constant % 4 == 0;
+    case STEP_COL:
+        return k->vector % 4 == 0;
+    case STEP_CAST:
+        return is_in_fours(k, s->arg[0]);
+    case STEP_MUL:
+        return is_in_fours(k, s->arg[0]) || is_in_fours(k, s->arg[1]);
+    case STEP_ADD:
+        return is_in_fours(k, s->arg[0]) && is_in_fours(k, s->arg[1]);
+    default:
+        return false;
+    }
+}
+
+bool step_draws_vector(const Kernel *k, int step) {
+    const Step *s = &k->body->steps[step];
+    return s->kind == STEP_UNIFORM && k->vector % 4 == 0 && step_per_column(k->body, step) &&
+           is_in_fours(k, s->arg[2]);
+}
+
 /* The threads of the last block count on past the last element. */
 bool kernel_needs_long(const Kernel *k) {
     const int64_t limit = ((int64_t)1 << 31) - (1 << 16);

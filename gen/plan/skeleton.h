@@ -39,6 +39,8 @@ bool body_is_linear(const Body *);
 /* Whether a step's elements for one thread lie side by side, aligned as one access. */
 bool step_is_vector(const Kernel *, int step);
 int step_width(const Kernel *, int step); /* elements of that access */
+/* Whether a UNIFORM is drawn for all of a thread's elements at once: they are whole blocks of four. */
+bool step_draws_vector(const Kernel *, int step);
 /* Whether an index of some access may pass 2^31. */
 bool kernel_needs_long(const Kernel *);
 /* Threads of a COLUMN kernel that share one column. */

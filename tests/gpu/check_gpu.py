@@ -149,7 +149,7 @@ def check_repeats(gpu, program, folder):
 
 def own_kernels(program):
     source = (PROGRAMS / program / "kernels.cu").read_text()
-    return set(re.findall(r"__launch_bounds__\(\d+\)\s+(\w+)\(", source))
+    return set(re.findall(r"__launch_bounds__\([\d, ]+\)\s+(\w+)\(", source))
 
 
 def check_sanitizer(gpu, program, folder):

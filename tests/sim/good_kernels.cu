@@ -79,6 +79,11 @@ extern "C" __global__ void uniforms(float *out, unsigned long long seed, unsigne
         out[i] = philox_uniform(seed, step, 7, i);
 }
 
+extern "C" __global__ void uniform_vectors(float *out, unsigned long long seed, unsigned step) {
+    const int i = (blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    store_vec(out + i, philox_uniforms<8>(seed, step, 7, i));
+}
+
 /* Everything through a 16-bit type and back. */
 extern "C" __global__ void conversions(float *bf16, float *half, int *whole, const double *x,
                                        int n) {

@@ -184,6 +184,9 @@ static void uniforms_are_uniform(void **state) {
         square += (double)u[i] * u[i] / N;
     }
     assert_true(fabs(mean - 0.5) < 0.02 && fabs(square - 1.0 / 3) < 0.02);
+    run("uniform_vectors", N / 8 / 128, 128, 0, (void *[]){&d, &seed, &step});
+    OK(cuMemcpyDtoH(again, d, sizeof again));
+    assert_memory_equal(again, u, sizeof u);
     step = 4;
     run("uniforms", N / 128, 128, 0, (void *[]){&d, &seed, &step, &n});
     OK(cuMemcpyDtoH(again, d, sizeof again));

@@ -224,6 +224,10 @@ static int64_t tap_source(const Window *w, bool backward, int64_t size, int64_t 
     return at < size ? at : -1;
 }
 
+static double added_product(const Eval *e, double a, double b, double sum) {
+    return e->wide ? fma(a, b, sum) : (double)fmaf((float)a, (float)b, (float)sum);
+}
+
 /* An element of the result: taps in their order, channels (filters) innermost, each product added at once. */
 static double convolved(const Eval *e, int64_t row, int64_t col) {
     const Op *op = e->launch->ops[0];
@@ -241,7 +245,7 @@ static double convolved(const Eval *e, int64_t row, int64_t col) {
             int64_t filter = backward ? i : col, channel = backward ? col : i;
             double a = memory_get(e->memory, source, from * source->row_stride + i);
             double b = memory_get(e->memory, weight, (filter * w->kernel * w->kernel + tap) * value_cols(weight) + channel);
-            sum = e->wide ? fma(a, b, sum) : (double)fmaf((float)a, (float)b, (float)sum);
+            sum = added_product(e, a, b, sum);
         }
     }
     return sum;
@@ -251,7 +255,9 @@ static double computed(const Eval *e, int step) {
     const Step *s = &e->body->steps[step];
     double a = argument(e, s, 0), b = argument(e, s, 1);
     switch (s->kind) {
-    case STEP_LOAD: return memory_get(e->memory, operand(e, step), element_of(e, step));
+    case STEP_LOAD:
+        if (s->arg[0] >= 0 && a == 0) return 0;
+        return memory_get(e->memory, operand(e, step), element_of(e, step));
     case STEP_CONST: return s->type == TYPE_REAL ? real(e, s->constant) : s->constant;
     case STEP_ROW: return (double)e->row;
     case STEP_COL: return (double)e->col;
@@ -260,7 +266,7 @@ static double computed(const Eval *e, int step) {
     case STEP_EQ: return a == b;
     case STEP_GE: return a >= b;
     case STEP_AND: return a != 0 && b != 0;
-    case STEP_FMA: return e->wide ? fma(a, b, argument(e, s, 2)) : (double)fmaf((float)a, (float)b, (float)argument(e, s, 2));
+    case STEP_FMA: return added_product(e, a, b, argument(e, s, 2));
     case STEP_RESULT: return convolved(e, e->row, e->body->cols > 1 ? e->col : 0);
     case STEP_FINITE: return isfinite(a);
     case STEP_SELECT: return a != 0 ? b : argument(e, s, 2);
@@ -288,6 +294,13 @@ static int slot_of(const Eval *e, int step) {
 
 static double add(const Eval *e, double a, double b) { return e->wide ? a + b : (double)((float)a + (float)b); }
 
+/* The sum with what the step adds to it. */
+static double summed(const Eval *e, const Step *s, double sum) {
+    const Step *a = &e->body->steps[s->arg[0]];
+    if (s->of_product) return added_product(e, e->number[a->arg[0]], e->number[a->arg[1]], sum);
+    return add(e, sum, e->number[s->arg[0]]);
+}
+
 static Partial joined_exps(const Eval *e, Partial a, Partial b) {
     double rise = real(e, b.value - a.value), share = apply(e, &(Step){.kind = STEP_EXP}, rise > 0 ? -rise : rise, 0);
     if (rise > 0) return (Partial){fmax(a.value, b.value), add(e, real(e, a.exps * share), b.exps)};
@@ -309,7 +322,8 @@ static void clear_lanes(Eval *e, int step) {
 static void take(Eval *e, int step) {
     const Step *s = &e->body->steps[step];
     Partial *lane = &e->lanes[slot_of(e, step)][lane_of(e)];
-    *lane = joined(e, s->kind, *lane, (Partial){e->number[s->arg[0]], 1});
+    if (s->kind == STEP_ROW_SUM) lane->value = summed(e, s, lane->value);
+    else *lane = joined(e, s->kind, *lane, (Partial){e->number[s->arg[0]], 1});
 }
 
 /* A butterfly in each warp, then the warps in their order. */
@@ -335,7 +349,7 @@ static void store(Eval *e, int step) {
 
 static void add_to_total(Eval *e, int step) {
     double *total = &e->totals[step][e->col];
-    *total = add(e, *total, e->number[e->body->steps[step].arg[0]]);
+    *total = summed(e, &e->body->steps[step], *total);
 }
 
 static bool stored_here(const Eval *e, int step) {

@@ -475,7 +475,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56
     const __nv_bfloat16 weight_v = weight[input_ids_row * 32 + col];
     const float weight_j = convert<float>(weight_v);
     embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
-    sum += weight_j * weight_j;
+    sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
@@ -637,7 +637,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
     const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
-    sum += attn_residual_j_2 * attn_residual_j_2;
+    sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
     const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
@@ -686,7 +686,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
     const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
     mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
     const float mlp_residual_j_2 = convert<float>(convert<__nv_bfloat16>(mlp_residual_j));
-    sum += mlp_residual_j_2 * mlp_residual_j_2;
+    sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
     const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
@@ -715,7 +715,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
     mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
     const float mlp_residual_j_2 = convert<float>(convert<__nv_bfloat16>(mlp_residual_j));
-    sum += mlp_residual_j_2 * mlp_residual_j_2;
+    sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
     const float model_norm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
@@ -739,9 +739,9 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     const float loss_grad_row = loss_grad[0];
     const float scale = loss_weight_row * loss_grad_row;
-    const bool has_target = labels_row >= 0;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -754,7 +754,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
     Vec<__nv_bfloat16, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -802,9 +802,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
     const __nv_bfloat16 weight_v = weight[col];
     const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
-    sum +=
-        convert<float>(model_norm_grad_v) * convert<float>(weight_v) *
-        (convert<float>(mlp_residual_v) * model_norm_rstd_row);
+    sum =
+        fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
+        convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
     const float mean = sum * 0.03125f;
     const float off_xhat =
@@ -860,7 +860,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
         post_attention_layernorm_grad[row * 32 + col];
     const float xhat = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
     const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
-    sum += dxhat * xhat;
+    sum = fmaf(dxhat, xhat, sum);
     sum = warp_sum(sum);
     const float mean = sum * 0.03125f;
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
@@ -1399,7 +1399,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
         const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            columns[j] += gradient_v[j] * gradient_v[j];
+            columns[j] = fmaf(gradient_v[j], gradient_v[j], columns[j]);
         }
     }
     SHARED Vec<float, 8> sums[256];
@@ -1532,7 +1532,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_res
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
     const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
-    sum += attn_residual_j_2 * attn_residual_j_2;
+    sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];
@@ -1558,7 +1558,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
     const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
     mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
     const float mlp_residual_j_2 = convert<float>(convert<__nv_bfloat16>(mlp_residual_j));
-    sum += mlp_residual_j_2 * mlp_residual_j_2;
+    sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];
@@ -1583,7 +1583,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float mlp_residual_j =
         convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
         convert<float>(down_proj_v)));
-    sum += mlp_residual_j * mlp_residual_j;
+    sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];

@@ -314,6 +314,8 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_dropout_100x12(
     const Vec<float, 4> x_0_1 = load_vec<4>(conv2_biased + row_0_1 * 12 + col);
     const Vec<float, 4> x_1_0 = load_vec<4>(conv2_biased + row_1_0 * 12 + col);
     const Vec<float, 4> x_1_1 = load_vec<4>(conv2_biased + row_1_1 * 12 + col);
+    const Vec<float, 4> uniform =
+        philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
     Vec<uint8_t, 4> max_pool1_argmax_v;
     Vec<float, 4> dropout1_v;
 #pragma unroll
@@ -325,9 +327,7 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_dropout_100x12(
         const bool larger_1_1 = x_1_1[j] == x_1_1[j] ? best_1_0 < x_1_1[j] : true;
         const float best_1_1 = larger_1_1 ? x_1_1[j] : best_1_0;
         max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
-        const float uniform =
-            philox_uniform(seed_row, step_row, stream, row_start + static_cast<int64_t>(col + j));
-        dropout1_v[j] = 0.25f < uniform ? best_1_1 * 1.33333333f : 0.0f;
+        dropout1_v[j] = 0.25f < uniform[j] ? best_1_1 * 1.33333333f : 0.0f;
     }
     store_vec(max_pool1_argmax + i, max_pool1_argmax_v);
     store_vec(dropout1 + i, dropout1_v);
@@ -366,9 +366,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     const float loss_grad_row = loss_grad[0];
     const float scale = loss_weight_row * loss_grad_row;
-    const bool has_target = labels_row >= 0;
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
@@ -388,7 +388,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     sum_2 = warp_sum(sum_2);
     if (lane == 0)
         loss_rows[row] =
-            labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+            has_target ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
     if (col < 6) {
         const float softmax = expf(fc2_v + bias_v - lse) - 1.0f / 60;
         fc2_biased_grad[row * 6 + col] =
@@ -489,12 +489,12 @@ extern "C" __global__ void __launch_bounds__(256) dropout_100x12(
         static_cast<int64_t>(first_row_row) * static_cast<int64_t>(25) + static_cast<int64_t>(row);
     const int64_t row_start = global_row * static_cast<int64_t>(12);
     const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + i);
+    const Vec<float, 4> uniform =
+        philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
     Vec<float, 4> max_pool1_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float uniform =
-            philox_uniform(seed_row, step_row, stream, row_start + static_cast<int64_t>(col + j));
-        max_pool1_grad_v[j] = 0.25f < uniform ? flatten1_grad_v[j] * 1.33333333f : 0.0f;
+        max_pool1_grad_v[j] = 0.25f < uniform[j] ? flatten1_grad_v[j] * 1.33333333f : 0.0f;
     }
     store_vec(max_pool1_grad + i, max_pool1_grad_v);
 }
@@ -821,7 +821,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
         const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            columns[j] += gradient_v[j] * gradient_v[j];
+            columns[j] = fmaf(gradient_v[j], gradient_v[j], columns[j]);
         }
     }
     SHARED Vec<float, 4> sums[256];
@@ -977,6 +977,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
@@ -988,9 +989,10 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         bias_v = bias[col];
         const float fc2_biased = fc2_v + bias_v;
         exps.add(fc2_biased);
-        sum += col == labels_row ? fc2_biased : 0.0f;
+        const bool t = col == labels_row;
+        sum += t ? fc2_biased : 0.0f;
         sum_2 += fc2_biased;
-        target += col == labels_row ? fc2_biased : 0.0f;
+        target += t ? fc2_biased : 0.0f;
     }
     const float lse = warp_lse(exps);
     sum = warp_sum(sum);
@@ -998,7 +1000,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     target = warp_sum(target);
     if (lane == 0)
         loss_rows[row] =
-            labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+            has_target ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
     float rank = 0;
     if (col < 6) {
         const float fc2_biased_2 = fc2_v + bias_v;
@@ -1008,7 +1010,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     }
     rank = warp_sum(rank);
     if (lane == 0)
-        hits_top1[row] = labels_row >= 0 ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
+        hits_top1[row] = has_target ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
     if (lane == 0)
-        hits_top5[row] = labels_row >= 0 ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+        hits_top5[row] = has_target ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
 }

@@ -218,7 +218,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     float sum = 0;
     const float weight_v = weight[input_ids_row * 32 + col];
     embed_tokens[row * 32 + col] = weight_v;
-    sum += weight_v * weight_v;
+    sum = fmaf(weight_v, weight_v, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float input_layernorm_weight_v = input_layernorm_weight[col];
@@ -366,7 +366,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
     const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
     attn_residual[row * 32 + col] = attn_residual_j;
-    sum += attn_residual_j * attn_residual_j;
+    sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
     const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
@@ -409,7 +409,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const float down_proj_v = down_proj[row * 32 + col];
     const float mlp_residual_j = attn_residual_v + down_proj_v;
     mlp_residual[row * 32 + col] = mlp_residual_j;
-    sum += mlp_residual_j * mlp_residual_j;
+    sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
     const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
@@ -430,9 +430,9 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     const float loss_grad_row = loss_grad[0];
     const float scale = loss_weight_row * loss_grad_row;
-    const bool has_target = labels_row >= 0;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -444,7 +444,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
     Vec<float, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -491,7 +491,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const float mlp_residual_v = mlp_residual[row * 32 + col];
     const float weight_v = weight[col];
     const float model_norm_grad_v = model_norm_grad[row * 32 + col];
-    sum += model_norm_grad_v * weight_v * (mlp_residual_v * model_norm_rstd_row);
+    sum = fmaf(model_norm_grad_v * weight_v, mlp_residual_v * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
     const float mean = sum * 0.03125f;
     const float off_xhat =
@@ -540,9 +540,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float attn_residual_v = attn_residual[row * 32 + col];
     const float weight_v = weight[col];
     const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
-    sum +=
-        post_attention_layernorm_grad_v * weight_v *
-        (attn_residual_v * post_attention_layernorm_rstd_row);
+    sum =
+        fmaf(post_attention_layernorm_grad_v * weight_v,
+        attn_residual_v * post_attention_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
     const float mean = sum * 0.03125f;
     const float mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
@@ -793,7 +793,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float mlp_residual_v = mlp_residual[row * 32 + col];
     const float weight_v = weight[col];
     const float input_layernorm_grad_v = input_layernorm_grad[row * 32 + col];
-    sum += input_layernorm_grad_v * weight_v * (mlp_residual_v * input_layernorm_rstd_row);
+    sum = fmaf(input_layernorm_grad_v * weight_v, mlp_residual_v * input_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
     const float mean = sum * 0.03125f;
     const float attn_residual_grad_v = attn_residual_grad[row * 32 + col];
@@ -838,7 +838,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_8x1024(
         const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            total[j] += gradient_v[j] * gradient_v[j];
+            total[j] = fmaf(gradient_v[j], gradient_v[j], total[j]);
         }
     }
     SHARED Vec<float, 4> sums[256];
@@ -947,7 +947,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
     const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
     attn_residual[row * 32 + col] = attn_residual_j;
-    sum += attn_residual_j * attn_residual_j;
+    sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_v = weight[col];
@@ -969,7 +969,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const float down_proj_v = down_proj[row * 32 + col];
     const float mlp_residual_j = attn_residual_v + down_proj_v;
     mlp_residual[row * 32 + col] = mlp_residual_j;
-    sum += mlp_residual_j * mlp_residual_j;
+    sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_v = weight[col];
@@ -988,7 +988,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float attn_residual_v = attn_residual[row * 32 + col];
     const float down_proj_v = down_proj[row * 32 + col];
     const float mlp_residual = attn_residual_v + down_proj_v;
-    sum += mlp_residual * mlp_residual;
+    sum = fmaf(mlp_residual, mlp_residual, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_v = weight[col];

@@ -403,7 +403,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const float embed_tokens_j = convert<float>(embed_tokens_v[c][j]);
-            sum += embed_tokens_j * embed_tokens_j;
+            sum = fmaf(embed_tokens_j, embed_tokens_j, sum);
         }
     }
     sum = warp_sum(sum);
@@ -451,13 +451,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x1024(
     Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const int t = (col + j) % 128;
+        const bool t = (col + j) % 128 < 64;
         const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
         const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
-        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t < 64 ? t_2 - t_3 : t_2 + t_3);
+        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t ? t_2 - t_3 : t_2 + t_3);
         const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
         const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
-        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t < 64 ? t_4 - t_5 : t_4 + t_5);
+        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t ? t_4 - t_5 : t_4 + t_5);
     }
     store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
     store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
@@ -576,7 +576,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
             const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
-            sum += attn_residual_j_2 * attn_residual_j_2;
+            sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
         }
         store_vec(attn_residual + row * 1024 + col, attn_residual_v);
     }
@@ -634,9 +634,9 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     const int col = threadIdx.x * 8;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     const float loss_grad_row = loss_grad[0];
     const float scale = loss_weight_row * loss_grad_row;
-    const bool has_target = labels_row >= 0;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 8> lm_head_v = load_vec<8>(lm_head + row * 4096 + col);
@@ -649,7 +649,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     const float lse = block_lse<512>(exps);
     target = block_sum<512>(target);
     if (threadIdx.x == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
     Vec<__nv_bfloat16, 8> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -720,11 +720,12 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
             for (int j = 0; j < 8; j++) {
                 const float mlp_residual_j = convert<float>(mlp_residual_v[c][j]);
                 const float model_norm_grad_j = convert<float>(model_norm_grad_v[c][j]);
-                norm_weight_grad[c][j] +=
-                    model_norm_grad_j * (mlp_residual_j * model_norm_rstd_row);
-                sum +=
-                    model_norm_grad_j * convert<float>(model_norm_weight_v[c][j]) *
-                    (mlp_residual_j * model_norm_rstd_row);
+                norm_weight_grad[c][j] =
+                    fmaf(model_norm_grad_j, mlp_residual_j * model_norm_rstd_row,
+                    norm_weight_grad[c][j]);
+                sum =
+                    fmaf(model_norm_grad_j * convert<float>(model_norm_weight_v[c][j]),
+                    mlp_residual_j * model_norm_rstd_row, sum);
             }
         }
         sum = warp_sum(sum);
@@ -840,13 +841,14 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                 const float attn_residual_j = convert<float>(attn_residual_v[c][j]);
                 const float post_attention_layernorm_grad_j =
                     convert<float>(post_attention_layernorm_grad_v[c][j]);
-                post_attention_layernorm_weight_grad[c][j] +=
-                    post_attention_layernorm_grad_j *
-                    (attn_residual_j * post_attention_layernorm_rstd_row);
+                post_attention_layernorm_weight_grad[c][j] =
+                    fmaf(post_attention_layernorm_grad_j,
+                    attn_residual_j * post_attention_layernorm_rstd_row,
+                    post_attention_layernorm_weight_grad[c][j]);
                 const float dxhat =
                     post_attention_layernorm_grad_j *
                     convert<float>(post_attention_layernorm_weight_v[c][j]);
-                sum += dxhat * (attn_residual_j * post_attention_layernorm_rstd_row);
+                sum = fmaf(dxhat, attn_residual_j * post_attention_layernorm_rstd_row, sum);
             }
         }
         sum = warp_sum(sum);
@@ -1178,13 +1180,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x1024_of_3072(
     Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const int t = (col + j) % 128;
+        const bool t = (col + j) % 128 < 64;
         const float t_2 = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
         const float t_3 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>(t < 64 ? t_2 + t_3 : t_2 - t_3);
+        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>(t ? t_2 + t_3 : t_2 - t_3);
         const float t_4 = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
         const float t_5 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(t < 64 ? t_4 + t_5 : t_4 - t_5);
+        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(t ? t_4 + t_5 : t_4 - t_5);
     }
     store_vec(self_attn_k_proj_grad + row * 3072 + col, self_attn_k_proj_grad_v);
     store_vec(self_attn_q_proj_grad + row * 3072 + col, self_attn_q_proj_grad_v);
@@ -1315,7 +1317,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
         const Vec<float, 8> piece_v = load_vec<8>(piece + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            columns[j] += piece_v[j] * piece_v[j];
+            columns[j] = fmaf(piece_v[j], piece_v[j], columns[j]);
         }
     }
     SHARED Vec<float, 8> sums[256];
@@ -1457,13 +1459,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x1024_from_rows_of_30
     Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const int t = (col + j) % 128;
+        const bool t = (col + j) % 128 < 64;
         const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
         const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
-        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t < 64 ? t_2 - t_3 : t_2 + t_3);
+        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t ? t_2 - t_3 : t_2 + t_3);
         const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
         const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
-        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t < 64 ? t_4 - t_5 : t_4 + t_5);
+        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t ? t_4 - t_5 : t_4 + t_5);
     }
     store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
     store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
@@ -1582,7 +1584,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
             const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
-            sum += attn_residual_j_2 * attn_residual_j_2;
+            sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
         }
         store_vec(attn_residual + row * 1024 + col, attn_residual_v);
     }
@@ -1627,7 +1629,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
             const float mlp_residual =
                 convert<float>(attn_residual_v[c][j]) + convert<float>(down_proj_v[c][j]);
             const float mlp_residual_j = convert<float>(convert<__nv_bfloat16>(mlp_residual));
-            sum += mlp_residual_j * mlp_residual_j;
+            sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
         }
     }
     sum = warp_sum(sum);

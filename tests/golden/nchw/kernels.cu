@@ -276,9 +276,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     const float loss_grad_row = loss_grad[0];
     const float scale = loss_weight_row * loss_grad_row;
-    const bool has_target = labels_row >= 0;
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
@@ -298,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     sum_2 = warp_sum(sum_2);
     if (lane == 0)
         loss_rows[row] =
-            labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+            has_target ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
     if (col < 6) {
         const float softmax = expf(fc2_v + bias_v - lse) - 1.0f / 60;
         fc2_biased_grad[row * 6 + col] =
@@ -639,7 +639,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
         const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            columns[j] += gradient_v[j] * gradient_v[j];
+            columns[j] = fmaf(gradient_v[j], gradient_v[j], columns[j]);
         }
     }
     SHARED Vec<float, 4> sums[256];
@@ -750,6 +750,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
@@ -761,9 +762,10 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         bias_v = bias[col];
         const float fc2_biased = fc2_v + bias_v;
         exps.add(fc2_biased);
-        sum += col == labels_row ? fc2_biased : 0.0f;
+        const bool t = col == labels_row;
+        sum += t ? fc2_biased : 0.0f;
         sum_2 += fc2_biased;
-        target += col == labels_row ? fc2_biased : 0.0f;
+        target += t ? fc2_biased : 0.0f;
     }
     const float lse = warp_lse(exps);
     sum = warp_sum(sum);
@@ -771,7 +773,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     target = warp_sum(target);
     if (lane == 0)
         loss_rows[row] =
-            labels_row >= 0 ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+            has_target ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
     float rank = 0;
     if (col < 6) {
         const float fc2_biased_2 = fc2_v + bias_v;
@@ -781,7 +783,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     }
     rank = warp_sum(rank);
     if (lane == 0)
-        hits_top1[row] = labels_row >= 0 ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
+        hits_top1[row] = has_target ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
     if (lane == 0)
-        hits_top5[row] = labels_row >= 0 ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+        hits_top5[row] = has_target ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
 }

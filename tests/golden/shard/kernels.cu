@@ -58,9 +58,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     const float loss_grad_row = loss_grad[0];
     const float scale = loss_weight_row * loss_grad_row;
-    const bool has_target = labels_row >= 0;
     __nv_bfloat16 layers_2_v;
     __nv_bfloat16 bias_v;
     SumOfExps<float> exps;
@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
     if (col < 10) {
         const float biased_j_3 =
             convert<float>(convert<__nv_bfloat16>(convert<float>(layers_2_v) +
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
         const Vec<float, 8> piece_v = load_vec<8>(piece + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            total[j] += piece_v[j] * piece_v[j];
+            total[j] = fmaf(piece_v[j], piece_v[j], total[j]);
         }
     }
     SHARED Vec<float, 8> sums[256];
@@ -291,6 +291,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_row = loss_weight[0];
+    const bool has_target = labels_row >= 0;
     __nv_bfloat16 layers_2_v;
     __nv_bfloat16 bias_v;
     SumOfExps<float> exps;
@@ -302,14 +303,15 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         const float biased = convert<float>(layers_2_v) + convert<float>(bias_v);
         const float biased_j = convert<float>(convert<__nv_bfloat16>(biased));
         exps.add(biased_j);
-        target += col == labels_row ? biased_j : 0.0f;
-        target_2 += col == labels_row ? convert<float>(convert<__nv_bfloat16>(biased)) : 0.0f;
+        const bool t = col == labels_row;
+        target += t ? biased_j : 0.0f;
+        target_2 += t ? convert<float>(convert<__nv_bfloat16>(biased)) : 0.0f;
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     target_2 = warp_sum(target_2);
     if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
     float rank = 0;
     if (col < 10) {
         const float biased_j_2 =
@@ -321,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     }
     rank = warp_sum(rank);
     if (lane == 0)
-        hits_top1[row] = labels_row >= 0 ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
+        hits_top1[row] = has_target ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
     if (lane == 0)
-        hits_top5[row] = labels_row >= 0 ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+        hits_top5[row] = has_target ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
 }

@@ -254,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const int64_t row_start = static_cast<int64_t>(first_row_row + row) * static_cast<int64_t>(32);
     float sum = 0;
     const float embed_tokens_v = embed_tokens[row * 32 + col];
-    sum += embed_tokens_v * embed_tokens_v;
+    sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_v = weight[col];
@@ -410,7 +410,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
     const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
     attn_residual[row * 32 + col] = attn_residual_j;
-    sum += attn_residual_j * attn_residual_j;
+    sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
     const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
@@ -437,6 +437,8 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
     const int64_t row_start = t + static_cast<int64_t>(place_row * 24);
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
+    const Vec<float, 4> uniform =
+        philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
     Vec<float, 4> mlp_act_v;
     Vec<float, 4> lora_dropout_v;
 #pragma unroll
@@ -444,9 +446,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
         const float mlp_act_j =
             gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
         mlp_act_v[j] = mlp_act_j;
-        const float uniform =
-            philox_uniform(seed_row, step_row, stream, row_start + static_cast<int64_t>(col + j));
-        lora_dropout_v[j] = 0.1f < uniform ? mlp_act_j * 1.11111111f : 0.0f;
+        lora_dropout_v[j] = 0.1f < uniform[j] ? mlp_act_j * 1.11111111f : 0.0f;
     }
     store_vec(mlp_act + row * 32 + col, mlp_act_v);
     store_vec(lora_dropout + i, lora_dropout_v);
@@ -500,13 +500,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const float loss_rows_lse = t_3 + t_4;
     const float t_5 =
         (loss_rows_lse - (part_target_all_row + part_target_all_row_2)) * loss_weight_row;
+    const bool has_target = labels_row >= 0;
     if (col == 0)
-        loss_rows[row] = labels_row >= 0 ? t_5 : 0.0f;
+        loss_rows[row] = has_target ? t_5 : 0.0f;
     const float loss_grad_row = loss_grad[0];
     const float scale = loss_weight_row * loss_grad_row;
     const int place_row = place[0];
     const int t_6 = labels_row - place_row * 32;
-    const bool has_target = labels_row >= 0;
     const Vec<float, 4> lm_head_v = load_vec<4>(lm_head + i);
     Vec<float, 4> lm_head_grad_v;
 #pragma unroll
@@ -553,7 +553,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const float mlp_residual_v = mlp_residual[row * 32 + col];
     const float weight_v = weight[col];
     const float model_norm_grad_v = model_norm_grad[row * 32 + col];
-    sum += model_norm_grad_v * weight_v * (mlp_residual_v * model_norm_rstd_row);
+    sum = fmaf(model_norm_grad_v * weight_v, mlp_residual_v * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
     const float mean = sum * 0.03125f;
     const float off_xhat =
@@ -576,12 +576,12 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     const int place_row = place[0];
     const int64_t row_start = t + static_cast<int64_t>(place_row * 24);
     const Vec<float, 4> lora_dropout_grad_v = load_vec<4>(lora_dropout_grad + i);
+    const Vec<float, 4> uniform =
+        philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
     Vec<float, 4> mlp_act_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float uniform =
-            philox_uniform(seed_row, step_row, stream, row_start + static_cast<int64_t>(col + j));
-        mlp_act_grad_v[j] = 0.1f < uniform ? lora_dropout_grad_v[j] * 1.11111111f : 0.0f;
+        mlp_act_grad_v[j] = 0.1f < uniform[j] ? lora_dropout_grad_v[j] * 1.11111111f : 0.0f;
     }
     store_vec(mlp_act_grad + i, mlp_act_grad_v);
 }
@@ -625,9 +625,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float attn_residual_v = attn_residual[row * 32 + col];
     const float weight_v = weight[col];
     const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
-    sum +=
-        post_attention_layernorm_grad_v * weight_v *
-        (attn_residual_v * post_attention_layernorm_rstd_row);
+    sum =
+        fmaf(post_attention_layernorm_grad_v * weight_v,
+        attn_residual_v * post_attention_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
     const float mean = sum * 0.03125f;
     const float mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
@@ -853,7 +853,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_3x1024(
         const Vec<float, 4> sharded_v = load_vec<4>(sharded + row * 1024 + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            total[j] += sharded_v[j] * sharded_v[j];
+            total[j] = fmaf(sharded_v[j], sharded_v[j], total[j]);
         }
     }
     SHARED Vec<float, 4> sums[256];
@@ -975,7 +975,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
     const int col = lane;
     float sum = 0;
     const float embed_tokens_v = embed_tokens[row * 32 + col];
-    sum += embed_tokens_v * embed_tokens_v;
+    sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
     const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     if (lane == 0)
@@ -998,7 +998,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
     const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
     attn_residual[row * 32 + col] = attn_residual_j;
-    sum += attn_residual_j * attn_residual_j;
+    sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_v = weight[col];
@@ -1035,7 +1035,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float attn_residual_v = attn_residual[row * 32 + col];
     const float down_proj_v = down_proj[row * 32 + col];
     const float mlp_residual = attn_residual_v + down_proj_v;
-    sum += mlp_residual * mlp_residual;
+    sum = fmaf(mlp_residual, mlp_residual, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const float weight_v = weight[col];
