@@ -58,8 +58,9 @@ const Device *device_read(Arena *, const char *name, Pos blame);
 /* Time of `count` products C[m,n] = A[m,k] B[k,n] at once that move `bytes` of device memory. */
 double device_matmul_ms(const Device *, Rate, double count, double m, double n, double k,
                         double bytes);
-/* Time of a kernel of ordinary arithmetic, in fp64 (RATE_F64) or fp32 (any other). */
-double device_kernel_ms(const Device *, Rate, double flops, double bytes);
+/* Time of a kernel of ordinary arithmetic, in fp64 (RATE_F64) or fp32 (any other); instructions are
+ * those of its threads, 0 where they are not known. */
+double device_kernel_ms(const Device *, Rate, double flops, double instructions, double bytes);
 /* Time of a kernel that multiplies matrices among other work, as attention does. */
 double device_fused_ms(const Device *, Rate, double flops, double bytes);
 

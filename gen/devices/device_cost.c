@@ -1,5 +1,5 @@
-/* What work costs on a device: the longer of arithmetic and traffic (the roofline), where matrix
- * products lose the parts of tiles and waves that they leave empty. */
+/* What work costs on a device: the longest of arithmetic, instructions and traffic (the roofline),
+ * where matrix products lose the parts of tiles and waves that they leave empty. */
 #include "devices/device.h"
 
 #include <math.h>
@@ -29,9 +29,16 @@ double device_matmul_ms(const Device *device, Rate rate, double count, double m,
     return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
 }
 
-double device_kernel_ms(const Device *device, Rate rate, double flops, double bytes) {
+/* An fma in fp32 is one instruction, and two FLOPs of the rate. */
+static double issue_ms(const Device *device, double instructions) {
+    return ms_of(2 * instructions, device->vector_flops[RATE_F32]);
+}
+
+double device_kernel_ms(const Device *device, Rate rate, double flops, double instructions,
+                        double bytes) {
     double arithmetic = ms_of(flops, device->vector_flops[rate == RATE_F64 ? RATE_F64 : RATE_F32]);
-    return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
+    double work = fmax(arithmetic, issue_ms(device, instructions));
+    return fmax(work, traffic_ms(device, bytes)) + device->kernel_gap_ms;
 }
 
 double device_fused_ms(const Device *device, Rate rate, double flops, double bytes) {

@@ -1,4 +1,4 @@
-/* What a launch asks of global memory, and its arithmetic.
+/* What a launch asks of global memory, its arithmetic and its instructions.
  *
  * Bodies are counted from the same phases and skeletons that the printer follows, thread by thread, so
  * the bytes are exact. Where a window reaches into the padding they are an upper bound: a compiler may
@@ -104,26 +104,54 @@ static double step_flops(const Step *s) {
     return s->kind == STEP_ROW_LSE ? 4 : s->kind == STEP_FMA ? 2 : 1;
 }
 
+/* How often a step that moves nothing is done, of a row by each of its threads. */
+static double times_done(const Count *c, int i) {
+    StepKind kind = c->body->steps[i].kind;
+    if (step_reduces(kind) || kind == STEP_COL_SUM)
+        return c->rows * c->cols;
+    if (c->kernel->skeleton == SKELETON_COLUMN)
+        return c->cols;
+    if (step_per_column(c->body, i))
+        return c->rows * c->cols * visits_with(c, i);
+    return c->row_threads;
+}
+
 static double body_flops(const Count *c) {
     double flops = 0;
+    for (int i = 0; i < c->body->count; i++)
+        flops += times_done(c, i) * step_flops(&c->body->steps[i]);
+    return flops;
+}
+
+static double times_issued(const Count *c, int i) {
+    StepKind kind = c->body->steps[i].kind;
+    if (kind == STEP_LOAD && c->kernel->skeleton != SKELETON_COLUMN)
+        return times_loaded(c, i);
+    return kind == STEP_STORE ? times_stored(c, i) : times_done(c, i);
+}
+
+static double width_of(const Kernel *k, int i) {
+    if (k->body->steps[i].kind == STEP_UNIFORM)
+        return step_draws_vector(k, i) ? 4 : 1;
+    return k->body->steps[i].value && step_is_vector(k, i) ? step_width(k, i) : 1;
+}
+
+static double body_instructions(const Count *c) {
+    double count = 0;
     for (int i = 0; i < c->body->count; i++) {
         const Step *s = &c->body->steps[i];
-        double times = c->row_threads;
-        if (step_reduces(s->kind) || s->kind == STEP_COL_SUM)
-            times = c->rows * c->cols;
-        else if (c->kernel->skeleton == SKELETON_COLUMN)
-            times = c->cols;
-        else if (step_per_column(c->body, i))
-            times = c->rows * c->cols * visits_with(c, i);
-        flops += times * step_flops(s);
+        double width = width_of(c->kernel, i);
+        count += times_issued(c, i) * step_instructions(s, c->kernel->real, width);
     }
-    return flops;
+    return count;
 }
 
 Cost body_cost(Arena *arena, const Kernel *k, const Launch *launch) {
     Count c = count_new(arena, k, launch);
     double slices = 1 + launch->joined_count;
-    return (Cost){.issued_bytes = slices * body_bytes(&c), .flops = slices * body_flops(&c)};
+    return (Cost){.issued_bytes = slices * body_bytes(&c),
+                  .flops = slices * body_flops(&c),
+                  .instructions = slices * body_instructions(&c)};
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

@@ -29,8 +29,11 @@ void launch_carries(Arena *, Launch *, const Op *const *ops, int count);
 int plan_kernel(Plan *, Kernel);
 /* The pointers and scalars of a kernel's body, after those that it has already. */
 void kernel_operands(Arena *, Kernel *, Launch *);
-/* What its body asks of memory in the launch, and its arithmetic. */
+/* What its body asks of memory in the launch, its arithmetic and its instructions. */
 Cost body_cost(Arena *, const Kernel *, const Launch *);
+/* Instructions of a thread that does the step once; of a load, a store or a draw the share of an
+ * element, where each serves `width` of them. */
+double step_instructions(const Step *, DType real, double width);
 /* Appends y = weight x, or of the weight transposed, of each image of x; both lie in planes. */
 void plan_plane_gemms(Plan *, Entry, const Op *, const Value *weight, bool transposed,
                       const Value *x, const Value *y);

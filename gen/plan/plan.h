@@ -133,6 +133,7 @@ typedef enum {
  * that are there for the shape alone: shares of peak refer to it. */
 typedef struct {
     double flops, model_flops, issued_bytes, dram_bytes, least_bytes, ms;
+    double instructions; /* of all threads, in kernels that are bodies alone; else 0 */
     double slowed_ms; /* of ms: what kernels of several streams lose to collectives beside them */
 } Cost;
 

@@ -143,13 +143,14 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_PEER_COPY)
         return device_peer_copy_ms(device, copied_bytes(plan, launch));
     return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
-                            bytes);
+                            launch->cost.instructions, bytes);
 }
 
 static void add_cost(Cost *sum, const Cost *cost, double times) {
     sum->flops += times * cost->flops;
     sum->model_flops += times * cost->model_flops;
     sum->issued_bytes += times * cost->issued_bytes;
+    sum->instructions += times * cost->instructions;
     sum->dram_bytes += times * cost->dram_bytes;
     sum->least_bytes += times * cost->least_bytes;
     sum->ms += times * cost->ms;
@@ -180,6 +181,7 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         Cost work = launch_work(plan, launch);
         launch->cost.flops = work.flops;
         launch->cost.issued_bytes = work.issued_bytes;
+        launch->cost.instructions = work.instructions;
         launch->cost.model_flops = is_recompute(launch) ? 0 : work.flops - zero_flops(launch);
         launch->cost.dram_bytes = fmin(dram_bytes(launch), launch->cost.issued_bytes);
         launch->cost.ms = launch_ms(plan, launch);

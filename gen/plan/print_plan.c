@@ -119,6 +119,7 @@ static void add_share(Share *share, const Launch *launch, double times) {
     share->launches += times;
     share->cost.flops += times * launch->cost.flops;
     share->cost.issued_bytes += times * launch->cost.issued_bytes;
+    share->cost.instructions += times * launch->cost.instructions;
     share->cost.dram_bytes += times * launch->cost.dram_bytes;
     share->cost.ms += times * launch->cost.ms;
 }
@@ -228,9 +229,8 @@ static void print_shares(const Plan *plan, StrBuf *out) {
     sb_printf(out, "%-*s  count         ms   share\n", width + 2,
               "launches of a step, slowest first");
     for (int i = 0; i < shown; i++)
-        sb_printf(out, "  %-*s %6.0f %10.3f %5.1f %%\n", width, shares[i].name,
-                  shares[i].launches, shares[i].cost.ms,
-                  100 * ratio(shares[i].cost.ms, plan->step.ms));
+        sb_printf(out, "  %-*s %6.0f %10.3f %5.1f %%\n", width, shares[i].name, shares[i].launches,
+                  shares[i].cost.ms, 100 * ratio(shares[i].cost.ms, plan->step.ms));
     if (count > SHOWN)
         sb_printf(out, "  and %d more\n", count - SHOWN);
     sb_puts(out, "\n");
@@ -364,10 +364,11 @@ static json_t *shares_json(const Plan *plan) {
     json_t *rows = json_array();
     for (int i = 0; i < count; i++) {
         const Cost *c = &shares[i].cost;
-        json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "name",
-                                              shares[i].name, "launches", shares[i].launches,
-                                              "flops", c->flops, "issued_bytes", c->issued_bytes,
-                                              "dram_bytes", c->dram_bytes, "ms", c->ms));
+        json_t *row =
+            json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "name", shares[i].name, "launches",
+                      shares[i].launches, "flops", c->flops, "instructions", c->instructions,
+                      "issued_bytes", c->issued_bytes, "dram_bytes", c->dram_bytes, "ms", c->ms);
+        json_array_append_new(rows, row);
     }
     arena_free(&arena);
     return rows;

@@ -119,9 +119,11 @@ static void test_costs(void **state) {
     double tile = device_matmul_ms(d, RATE_F16, 1, 128, 256, n, 0) - d->kernel_gap_ms;
     double wave = device_matmul_ms(d, RATE_F16, 132, 128, 256, n, 0) - d->kernel_gap_ms;
     assert_float_equal(wave, 132 * tile / 2, 1e-9 * wave); /* a tile alone leaves most of it idle */
-    assert_true(device_kernel_ms(d, RATE_F32, 0, 0) == d->kernel_gap_ms);
-    double traffic = device_kernel_ms(d, RATE_F32, 1, 2.95e9);
+    assert_true(device_kernel_ms(d, RATE_F32, 0, 0, 0) == d->kernel_gap_ms);
+    double traffic = device_kernel_ms(d, RATE_F32, 1, 0, 2.95e9);
     assert_true(traffic > 1.0 && traffic < 1.01);
+    double issue = device_kernel_ms(d, RATE_F32, 0, d->vector_flops[RATE_F32] / 2e3, 2e9);
+    assert_float_equal(issue, 1.0 + d->kernel_gap_ms, 1e-12);
     assert_true(device_fused_ms(d, RATE_F16, 1e12, 0) > 1e3 * 1e12 / d->matmul_flops[RATE_F16]);
 }
 

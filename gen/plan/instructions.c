@@ -1,0 +1,45 @@
+/* Instructions of a step: what ptxas makes of one for sm_90, without fast math. Counted in SASS, which
+ * tests/gpu/instructions.py does anew for any emitted program. */
+#include "plan/kernels.h"
+
+/* Of arithmetic in fp32. What has two ways, as a large argument of sin, counts as its usual one. */
+static const double arithmetic[STEP_KIND_COUNT] = {
+    [STEP_ADD] = 1,      [STEP_SUB] = 1,     [STEP_MUL] = 1,     [STEP_FMA] = 1,
+    [STEP_MIN] = 1,      [STEP_MAX] = 1,     [STEP_LT] = 1,      [STEP_EQ] = 1,
+    [STEP_GE] = 1,       [STEP_AND] = 1,     [STEP_SELECT] = 1,  [STEP_CAST] = 1,
+    [STEP_FINITE] = 1,   [STEP_RINT] = 1,    [STEP_DIV] = 10,    [STEP_SQRT] = 8,
+    [STEP_RSQRT] = 18,   [STEP_EXP] = 8,     [STEP_LOG] = 16,    [STEP_POW] = 50,
+    [STEP_SIGMOID] = 20, [STEP_TANH] = 18,   [STEP_SIN] = 25,    [STEP_COS] = 25,
+    [STEP_COL_SUM] = 1,  [STEP_ROW_SUM] = 1, [STEP_ROW_MAX] = 1, [STEP_ROW_LSE] = 14,
+    [STEP_TOTAL] = 1,
+};
+
+enum {
+    ACCESS = 3,      /* its address, in 64 bits, and itself */
+    CONDITIONAL = 2, /* zeros for a vector that is not there */
+    DRAW = 76,       /* ten rounds of Philox, which serve up to four elements */
+    SCALING = 4,     /* of what was drawn to (0, 1] */
+    DIVISION = 4     /* of a whole number by a constant: a product's upper half, and what is left */
+};
+
+/* Between memory and arithmetic. */
+static double conversion(DType dtype, DType real) {
+    if (dtype == real)
+        return 0;
+    return dtype == DT_BF16 || dtype == DT_F16 ? 1 : 2;
+}
+
+double step_instructions(const Step *s, DType real, double width) {
+    bool moves = s->kind == STEP_LOAD || s->kind == STEP_STORE;
+    if (moves)
+        return (ACCESS + (step_args(s) && s->kind == STEP_LOAD ? CONDITIONAL : 0)) / width +
+               (s->type == TYPE_REAL ? conversion(s->value->dtype, real) : 0);
+    if (s->kind == STEP_UNIFORM)
+        return DRAW / width + SCALING;
+    if (s->kind == STEP_ROUND)
+        return 2 * conversion(s->dtype, real);
+    if (s->type != TYPE_REAL && (s->kind == STEP_DIV || s->kind == STEP_MOD))
+        return DIVISION;
+    /* A product that is added at once is an fma. */
+    return s->of_product ? 0 : arithmetic[s->kind];
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""How well the plan counts instructions: beside what ptxas made of the same kernels.
+
+    tests/gpu/instructions.py DIR...       DIR: what gpuopt-gen wrote
+
+Needs nvcc and nvdisasm, no GPU. Counted is what a thread does for one vector of elements: the loop that
+reads memory, or the whole kernel where there is none. Kernels with several such loops, or that were
+unrolled over several vectors, are left out, for SASS does not tell how often each runs.
+"""
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def disassembled(folder):
+    with tempfile.TemporaryDirectory() as scratch:
+        cubin = f"{scratch}/kernels.cubin"
+        subprocess.run(["nvcc", "-std=c++17", "-arch=sm_90a", "-fmad=false", "-cubin", "-Iruntime",
+                        "kernels.cu", "-o", cubin], cwd=folder, check=True)
+        return subprocess.run(["nvdisasm", "-c", cubin], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+
+def functions(text):
+    """name -> list of (label, opcode, operands); a label stands by itself."""
+    found, lines = {}, None
+    for line in text.splitlines():
+        if match := re.match(r"\.text\.(\w+):", line):
+            lines = found.setdefault(match[1], [])
+        elif match := re.match(r"(\.L_x_\d+):", line):
+            lines.append((match[1], "", ""))
+        elif match := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*([^;]*);", line):
+            lines.append(("", match[1], match[2]))
+    return found
+
+
+def loops(lines):
+    """Bodies of the loops that read global memory."""
+    places = {label: i for i, (label, _, _) in enumerate(lines) if label}
+    for i, (_, opcode, operands) in enumerate(lines):
+        target = re.search(r"\.L_x_\d+", operands) if opcode.startswith("BRA") else None
+        first = places.get(target[0], i) if target else i
+        if first < i and any(o.startswith("LDG") for _, o, _ in lines[first:i]):
+            yield lines[first:i + 1]
+
+
+def counted(lines):
+    return sum(bool(opcode) and opcode != "NOP" for _, opcode, _ in lines)
+
+
+def accesses(lines, kind):
+    return sum(opcode.startswith(kind) for _, opcode, _ in lines)
+
+
+def is_unrolled(source, lines):
+    """Whether a loop over rows reads more than it does in the source."""
+    rows = source.split("for (int row", 1)
+    return len(rows) > 1 and accesses(lines, "LDG") > len(re.findall(r"load_vec|\w\[row\]", rows[1]))
+
+
+def compare(folder):
+    folder = Path(folder)
+    source = (folder / "kernels.cu").read_text()
+    code = functions(disassembled(folder))
+    for launch in json.loads((folder / "plan.json").read_text())["step_launches"]:
+        name = launch["name"]
+        space = re.search(r"_(\d+)x(\d+)$", name)
+        body = re.search(rf"\b{name}\((.*?)\n}}\n", source, re.S)
+        if not space or not body or not launch["instructions"]:
+            continue
+        widths = re.findall(r"\bstore_vec\(|\bj < (\d+)", body[1])
+        vector = max([int(w) for w in widths if w], default=1)
+        within = list(loops(code[name]))
+        lines = within[0] if within else code[name]
+        stores = len(re.findall(r"\bstore_vec\(\w+ \+ (?!worker)", body[1]))
+        if len(within) > 1 or accesses(lines, "STG") != stores or is_unrolled(body[1], lines):
+            continue
+        vectors = launch["launches"] * int(space[1]) * int(space[2]) / vector
+        yield name, launch["instructions"] / vectors, counted(lines)
+
+
+def main():
+    ratios = []
+    for folder in sys.argv[1:]:
+        for name, plan, sass in compare(folder):
+            print(f"{plan:7.0f} planned {sass:6d} in SASS  {plan / sass:5.2f}  {name}")
+            ratios.append(plan / sass)
+    if not ratios:
+        sys.exit(__doc__)
+    print(f"{len(ratios)} kernels: ratio {statistics.median(ratios):.2f} by the median, "
+          f"{min(ratios):.2f} to {max(ratios):.2f}")
+
+
+main()
