@@ -109,6 +109,25 @@ template <class To, class From> __device__ __forceinline__ To convert(From x) {
     return Conversion<To, From>::of(x);
 }
 
+/* What a store as T and a load would give. */
+template <class T, class Real> struct Rounding {
+    static __device__ Real of(Real x) { return convert<Real>(convert<T>(x)); }
+};
+#ifndef GPUOPT_SIM
+/* A bf16 is the upper half of a float: packed above zeros, it is the rounded float itself, by one
+ * instruction in place of two. */
+template <> struct Rounding<__nv_bfloat16, float> {
+    static __device__ float of(float x) {
+        uint32_t pair;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(x), "f"(0.0f));
+        return __uint_as_float(pair);
+    }
+};
+#endif
+template <class T, class Real> __device__ __forceinline__ Real rounded(Real x) {
+    return Rounding<T, Real>::of(x);
+}
+
 /* ---- Vector accesses --------------------------------------------------------------------- */
 
 /* N elements of T that move as one access of up to 16 bytes (as several for wider ones). */

@@ -284,8 +284,8 @@ static const char *type_name(const Printer *p, StepType type) {
 static Term round_term(Printer *p, const Step *s) {
     if (s->dtype == p->kernel->real)
         return step_term(p, s->arg[0]);
-    return primary(arena_printf(p->arena, "convert<%s>(convert<%s>(%s))", real_name(p),
-                                dtype_c_name(s->dtype), step_text(p, s->arg[0])));
+    return primary(arena_printf(p->arena, "rounded<%s>(%s)", dtype_c_name(s->dtype),
+                                step_text(p, s->arg[0])));
 }
 
 static Term uniform_term(Printer *p, int i) {

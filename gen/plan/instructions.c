@@ -36,6 +36,8 @@ double step_instructions(const Step *s, DType real, double width) {
                (s->type == TYPE_REAL ? conversion(s->value->dtype, real) : 0);
     if (s->kind == STEP_UNIFORM)
         return DRAW / width + SCALING;
+    if (s->kind == STEP_ROUND && s->dtype == DT_BF16 && real == DT_F32)
+        return 1; /* kernel.cuh: rounded */
     if (s->kind == STEP_ROUND)
         return 2 * conversion(s->dtype, real);
     if (s->type != TYPE_REAL && (s->kind == STEP_DIV || s->kind == STEP_MOD))

@@ -575,7 +575,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
             const float attn_residual_j =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
-            const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
+            const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
             sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
         }
         store_vec(attn_residual + row * 1024 + col, attn_residual_v);
@@ -595,8 +595,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
             const float attn_residual_j_3 =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             const float t =
-                convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) *
-                post_attention_layernorm_rstd_row;
+                rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
             post_attention_layernorm_v[j] =
                 convert<__nv_bfloat16>(t * convert<float>(post_attention_layernorm_weight_v[j]));
         }
@@ -867,8 +866,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                     convert<float>(post_attention_layernorm_grad_v[c][j]) *
                     convert<float>(post_attention_layernorm_weight_v[c][j]);
                 const float attn_residual_grad_j =
-                    convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row *
-                    (dxhat_2 - xhat * mean)));
+                    rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row *
+                    (dxhat_2 - xhat * mean));
                 attn_residual_grad_v[j] =
                     convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v[j]) +
                     attn_residual_grad_j);
@@ -1583,7 +1582,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
             const float attn_residual_j =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
-            const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
+            const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
             sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
         }
         store_vec(attn_residual + row * 1024 + col, attn_residual_v);
@@ -1601,7 +1600,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
             const float attn_residual_j_3 =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             const float post_attention_layernorm_j =
-                convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * rstd *
+                rounded<__nv_bfloat16>(attn_residual_j_3) * rstd *
                 convert<float>(post_attention_layernorm_weight_v[j]);
             post_attention_layernorm_v[j] = convert<__nv_bfloat16>(post_attention_layernorm_j);
         }
@@ -1628,7 +1627,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
         for (int j = 0; j < 8; j++) {
             const float mlp_residual =
                 convert<float>(attn_residual_v[c][j]) + convert<float>(down_proj_v[c][j]);
-            const float mlp_residual_j = convert<float>(convert<__nv_bfloat16>(mlp_residual));
+            const float mlp_residual_j = rounded<__nv_bfloat16>(mlp_residual);
             sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
         }
     }
@@ -1644,7 +1643,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
             const float mlp_residual_2 =
                 convert<float>(attn_residual_v[c][j]) + convert<float>(down_proj_v[c][j]);
             const float model_norm_j =
-                convert<float>(convert<__nv_bfloat16>(mlp_residual_2)) * rstd *
+                rounded<__nv_bfloat16>(mlp_residual_2) * rstd *
                 convert<float>(model_norm_weight_v[j]);
             model_norm_v[j] = convert<__nv_bfloat16>(model_norm_j);
         }

@@ -1046,7 +1046,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float attn_residual_j =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
-    const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
+    const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
     const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
@@ -1055,9 +1055,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 weight_v = weight[col];
     const float attn_residual_j_3 =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float t =
-        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) *
-        post_attention_layernorm_rstd_row;
+    const float t = rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
     post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
 }
 
@@ -1162,7 +1160,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
     const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
     mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
-    const float mlp_residual_j_2 = convert<float>(convert<__nv_bfloat16>(mlp_residual_j));
+    const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
     const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
@@ -1170,8 +1168,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
     const float mlp_residual_j_3 =
-        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
-        convert<float>(down_proj_v)));
+        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     const float input_layernorm_j =
         mlp_residual_j_3 * input_layernorm_rstd_row * convert<float>(weight_v);
     input_layernorm[row * 40 + col] = convert<__nv_bfloat16>(input_layernorm_j);
@@ -1358,8 +1355,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float dxhat_2 =
         convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     const float attn_residual_grad_j =
-        convert<float>(convert<__nv_bfloat16>(post_attention_layernorm_rstd_row *
-        (dxhat_2 - xhat_2 * mean)));
+        rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat_2 - xhat_2 * mean));
     attn_residual_grad[row * 32 + col] =
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
@@ -1716,9 +1712,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float off_xhat =
         dxhat_2 - convert<float>(mlp_residual_v) * input_layernorm_rstd_row * mean;
     const float mlp_residual_grad_j =
-        convert<float>(convert<__nv_bfloat16>(input_layernorm_rstd_row * off_xhat));
-    mlp_residual_grad[row * 40 + col] =
-        convert<__nv_bfloat16>(convert<float>(attn_residual_grad_v) + mlp_residual_grad_j);
+        convert<float>(attn_residual_grad_v) +
+        rounded<__nv_bfloat16>(input_layernorm_rstd_row * off_xhat);
+    mlp_residual_grad[row * 40 + col] = convert<__nv_bfloat16>(mlp_residual_grad_j);
 }
 
 /* rope_grad over [32, 32]
@@ -1891,7 +1887,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float attn_residual_j =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
-    const float attn_residual_j_2 = convert<float>(convert<__nv_bfloat16>(attn_residual_j));
+    const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
@@ -1899,7 +1895,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float attn_residual_j_3 =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     const float post_attention_layernorm_j =
-        convert<float>(convert<__nv_bfloat16>(attn_residual_j_3)) * rstd * convert<float>(weight_v);
+        rounded<__nv_bfloat16>(attn_residual_j_3) * rstd * convert<float>(weight_v);
     post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
@@ -1917,14 +1913,13 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
     const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
     mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
-    const float mlp_residual_j_2 = convert<float>(convert<__nv_bfloat16>(mlp_residual_j));
+    const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];
     const float mlp_residual_j_3 =
-        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
-        convert<float>(down_proj_v)));
+        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     input_layernorm[row * 40 + col] =
         convert<__nv_bfloat16>(mlp_residual_j_3 * rstd * convert<float>(weight_v));
 }
@@ -1941,15 +1936,13 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
     const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
     const float mlp_residual_j =
-        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
-        convert<float>(down_proj_v)));
+        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
     const __nv_bfloat16 weight_v = weight[col];
     const float mlp_residual_j_2 =
-        convert<float>(convert<__nv_bfloat16>(convert<float>(attn_residual_v) +
-        convert<float>(down_proj_v)));
+        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     model_norm[row * 32 + col] =
         convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
 }

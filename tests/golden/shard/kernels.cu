@@ -39,8 +39,7 @@ extern "C" __global__ void __launch_bounds__(64) add_bias_relu_8x64(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float biased_j =
-            convert<float>(convert<__nv_bfloat16>(convert<float>(layers_0_v[j]) +
-            convert<float>(bias_v[j])));
+            rounded<__nv_bfloat16>(convert<float>(layers_0_v[j]) + convert<float>(bias_v[j]));
         relu_v[j] = convert<__nv_bfloat16>(biased_j < 0.0f ? 0.0f : biased_j);
     }
     store_vec(relu + i, relu_v);
@@ -70,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
         bias_v = bias[col];
         const float biased_j = convert<float>(layers_2_v) + convert<float>(bias_v);
         biased[row * 10 + col] = convert<__nv_bfloat16>(biased_j);
-        const float biased_j_2 = convert<float>(convert<__nv_bfloat16>(biased_j));
+        const float biased_j_2 = rounded<__nv_bfloat16>(biased_j);
         exps.add(biased_j_2);
         target += col == labels_row ? biased_j_2 : 0.0f;
     }
@@ -80,8 +79,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
         loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
     if (col < 10) {
         const float biased_j_3 =
-            convert<float>(convert<__nv_bfloat16>(convert<float>(layers_2_v) +
-            convert<float>(bias_v)));
+            rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
         const float softmax = expf(biased_j_3 - lse);
         const float biased_grad_j =
             has_target ? (col == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
@@ -155,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
             const float biased_grad_j =
                 0.0f < convert<float>(relu_v[j]) ? convert<float>(relu_grad_v[j]) : 0.0f;
             biased_grad_v[j] = convert<__nv_bfloat16>(biased_grad_j);
-            total[j] += convert<float>(convert<__nv_bfloat16>(biased_grad_j));
+            total[j] += rounded<__nv_bfloat16>(biased_grad_j);
         }
         store_vec(biased_grad + row * 64 + col, biased_grad_v);
     }
@@ -301,11 +299,11 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         layers_2_v = layers_2[row * 10 + col];
         bias_v = bias[col];
         const float biased = convert<float>(layers_2_v) + convert<float>(bias_v);
-        const float biased_j = convert<float>(convert<__nv_bfloat16>(biased));
+        const float biased_j = rounded<__nv_bfloat16>(biased);
         exps.add(biased_j);
         const bool t = col == labels_row;
         target += t ? biased_j : 0.0f;
-        target_2 += t ? convert<float>(convert<__nv_bfloat16>(biased)) : 0.0f;
+        target_2 += t ? rounded<__nv_bfloat16>(biased) : 0.0f;
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);
@@ -315,8 +313,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     float rank = 0;
     if (col < 10) {
         const float biased_j_2 =
-            convert<float>(convert<__nv_bfloat16>(convert<float>(layers_2_v) +
-            convert<float>(bias_v)));
+            rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
         rank +=
             biased_j_2 < target_2 ? 0.0f :
             (biased_j_2 == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
