@@ -132,6 +132,12 @@ mutant joined_slices_unseen gen/plan/plan.c \
     build/unit/test_join_launches
 mutant joined_weight_first gen/pass/join_linears.c \
     'op == last_of(g, to_x_of)' 'op == first_of(g, to_x_of)' $oracle pretrain_tied
+mutant gradients_joined_across_gaps gen/pass/join_gradients.c \
+    'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
+mutant sides_in_another_order gen/pass/border.c \
+    'a->offset < b->offset :' 'a->offset > b->offset :' build/unit/test_join_linears
+mutant refreshed_as_if_without_gaps gen/pass/bordered.c \
+    'a->offset != first->offset + s->side * b->in' 'a->offset < 0' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
     'life->last[stream] = launch;' 'life->last[stream] = launch - 1;' $oracle demo
 mutant event_wait_removed runtime/step/input.c \

@@ -82,6 +82,18 @@ static void name_border(Arena *arena, Border *b) {
     b->name = linears_name(arena, names, b->count);
 }
 
+static bool lies_before(const Value *a, const Value *b) {
+    return a->storage == b->storage ? a->offset < b->offset : a->storage->id < b->storage->id;
+}
+
+/* In the order in which what trains has the A's, so that all of them are one matrix here and there. */
+static void place_sides(Border *b) {
+    for (int i = 0; i < b->count; i++)
+        for (int k = 0; k < b->count; k++)
+            if (lies_before(b->site[k].down->in[1], b->site[i].down->in[1]))
+                b->site[i].side += b->site[k].width;
+}
+
 int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity) {
     const Graph *graph = uses->graph;
     int count = 0;
@@ -91,13 +103,14 @@ int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity
             continue;
         Border *b = group_of(borders, &count, capacity, site.base);
         site.row = b->out;
-        site.side = b->side;
         b->out += site.out;
         b->side += site.width;
         b->site[b->count++] = site;
     }
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         name_border(p->arena, &borders[i]);
+        place_sides(&borders[i]);
+    }
     return count;
 }
 

@@ -9,7 +9,7 @@
  * so that the low-rank sum is made inside the product, in its accumulator, and y and dx are not
  * read and written again. Linears that read the same x share one border, W stacked and sB
  * block-diagonal. Ranks are padded to a multiple of 8 with zeros. sB and A are copies: load and
- * update refresh them from what trains. */
+ * update refresh them from what trains, a border's A's at once where these have no gaps. */
 #include "pass/bordered.h"
 
 #include <string.h>
@@ -22,22 +22,58 @@ static void place_weights(Program *p, const Border *b) {
     }
 }
 
-/* Copies what trains into the border: A as it is, B times the path's factor. */
-static void add_refresh(Program *p, Graph *graph, const Border *b) {
+/* What a copy of the weight is made from. Of masters a rank may have a piece; all weights are there. */
+static Value *source_of(Program *p, Value *weight) {
+    const Param *param = program_param(p, weight);
+    return param->pieces ? param->weight : param->master;
+}
+
+/* All A's as one matrix, where they lie as the border has them; else NULL. */
+static Value *all_a(Program *p, const Border *b) {
+    Value *first = source_of(p, b->site[0].down->in[1]);
+    for (int i = 1; i < b->count; i++)
+        if (b->site[i].side == 0)
+            first = source_of(p, b->site[i].down->in[1]);
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
-        const Param *down = program_param(p, s->down->in[1]), *up = program_param(p, s->up->in[1]);
-        const char *name_a = arena_printf(p->arena, "%s.border", s->down->name);
-        const char *name_b = arena_printf(p->arena, "%s.border", s->up->name);
-        Value *a = border_block(p, b, b->out + s->side, s->rank, 0, b->in, name_a);
-        Value *sb = border_block(p, b, s->row, s->out, b->in + s->side, s->rank, name_b);
-        a->role = sb->role = ROLE_ADAPTER;
-        /* Of masters a rank may have a piece; all weights are there. */
-        Value *from_a = down->pieces ? down->weight : down->master;
-        Value *from_b = up->pieces ? up->weight : up->master;
-        op_add_into(p, graph, OP_cast, name_a, &from_a, 1, &a, 1, (Attr){0}, s->down->pos);
-        op_add_into(p, graph, OP_scale, name_b, &from_b, 1, &sb, 1,
-                    (Attr){.alpha = s->up->attr.alpha}, s->up->pos);
+        const Value *a = source_of(p, s->down->in[1]);
+        if (s->rank != s->width || a->storage != first->storage || a->dtype != first->dtype ||
+            !value_dense(a) || a->offset != first->offset + s->side * b->in)
+            return NULL;
+    }
+    Value *all = value_alias(p, first, arena_printf(p->arena, "%s.A", b->name));
+    all->dim[0] = b->side;
+    return all;
+}
+
+static void add_copy(Program *p, Graph *graph, const Border *b, Value *from, int64_t side,
+                     const char *name, Pos pos) {
+    Value *a = border_block(p, b, b->out + side, value_rows(from), 0, b->in, name);
+    a->role = ROLE_ADAPTER;
+    op_add_into(p, graph, OP_cast, name, &from, 1, &a, 1, (Attr){0}, pos);
+}
+
+static void add_scaled(Program *p, Graph *graph, const Border *b, const Site *s) {
+    const char *name = arena_printf(p->arena, "%s.border", s->up->name);
+    Value *sb = border_block(p, b, s->row, s->out, b->in + s->side, s->rank, name);
+    Value *from = source_of(p, s->up->in[1]);
+    sb->role = ROLE_ADAPTER;
+    op_add_into(p, graph, OP_scale, name, &from, 1, &sb, 1, (Attr){.alpha = s->up->attr.alpha},
+                s->up->pos);
+}
+
+/* Copies what trains into the border: A as it is, B times the path's factor. */
+static void add_refresh(Program *p, Graph *graph, const Border *b) {
+    Value *all = b->count > 1 ? all_a(p, b) : NULL;
+    if (all)
+        add_copy(p, graph, b, all, 0, arena_printf(p->arena, "%s.border", all->name),
+                 b->site[0].down->pos);
+    for (int i = 0; i < b->count; i++) {
+        const Site *s = &b->site[i];
+        if (!all)
+            add_copy(p, graph, b, source_of(p, s->down->in[1]), s->side,
+                     arena_printf(p->arena, "%s.border", s->down->name), s->down->pos);
+        add_scaled(p, graph, b, s);
     }
 }
 

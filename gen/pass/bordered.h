@@ -11,7 +11,8 @@ enum { MAX_SITES = 8, RANK_MULTIPLE = 8 };
 typedef struct {
     Op *base, *down, *up;
     int64_t row, out; /* rows of the border that hold W: first, count */
-    int64_t side; /* first column (and row, below W) of this site's rank, from the border's edge */
+    int64_t side; /* first column (and row, below W) of this site's rank, from the border's edge; in
+                   * the order of the A's in memory */
     int64_t rank; /* r; RANK_MULTIPLE-padded widths are `width` */
     int64_t width;
 } Site;

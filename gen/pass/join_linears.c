@@ -9,7 +9,7 @@
  *
  * so that x is read once and dx is summed up inside the product. Weights and their gradients stay where
  * they are; only results and their gradients become columns of one matrix. Linears with an adapter are
- * bordering's. */
+ * bordering's, and the gradients of A are join_gradients'. */
 #include "pass/bordered.h"
 
 #include <stdlib.h>

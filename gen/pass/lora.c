@@ -80,15 +80,20 @@ static Value *drop(Program *p, Graph *graph, const Spec *spec, const Op *op, Val
         ->out[0];
 }
 
+static Value *first_weight(Program *p, const Spec *spec, const Op *op) {
+    int64_t features = value_cols(op->in[0]);
+    /* PEFT draws A as torch.nn.Linear does: uniform within 1 / sqrt(features). */
+    return adapter_weight(p, op, "lora_A", spec->adapter.r, features, INIT_UNIFORM,
+                          1 / sqrt((double)features), spec_pos(spec, KEY_adapter_r));
+}
+
 /* Appends the low-rank path behind `op`; returns the sum, which lies where op's result did. */
 static Value *add_path(Program *p, Graph *graph, const Spec *spec, Op *op) {
     Pos pos = spec_pos(spec, KEY_adapter_r);
-    int64_t r = spec->adapter.r, features = value_cols(op->in[0]);
+    int64_t r = spec->adapter.r;
     double scale =
         spec->adapter.lora_alpha / (spec->adapter.use_rslora ? sqrt((double)r) : (double)r);
-    /* PEFT draws A as torch.nn.Linear does: uniform within 1 / sqrt(features). */
-    Value *a =
-        adapter_weight(p, op, "lora_A", r, features, INIT_UNIFORM, 1 / sqrt((double)features), pos);
+    Value *a = first_weight(p, spec, op);
     Value *b = adapter_weight(p, op, "lora_B", value_rows(op->in[1]), r, INIT_ZEROS, 0, pos);
     Value *x = drop(p, graph, spec, op, op->in[0]);
     const char *name_a = arena_printf(p->arena, "%s.lora_A", op->name);
@@ -104,6 +109,13 @@ static Value *add_path(Program *p, Graph *graph, const Spec *spec, Op *op) {
     return sum;
 }
 
+/* A's that read the same come one behind the other, so that what trains them can be one product. */
+static void make_first_weights(Program *p, const Spec *spec, Op *const *ops, int count) {
+    for (int i = 0; i < count; i++)
+        if (ops[i]->in[0] == ops[0]->in[0] && is_target(spec, ops[i]))
+            first_weight(p, spec, ops[i]);
+}
+
 static void rewrite(Program *p, Graph *graph, const Spec *spec) {
     int count = graph->op_count, values = p->value_count;
     Op **ops = graph->ops;
@@ -117,6 +129,7 @@ static void rewrite(Program *p, Graph *graph, const Spec *spec) {
         graph_add(p, graph, op);
         if (!is_target(spec, op))
             continue;
+        make_first_weights(p, spec, ops + i, count - i);
         now[op->out[0]->id] = add_path(p, graph, spec, op);
     }
 }

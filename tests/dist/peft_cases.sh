@@ -8,6 +8,27 @@ test_modules_sharded() {
         mixed grid_by_stage modules 4 1 1e-11 $fp64 || return 1
     done
 }
+# Adapters without gaps, so that A's that read the same are trained by one product and copied at once: as each
+# for itself on one card, in each layout.
+neighbour() { # neighbour LAYOUT BATCHES [KEY=VALUE]...
+    local name=neighbours_$1 batches=$2
+    shift 2
+    program "$name" $cases/demo/spec.toml $fp64 adapter.r=32 training.steps=4 \
+        training.gradient_accumulation_steps="$batches" "$@" &&
+        run "$name" "${name}_out" "--init $cases/demo/model" || return 1
+    [ "$name" = neighbours_apart ] || {
+        near 1e-11 "$work/neighbours_apart_out/loss.csv" "$work/${name}_out/loss.csv" &&
+            same_export 1e-11 neighbours_apart_out "${name}_out"
+    }
+}
+test_neighbours() {
+    neighbour apart 2 compile.joined_linears=false compile.joined_launches=false &&
+        neighbour alone 2 && neighbour flat 2 compile.bordered=false &&
+        neighbour ranks 1 "$(ranks 2)" $buckets && neighbour stages 2 "$(stages 2)" &&
+        neighbour parts 2 "$(tensor 2)" && neighbour cards 1 "$(ranks 2)" 'parallelism.data_parallel_mode="dp"' &&
+        neighbour states 1 "$(shards 2)" $buckets parallelism.shard_stage=1 &&
+        neighbour gradients 1 "$(shards 2)" $buckets parallelism.shard_stage=2
+}
 beside=(adapter.type=lora adapter.r=4 'adapter.modules_to_save=["embed_tokens", "lm_head", "input_layernorm"]')
 test_modules_parts() {
     local stage=3
@@ -64,5 +85,5 @@ test_magnitudes_rounded() {
         qat.group_size=8
 }
 
-peft_tests='modules_sharded modules_parts modules_bf16 magnitudes_sharded magnitudes_sharded_codes
+peft_tests='neighbours modules_sharded modules_parts modules_bf16 magnitudes_sharded magnitudes_sharded_codes
 magnitudes_bf16 magnitudes_parts magnitudes_rows magnitudes_rounded'

@@ -80,13 +80,35 @@ static void what_has_gaps_is_apart(void **state) {
     expect_fewer("model.intermediate_size=250", 1 + 2 * 2, 2);
 }
 
-/* An adapter's linears are bordering's. */
-static void frozen_weights_are_left(void **state) {
+/* By how many the products of two layers with adapters become fewer. */
+static void expect_fewer_of_adapters(const char *set, int fewer) {
+    const char *sets[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.joined_linears=false", set};
+    const char *joined[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.joined_linears=true", set};
+    const Program *a = program_of(sets, 4), *b = program_of(joined, 4);
+    assert_int_equal(products(a, ENTRY_MICRO_STEP) - products(b, ENTRY_MICRO_STEP), fewer);
+    assert_int_equal(products(a, ENTRY_EVALUATE), products(b, ENTRY_EVALUATE));
+}
+
+/* An adapter's linears are bordering's, but for the gradients of A: one product for q, k and v, and one for
+ * gate and up. The first layer's q, k and v have no border in backward. */
+static void what_reads_the_same_trains_at_once(void **state) {
     (void)state;
-    const char *sets[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.joined_linears=false"};
-    const char *joined[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.joined_linears=true"};
-    assert_int_equal(products(program_of(sets, 3), ENTRY_MICRO_STEP),
-                     products(program_of(joined, 3), ENTRY_MICRO_STEP));
+    expect_fewer_of_adapters("adapter.r=8", 2 + 1 + 1);
+    expect_fewer_of_adapters("adapter.r=16", 2 + 1 + 1);
+}
+
+/* Ranks leave columns between them, or A's fill no rows of 1024. */
+static void adapters_with_gaps_are_apart(void **state) {
+    (void)state;
+    expect_fewer_of_adapters("adapter.r=4", 0);
+    expect_fewer_of_adapters("adapter.r=12", 0);
+    expect_fewer_of_adapters("model.hidden_size=160", 0);
+}
+
+/* Each reads what was dropped for it alone. */
+static void adapters_with_dropout_are_apart(void **state) {
+    (void)state;
+    expect_fewer_of_adapters("adapter.lora_dropout=0.1", 0);
 }
 
 int main(void) {
@@ -94,7 +116,9 @@ int main(void) {
         cmocka_unit_test_teardown(what_lasts_as_long_is_one, free_arena),
         cmocka_unit_test_teardown(micro_steps_add_up, free_arena),
         cmocka_unit_test_teardown(what_has_gaps_is_apart, free_arena),
-        cmocka_unit_test_teardown(frozen_weights_are_left, free_arena),
+        cmocka_unit_test_teardown(what_reads_the_same_trains_at_once, free_arena),
+        cmocka_unit_test_teardown(adapters_with_gaps_are_apart, free_arena),
+        cmocka_unit_test_teardown(adapters_with_dropout_are_apart, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

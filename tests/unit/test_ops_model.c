@@ -273,6 +273,9 @@ static void compare_differences(const char *const *technique, const char *const 
 
 static const char *const lora[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "adapter.r=3",
                                    NULL};
+/* A's that fill rows of what trains: their gradients are one product. */
+static const char *const neighbours[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "adapter.r=64",
+                                         "training.gradient_accumulation_steps=2", NULL};
 static const char *const dropout[] = {"training.task=\"sft\"", "adapter.type=\"lora\"",
                                       "adapter.r=8", "adapter.lora_dropout=0.25", NULL};
 /* A batch is a pair. */
@@ -295,6 +298,7 @@ static const char *const tied[] = {"training.task=\"pretrain\"", "model.tie_word
                                    NULL};
 
 static void test_lora_rewrites(void **state) { (void)state, compare_rewrites(lora); }
+static void test_neighbours_rewrites(void **state) { (void)state, compare_rewrites(neighbours); }
 static void test_dropout_rewrites(void **state) { (void)state, compare_rewrites(dropout); }
 static void test_pretrain_rewrites(void **state) { (void)state, compare_rewrites(pretrain); }
 static void test_tied_rewrites(void **state) { (void)state, compare_rewrites(tied); }
@@ -397,6 +401,7 @@ int main(void) {
         cmocka_unit_test(test_rounded_magnitudes_rewrites),
         cmocka_unit_test(test_magnitudes_of_rounded_weights),
         cmocka_unit_test(test_lora_rewrites),
+        cmocka_unit_test(test_neighbours_rewrites),
         cmocka_unit_test(test_dropout_rewrites),
         cmocka_unit_test(test_pretrain_rewrites),
         cmocka_unit_test(test_tied_rewrites),

@@ -35,15 +35,15 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED 14336ul /* bf16 [88, 56], frozen model.layers.0.self_attn.q_k_v_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [32, 32] of rows of 56, model.layers.0.self_attn.q_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56], model.layers.0.self_attn.q_k_v_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3584ul) /* bf16 [16, 32] of rows of 56, model.layers.0.self_attn.k_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5376ul) /* bf16 [16, 32] of rows of 56, model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5472ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5440ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32] of rows of 56, model.layers.0.self_attn.q_k_v_proj.bordered.A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.q_proj.lora_A.border */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.v_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.k_proj.lora_A.border */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.v_proj.lora_A.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32] of rows of 56, model.layers.0.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED 24320ul /* bf16 [40, 40], frozen model.layers.0.self_attn.o_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn.o_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_A MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40, model.layers.0.self_attn.o_proj.bordered.W;A */
@@ -57,12 +57,12 @@
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.W;A */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48], model.layers.0.mlp.gate_up_proj.bordered.W|sB */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.sB */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 80ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_B.border */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4608ul) /* bf16 [48, 32] of rows of 48, model.layers.0.mlp.up_proj.weight */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4688ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4672ul) /* bf16 [48, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_B.border */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32] of rows of 48, model.layers.0.mlp.gate_up_proj.bordered.A */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.gate_proj.lora_A.border */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.up_proj.lora_A.border */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.up_proj.lora_A.border */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984ul) /* bf16 [4, 32] of rows of 48, model.layers.0.mlp.gate_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 38400ul /* bf16 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.down_proj.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.W;A */
@@ -74,7 +74,7 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED 43008ul /* bf16 [88, 56], frozen model.layers.1.self_attn.q_k_v_proj.bordered */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [88, 32] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.sB */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32] of rows of 56, model.layers.1.self_attn.q_proj.lora_A.border */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32] of rows of 56, model.layers.1.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED 52992ul /* bf16 [40, 40], frozen model.layers.1.self_attn.o_proj.bordered */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40, model.layers.1.self_attn.o_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.bordered.sB */
@@ -98,52 +98,52 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48] of rows of 56, model.layers.2.mlp.down_proj.bordered.A */
 #define TRAINED 100352ul /* bf16 [42, 1024], adapter trained */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT (TRAINED + 73728ul) /* bf16 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT (TRAINED + 77824ul) /* bf16 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 81920ul) /* bf16 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT (TRAINED + 75776ul) /* bf16 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 77824ul) /* bf16 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
 #define GRADIENT 186368ul /* f32 [42, 1024], gradient */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 65536ul) /* f32 [48, 4], model.layers.1.mlp.up_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [4, 32], model.layers.1.mlp.up_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 73728ul) /* f32 [48, 4], model.layers.1.mlp.gate_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [48, 4], model.layers.1.mlp.gate_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 73728ul) /* f32 [4, 32], model.layers.1.mlp.up_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 77824ul) /* f32 [4, 32], model.layers.1.mlp.gate_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 81920ul) /* f32 [32, 4], model.layers.1.self_attn.o_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 86016ul) /* f32 [4, 32], model.layers.1.self_attn.o_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 90112ul) /* f32 [16, 4], model.layers.1.self_attn.v_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 94208ul) /* f32 [4, 32], model.layers.1.self_attn.v_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 98304ul) /* f32 [16, 4], model.layers.1.self_attn.k_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 102400ul) /* f32 [4, 32], model.layers.1.self_attn.k_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 106496ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 94208ul) /* f32 [16, 4], model.layers.1.self_attn.k_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 98304ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 102400ul) /* f32 [4, 32], model.layers.1.self_attn.v_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 106496ul) /* f32 [4, 32], model.layers.1.self_attn.k_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 110592ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 114688ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 118784ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 122880ul) /* f32 [48, 4], model.layers.0.mlp.up_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 126976ul) /* f32 [4, 32], model.layers.0.mlp.up_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 131072ul) /* f32 [48, 4], model.layers.0.mlp.gate_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 126976ul) /* f32 [48, 4], model.layers.0.mlp.gate_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 131072ul) /* f32 [4, 32], model.layers.0.mlp.up_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 135168ul) /* f32 [4, 32], model.layers.0.mlp.gate_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 139264ul) /* f32 [32, 4], model.layers.0.self_attn.o_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 143360ul) /* f32 [4, 32], model.layers.0.self_attn.o_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 147456ul) /* f32 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 151552ul) /* f32 [4, 32], model.layers.0.self_attn.v_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 155648ul) /* f32 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 159744ul) /* f32 [4, 32], model.layers.0.self_attn.k_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 163840ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 151552ul) /* f32 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 155648ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 159744ul) /* f32 [4, 32], model.layers.0.self_attn.v_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 163840ul) /* f32 [4, 32], model.layers.0.self_attn.k_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 167936ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MASTER 358400ul /* f32 [42, 1024], optimizer master */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 110592ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 114688ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.master */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 118784ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 122880ul) /* f32 [48, 4], model.layers.0.mlp.up_proj.lora_B.weight.master */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 126976ul) /* f32 [4, 32], model.layers.0.mlp.up_proj.lora_A.weight.master */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 131072ul) /* f32 [48, 4], model.layers.0.mlp.gate_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 126976ul) /* f32 [48, 4], model.layers.0.mlp.gate_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 131072ul) /* f32 [4, 32], model.layers.0.mlp.up_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 135168ul) /* f32 [4, 32], model.layers.0.mlp.gate_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 139264ul) /* f32 [32, 4], model.layers.0.self_attn.o_proj.lora_B.weight.master */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 143360ul) /* f32 [4, 32], model.layers.0.self_attn.o_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 147456ul) /* f32 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight.master */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 151552ul) /* f32 [4, 32], model.layers.0.self_attn.v_proj.lora_A.weight.master */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 155648ul) /* f32 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight.master */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 159744ul) /* f32 [4, 32], model.layers.0.self_attn.k_proj.lora_A.weight.master */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 163840ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 151552ul) /* f32 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 155648ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 159744ul) /* f32 [4, 32], model.layers.0.self_attn.v_proj.lora_A.weight.master */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 163840ul) /* f32 [4, 32], model.layers.0.self_attn.k_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 167936ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.master */
 #define EXP_AVG 530432ul /* f32 [42, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 702464ul /* f32 [42, 1024], optimizer exp_avg_sq */
@@ -327,10 +327,10 @@
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 41984ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 29696ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.k_proj */
@@ -346,9 +346,9 @@
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.v */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 63488ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_up_proj.x_u */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_A */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.u */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_A */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 7168ul /* bf16 [32, 96], activation model.layers.0.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_0_MLP_UP_PROJ (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.up_proj */
@@ -356,9 +356,9 @@
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96] of rows of 112, model.layers.0.mlp.gate_up_proj.dy */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48] of rows of 112, model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112, model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.gate_proj.lora_A.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.up_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.0.mlp.gate_up_proj.v */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.up_proj.lora_A.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.gate_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 45568ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
@@ -369,9 +369,9 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 49152ul /* bf16 [32, 56], activation model.layers.1.self_attn.q_k_v_proj.x_u */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.k_proj.lora_A */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.v_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 33792ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_v_proj.y */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.1.self_attn.q_k_v_proj.dy_v */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 75264ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
@@ -382,8 +382,8 @@
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.v */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 66560ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_up_proj.x_u */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.gate_proj.lora_A */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.up_proj.lora_A */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.up_proj.lora_A */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.gate_proj.lora_A */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 13312ul /* bf16 [32, 96], activation model.layers.1.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.1.mlp.gate_up_proj.dy_v */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 52736ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
@@ -405,10 +405,10 @@
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88, model.layers.2.self_attn.q_proj.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.k_proj.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.grad.v */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.v_proj.lora_A.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88, model.layers.2.self_attn.q_k_v_proj.v */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.k_proj.lora_A.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.v_proj.lora_A.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 77824ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_2_SELF_ATTN MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
@@ -424,9 +424,9 @@
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96] of rows of 112, model.layers.2.mlp.gate_up_proj.dy */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48] of rows of 112, model.layers.2.mlp.act.grad.gate */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_UP (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112, model.layers.2.mlp.act.grad.up */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.gate_proj.lora_A.grad */
+#define MODEL_LAYERS_2_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.up_proj.lora_A.grad */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.2.mlp.gate_up_proj.v */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.up_proj.lora_A.grad */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.gate_proj.lora_A.grad */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 59904ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
 #define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */

@@ -386,13 +386,13 @@ static void layers_self_attn_load(Rt *rt) {
     RtPtr q_proj_lora_A_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
-        &q_proj_lora_A_border, &(int64_t){/* master_stride */ -16384},
-        &(int64_t){/* border_stride */ 14784});
+        &q_proj_lora_A_border, &(int64_t){/* master_stride */ -15360},
+        &(int64_t){/* border_stride */ 13888});
 
     /* model.layers.*.self_attn.q_proj.lora_B.border, 3 at once */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr q_proj_lora_B_border = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.bordered */
+    RtPtr q_proj_lora_B_border = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_border, &(int64_t){/* master_stride */ -14336},
@@ -422,13 +422,13 @@ static void layers_self_attn_load(Rt *rt) {
     RtPtr v_proj_lora_A_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 2), &v_proj_lora_A_weight_master,
-        &v_proj_lora_A_border, &(int64_t){/* master_stride */ -24576},
-        &(int64_t){/* border_stride */ 27776});
+        &v_proj_lora_A_border, &(int64_t){/* master_stride */ -26624},
+        &(int64_t){/* border_stride */ 29568});
 
     /* model.layers.*.self_attn.v_proj.lora_B.border, 3 at once */
     RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr v_proj_lora_B_border = /* bf16 [16, 4], columns 48 to 51 of q_k_v_proj.bordered */
+    RtPtr v_proj_lora_B_border = /* bf16 [16, 4], columns 32 to 35 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &v_proj_lora_B_weight_master,
         &v_proj_lora_B_border, &(int64_t){/* master_stride */ -14336},
@@ -467,7 +467,7 @@ static void layers_mlp_load(Rt *rt) {
     /* model.layers.*.mlp.gate_proj.lora_B.border, 3 at once */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr gate_proj_lora_B_border = /* bf16 [48, 4], columns 32 to 35 of gate_up_proj.bordered */
+    RtPtr gate_proj_lora_B_border = /* bf16 [48, 4], columns 40 to 43 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_B_weight_master,
         &gate_proj_lora_B_border, &(int64_t){/* master_stride */ -14336},
@@ -485,7 +485,7 @@ static void layers_mlp_load(Rt *rt) {
     /* model.layers.*.mlp.up_proj.lora_B.border, 3 at once */
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr up_proj_lora_B_border = /* bf16 [48, 4], columns 40 to 43 of gate_up_proj.bordered */
+    RtPtr up_proj_lora_B_border = /* bf16 [48, 4], columns 32 to 35 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &up_proj_lora_B_weight_master,
         &up_proj_lora_B_border, &(int64_t){/* master_stride */ -14336},
@@ -518,7 +518,7 @@ static void layers_1_load(Rt *rt) {
     RtPtr border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 2), &master, &border,
-        &(int64_t){/* master_stride */ -4096}, &(int64_t){/* border_stride */ 896});
+        &(int64_t){/* master_stride */ -2048}, &(int64_t){/* border_stride */ -896});
 }
 
 /* Once, after the weights have arrived: what follows from them alone.
@@ -902,7 +902,7 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.mlp.up_proj.lora_B.weight.grad */
-    RtPtr up_proj_lora_A = /* bf16 [32, 4], columns 40 to 43 of gate_up_proj.x_u */
+    RtPtr up_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A(2 - i));
     RtPtr up_proj_lora_B_weight_grad = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
@@ -923,7 +923,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, bordered_sB, gate_up_proj_v);
 
     /* model.layers.*.mlp.up_proj.lora_A.weight.grad */
-    RtPtr up_proj_lora_A_grad = /* bf16 [32, 4], columns 104 to 107 of gate_up_proj.dy_v */
+    RtPtr up_proj_lora_A_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_UP_PROJ_LORA_A_GRAD);
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(2 - i));
@@ -935,14 +935,14 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_proj.lora_B.weight.grad */
     RtPtr act_grad_gate = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE);
-    RtPtr lora_A = /* bf16 [32, 4], columns 32 to 35 of gate_up_proj.x_u */
+    RtPtr lora_A = /* bf16 [32, 4], columns 40 to 43 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(2 - i));
     RtPtr lora_B_weight_grad = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_gate, lora_A, lora_B_weight_grad);
 
     /* model.layers.*.mlp.gate_proj.lora_A.weight.grad */
-    RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
+    RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4], columns 104 to 107 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_GATE_PROJ_LORA_A_GRAD);
     RtPtr gate_proj_lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
@@ -1052,7 +1052,7 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.lora_B.weight.grad */
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_V);
-    RtPtr v_proj_lora_A = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.x_u */
+    RtPtr v_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(2 - i));
     RtPtr v_proj_lora_B_weight_grad = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
@@ -1069,7 +1069,7 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x24x64_nn_a88_b56_c88, q_k_v_proj_dy, bordered_sB, q_k_v_proj_v);
 
     /* model.layers.*.self_attn.v_proj.lora_A.weight.grad */
-    RtPtr v_proj_lora_A_grad = /* bf16 [32, 4], columns 80 to 83 of q_k_v_proj.dy_v */
+    RtPtr v_proj_lora_A_grad = /* bf16 [32, 4], columns 64 to 67 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_LORA_A_GRAD);
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(2 - i));
@@ -1098,14 +1098,14 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD);
-    RtPtr q_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
+    RtPtr q_proj_lora_A = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(2 - i));
     RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr q_proj_lora_A_grad = /* bf16 [32, 4], columns 64 to 67 of q_k_v_proj.dy_v */
+    RtPtr q_proj_lora_A_grad = /* bf16 [32, 4], columns 80 to 83 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
     RtPtr q_proj_lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
@@ -1182,7 +1182,7 @@ static void layers_0_mlp_backward(Rt *rt) {
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.0.mlp.up_proj.lora_B.weight.grad */
-    RtPtr up_proj_lora_A = /* bf16 [32, 4], columns 40 to 43 of gate_up_proj.x_u */
+    RtPtr up_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A);
     RtPtr up_proj_lora_B_weight_grad = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD);
@@ -1202,7 +1202,7 @@ static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, bordered_sB, gate_up_proj_v);
 
     /* model.layers.0.mlp.up_proj.lora_A.weight.grad */
-    RtPtr up_proj_lora_A_grad = /* bf16 [32, 4], columns 104 to 107 of gate_up_proj.dy_v */
+    RtPtr up_proj_lora_A_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD);
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
@@ -1214,14 +1214,14 @@ static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
     /* model.layers.0.mlp.gate_proj.lora_B.weight.grad */
     RtPtr act_grad_gate = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE);
-    RtPtr lora_A = /* bf16 [32, 4], columns 32 to 35 of gate_up_proj.x_u */
+    RtPtr lora_A = /* bf16 [32, 4], columns 40 to 43 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A);
     RtPtr lora_B_weight_grad = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_gate, lora_A, lora_B_weight_grad);
 
     /* model.layers.0.mlp.gate_proj.lora_A.weight.grad */
-    RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
+    RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4], columns 104 to 107 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_GRAD);
     RtPtr gate_proj_lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD);
@@ -1322,7 +1322,7 @@ static void layers_0_self_attn_o_proj_to_q_proj_backward(Rt *rt) {
 static void layers_0_self_attn_v_proj_to_q_proj_backward(Rt *rt) {
     /* model.layers.0.self_attn.v_proj.lora_B.weight.grad */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* bf16 [32, 16] */
-    RtPtr v_proj_lora_A = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.x_u */
+    RtPtr v_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A);
     RtPtr v_proj_lora_B_weight_grad = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD);
@@ -1366,7 +1366,7 @@ static void layers_0_self_attn_v_proj_to_q_proj_backward(Rt *rt) {
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* bf16 [32, 32] */
-    RtPtr q_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
+    RtPtr q_proj_lora_A = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
     RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
@@ -1461,13 +1461,13 @@ static void layers_self_attn_update(Rt *rt) {
     RtPtr q_proj_lora_A_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
-        &q_proj_lora_A_border, &(int64_t){/* master_stride */ -16384},
-        &(int64_t){/* border_stride */ 14784});
+        &q_proj_lora_A_border, &(int64_t){/* master_stride */ -15360},
+        &(int64_t){/* border_stride */ 13888});
 
     /* model.layers.*.self_attn.q_proj.lora_B.border, 3 at once */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr q_proj_lora_B_border = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.bordered */
+    RtPtr q_proj_lora_B_border = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
         &q_proj_lora_B_border, &(int64_t){/* master_stride */ -14336},
@@ -1497,13 +1497,13 @@ static void layers_self_attn_update(Rt *rt) {
     RtPtr v_proj_lora_A_border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 2), &v_proj_lora_A_weight_master,
-        &v_proj_lora_A_border, &(int64_t){/* master_stride */ -24576},
-        &(int64_t){/* border_stride */ 27776});
+        &v_proj_lora_A_border, &(int64_t){/* master_stride */ -26624},
+        &(int64_t){/* border_stride */ 29568});
 
     /* model.layers.*.self_attn.v_proj.lora_B.border, 3 at once */
     RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr v_proj_lora_B_border = /* bf16 [16, 4], columns 48 to 51 of q_k_v_proj.bordered */
+    RtPtr v_proj_lora_B_border = /* bf16 [16, 4], columns 32 to 35 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_16x4_of_56, RT_GRID(1, 1, 3), &v_proj_lora_B_weight_master,
         &v_proj_lora_B_border, &(int64_t){/* master_stride */ -14336},
@@ -1542,7 +1542,7 @@ static void layers_mlp_update(Rt *rt) {
     /* model.layers.*.mlp.gate_proj.lora_B.border, 3 at once */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr gate_proj_lora_B_border = /* bf16 [48, 4], columns 32 to 35 of gate_up_proj.bordered */
+    RtPtr gate_proj_lora_B_border = /* bf16 [48, 4], columns 40 to 43 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &gate_proj_lora_B_weight_master,
         &gate_proj_lora_B_border, &(int64_t){/* master_stride */ -14336},
@@ -1560,7 +1560,7 @@ static void layers_mlp_update(Rt *rt) {
     /* model.layers.*.mlp.up_proj.lora_B.border, 3 at once */
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr up_proj_lora_B_border = /* bf16 [48, 4], columns 40 to 43 of gate_up_proj.bordered */
+    RtPtr up_proj_lora_B_border = /* bf16 [48, 4], columns 32 to 35 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_48x4_of_48, RT_GRID(1, 1, 3), &up_proj_lora_B_weight_master,
         &up_proj_lora_B_border, &(int64_t){/* master_stride */ -14336},
@@ -1593,7 +1593,7 @@ static void layers_1_update(Rt *rt) {
     RtPtr border = /* bf16 [4, 32], columns 0 to 31 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_56, RT_GRID(1, 1, 2), &master, &border,
-        &(int64_t){/* master_stride */ -4096}, &(int64_t){/* border_stride */ 896});
+        &(int64_t){/* master_stride */ -2048}, &(int64_t){/* border_stride */ -896});
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.

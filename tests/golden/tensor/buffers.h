@@ -35,11 +35,11 @@
 #define LM_HEAD_WEIGHT 18176ul /* f32 [32, 32], frozen lm_head.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED 22272ul /* f32 [40, 48], frozen model.layers.0.self_attn.q_v_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED /* f32 [24, 48], model.layers.0.self_attn.q_v_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 128ul) /* f32 [16, 8] of rows of 48, model.layers.0.self_attn.q_proj.lora_B.border */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 3232ul) /* f32 [8, 8] of rows of 48, model.layers.0.self_attn.v_proj.lora_B.border */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_proj.lora_A.border */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2 (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 160ul) /* f32 [16, 8] of rows of 48, model.layers.0.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 3200ul) /* f32 [8, 8] of rows of 48, model.layers.0.self_attn.v_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2 (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 29952ul /* f32 [40, 32], frozen model.layers.0.mlp.down_proj.bordered */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 24] of rows of 32, model.layers.0.mlp.down_proj.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 32], model.layers.0.mlp.down_proj.bordered.W|sB */
@@ -130,8 +130,8 @@
 #define CLIP_FACTOR 4352ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_v_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32] of rows of 48, model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.v_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.v_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 44032ul /* f32 [32, 24], activation model.layers.0.self_attn.q_v_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16] of rows of 24, model.layers.0.self_attn.q_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8] of rows of 24, model.layers.0.self_attn.v_proj */

@@ -277,12 +277,12 @@ static void load(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
     RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_border, &(int64_t){/* weight_stride */ -1024},
-        &(int64_t){/* border_stride */ 384});
+        &(int64_t){/* border_stride */ -384});
 
     /* model.layers.0.self_attn.q_proj.lora_B.border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_border = /* f32 [16, 8], columns 32 to 39 of q_v_proj.bordered */
+    RtPtr q_proj_lora_B_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_16x8_of_48, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_border);
@@ -290,7 +290,7 @@ static void load(Rt *rt) {
     /* model.layers.0.self_attn.v_proj.lora_B.border */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
-    RtPtr v_proj_lora_B_border = /* f32 [8, 8], columns 40 to 47 of q_v_proj.bordered */
+    RtPtr v_proj_lora_B_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_8x8_of_48, RT_GRID(1, 1, 1), &v_proj_lora_B_weight,
         &v_proj_lora_B_border);
@@ -349,7 +349,7 @@ static void layers_0_input_layernorm_to_self_attn_forward(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.lora_A */
     RtPtr bordered_A = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A);
-    RtPtr q_proj_lora_A = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
+    RtPtr q_proj_lora_A = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
     rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, q_proj_lora_dropout, bordered_A, q_proj_lora_A);
 
@@ -361,7 +361,7 @@ static void layers_0_input_layernorm_to_self_attn_forward(Rt *rt) {
     /* model.layers.0.self_attn.v_proj.lora_A */
     RtPtr bordered_A_2 = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2);
-    RtPtr v_proj_lora_A = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
+    RtPtr v_proj_lora_A = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A);
     rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, v_proj_lora_dropout, bordered_A_2, v_proj_lora_A);
 
@@ -649,7 +649,7 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
 static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.v_proj.lora_B.weight.grad */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 8] */
-    RtPtr v_proj_lora_A = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
+    RtPtr v_proj_lora_A = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A);
     RtPtr v_proj_lora_B_weight_grad = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD);
@@ -672,7 +672,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 16] */
-    RtPtr q_proj_lora_A = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
+    RtPtr q_proj_lora_A = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
     RtPtr q_proj_lora_B_weight_grad = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
@@ -767,12 +767,12 @@ static void layers_0_update(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
     RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
         &q_proj_lora_A_border, &(int64_t){/* weight_stride */ -1024},
-        &(int64_t){/* border_stride */ 384});
+        &(int64_t){/* border_stride */ -384});
 
     /* model.layers.0.self_attn.q_proj.lora_B.border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_border = /* f32 [16, 8], columns 32 to 39 of q_v_proj.bordered */
+    RtPtr q_proj_lora_B_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_16x8_of_48, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
         &q_proj_lora_B_border);
@@ -780,7 +780,7 @@ static void layers_0_update(Rt *rt) {
     /* model.layers.0.self_attn.v_proj.lora_B.border */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
-    RtPtr v_proj_lora_B_border = /* f32 [8, 8], columns 40 to 47 of q_v_proj.bordered */
+    RtPtr v_proj_lora_B_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER);
     RT_LAUNCH(rt, K_scale_8x8_of_48, RT_GRID(1, 1, 1), &v_proj_lora_B_weight,
         &v_proj_lora_B_border);
@@ -837,7 +837,7 @@ static void layers_0_input_layernorm_to_self_attn_evaluate(Rt *rt) {
 
     /* model.layers.0.self_attn.q_v_proj.u */
     RtPtr bordered_A = /* f32 [16, 32], columns 0 to 31 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A);
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2);
     RtPtr q_v_proj_u = /* f32 [32, 16], columns 32 to 47 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U);
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, input_layernorm, bordered_A, q_v_proj_u);
