@@ -183,6 +183,14 @@ typedef struct {
     bool in_file; /* the model's files have the weight in this form, and load makes nothing */
 } RtPacked;
 
+/* Of all codes of a module each rank of the group has a piece, `bytes` at `piece` in STATE. Of them all
+ * the weight's own begin at codes_first, and where absmax are codes theirs at absmax_first, else -1. */
+typedef struct {
+    RtGroup group;
+    size_t piece;
+    int64_t bytes, codes_first, absmax_first;
+} RtCodePieces;
+
 /* One parameter of the model. Copies of it that do not exist are RT_NOWHERE; all are in STATE.
  * Rank and shape are the file's. Where split[0] is not 0 memory holds the elements in another order:
  * the file's tensor seen as split, row-major; in memory those axes come in this order.
@@ -208,6 +216,7 @@ typedef struct {
     bool buffer;       /* not trained, but written by micro_step */
     bool fetched; /* frozen; at `weight` is another form of it, which load makes: see rt_fetch */
     const RtPacked *packed; /* what form that is, where it is codes of few bits */
+    const RtCodePieces *code_pieces; /* where these are, if not in their places; or NULL */
     int64_t split[4];
     int order[4];
     int64_t cols; /* with a split: elements in a row of `weight`; else a row is shape[rank-1] */

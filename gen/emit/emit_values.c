@@ -75,9 +75,23 @@ static int constant_index(const Emit *e, const Value *constant) {
     return index;
 }
 
+static bool is_in_pieces(const PackedForm *f, const Value *v) {
+    return f->piece && v->storage == f->codes->storage;
+}
+
+/* Offsets of bytes. */
+static void put_code_pieces(const Emit *e, const PackedForm *f) {
+    bool absmax = is_in_pieces(f, f->absmax);
+    sb_printf(e->out, ",\n     .code_pieces = &(const RtCodePieces){%s, %s, %lld, %lld, %lld}",
+              group_text(e->arena, &e->plan->program->mesh, GROUP_SHARD), where_text(e, f->piece),
+              (long long)value_elements(f->piece), (long long)f->codes->offset,
+              absmax ? (long long)f->absmax->offset : -1);
+}
+
 static void put_packed(const Emit *e, const PackedForm *f) {
+    const Value *absmax = is_in_pieces(f, f->absmax) ? NULL : f->absmax;
     sb_printf(e->out, ",\n     .packed = &(const RtPacked){\"%s\", %lld, %lld, %s, %s, %s,\n", f->type,
-              (long long)f->block, (long long)f->nested_block, where_text(e, f->absmax),
+              (long long)f->block, (long long)f->nested_block, where_text(e, absmax),
               where_text(e, f->offset), where_text(e, f->nested_absmax));
     sb_printf(e->out, "         &constants[%d]", constant_index(e, f->map));
     if (f->nested_map)
@@ -85,6 +99,8 @@ static void put_packed(const Emit *e, const PackedForm *f) {
     else
         sb_puts(e->out, ", NULL");
     sb_printf(e->out, ", %s}", f->in_file ? "true" : "false");
+    if (f->piece)
+        put_code_pieces(e, f);
 }
 
 /* Files know the axis by its place in their order. */

@@ -222,6 +222,9 @@ typedef struct {
     Value *absmax, *map;
     Value *offset, *nested_absmax, *nested_map; /* NULL: absmax are numbers, no codes */
     bool in_file; /* the model's files have it in this form, and load makes nothing */
+    /* Of codes that no rank has all of: those, and what a rank has of its module's, in which absmax
+     * lie too where they are codes. NULL: they are in their place. */
+    Value *codes, *piece;
 } PackedForm;
 
 /* A parameter and all that belongs to it. */

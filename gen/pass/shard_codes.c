@@ -2,8 +2,9 @@
  * smallest form in which a weight goes from card to card.
  *
  * Requires weights in few bits; before gather_weights, which gives what decodes them a copy of all
- * codes. What load writes of bytes is one run a module, of which a rank has an equal part: load makes
- * it whole in scratch and keeps the rank's rows. Scales that are no codes stay whole on each rank. */
+ * codes. What load writes of bytes, or files have in their place, is one run a module, of which a rank
+ * has an equal part: load makes it whole in scratch and keeps the rank's rows, or the host reads these
+ * alone. Scales that are no codes stay whole on each rank. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
@@ -11,6 +12,7 @@
 typedef struct {
     Program *p;
     Pos pos;
+    bool in_files; /* files have them, or will */
     Value **codes; /* in the order in which load writes them; NULL: has its place */
     int count;
     Value *whole, *piece, *filled; /* of the module at hand; filled: by load */
@@ -34,15 +36,24 @@ static bool is_known(const Sharing *s, const Value *v) {
     return false;
 }
 
+static void find_content(Sharing *s, const Storage *storage) {
+    Value *v = storage->role == ROLE_FROZEN ? only_content(storage) : NULL;
+    if (v && dtype_bytes(v->dtype) == 1 && !is_known(s, v))
+        s->codes[s->count++] = v;
+}
+
 static void find_codes(Sharing *s) {
-    const Graph *load = &s->p->entry[ENTRY_LOAD];
-    s->codes = arena_array(s->p->arena, (size_t)load->op_count + 1, sizeof *s->codes);
-    for (int i = 0; i < load->op_count; i++) {
-        const Storage *storage = load->ops[i]->out[0]->storage;
-        Value *v = storage->role == ROLE_FROZEN ? only_content(storage) : NULL;
-        if (v && dtype_bytes(v->dtype) == 1 && !is_known(s, v))
-            s->codes[s->count++] = v;
-    }
+    const Program *p = s->p;
+    const Graph *load = &p->entry[ENTRY_LOAD];
+    size_t most = (size_t)(load->op_count + 2 * p->param_count + 1);
+    s->codes = arena_array(p->arena, most, sizeof *s->codes);
+    for (int i = 0; i < load->op_count; i++)
+        find_content(s, load->ops[i]->out[0]->storage);
+    for (int i = 0; i < p->param_count; i++)
+        if (p->params[i].packed && p->params[i].packed->in_file) {
+            find_content(s, p->params[i].stored->storage);
+            find_content(s, p->params[i].packed->absmax->storage);
+        }
 }
 
 /* Those of the module of number `first`: how many bytes; they go into `whole`, if that is there. */
@@ -61,6 +72,17 @@ static int64_t lay_out(Sharing *s, int first, const char *module) {
     return at;
 }
 
+/* Where nobody asks for codes outside the device, there is no such form. */
+static const PackedForm *in_pieces(const Sharing *s, const Param *param) {
+    if (!s->in_files || !param->packed)
+        return NULL;
+    PackedForm *form = arena_alloc(s->p->arena, sizeof *form);
+    *form = *param->packed;
+    form->codes = param->stored;
+    form->piece = s->piece;
+    return form;
+}
+
 /* STATE has a weight's codes no more: it is known by its scales, which are whole. */
 static void know_by_scales(const Sharing *s) {
     Graph *load = &s->p->entry[ENTRY_LOAD];
@@ -71,8 +93,8 @@ static void know_by_scales(const Sharing *s) {
         for (int k = 0; k < load->op_count; k++)
             if (load->ops[k]->kind == OP_fetch)
                 op_read_instead(load->ops[k], param->stored, param->scales);
+        param->packed = in_pieces(s, param);
         param->stored = param->scales;
-        param->packed = NULL;
     }
 }
 
@@ -82,17 +104,22 @@ static Value *run(const Sharing *s, const char *module, const char *what, Role r
 }
 
 /* load writes into scratch, zeros between what it writes, and behind the last keeps the rank's rows. */
-static void keep_piece(const Sharing *s) {
+static void keep_piece(Sharing *s, const char *module) {
     Program *p = s->p;
     Graph *load = &p->entry[ENTRY_LOAD];
     Op **ops = load->ops;
     int count = load->op_count, first = count, last = 0;
     for (int i = 0; i < count; i++)
         if (ops[i]->out[0]->storage == s->whole->storage) {
-            ops[i]->out[0] = value_elsewhere(p, ops[i]->out[0], s->filled);
             first = i < first ? i : first;
             last = i;
         }
+    if (first == count)
+        return; /* files have it */
+    s->filled = run(s, module, "codes.filled", ROLE_ACTIVATION, value_rows(s->whole));
+    for (int i = first; i <= last; i++)
+        if (ops[i]->out[0]->storage == s->whole->storage)
+            ops[i]->out[0] = value_elsewhere(p, ops[i]->out[0], s->filled);
     Value *own = value_alias(p, s->piece, s->piece->name);
     own->role = ROLE_BUFFER;
     Value *in[] = {s->filled, program_place(p, GROUP_SHARD)};
@@ -118,10 +145,9 @@ static void share_out(Sharing *s, int first) {
     int64_t rows = (bytes + ranks * TRAIN_COLS - 1) / (ranks * TRAIN_COLS);
     s->whole = run(s, module, "codes", ROLE_FROZEN, ranks * rows);
     s->piece = run(s, module, "codes.piece", ROLE_FROZEN, rows);
-    s->filled = run(s, module, "codes.filled", ROLE_ACTIVATION, ranks * rows);
     lay_out(s, first, name);
     know_by_scales(s);
-    keep_piece(s);
+    keep_piece(s, module);
     program_add_gathered(p, (Gathered){module, s->whole, s->piece});
 }
 
@@ -129,7 +155,9 @@ bool pass_shard_codes(Program *p, const Spec *spec) {
     if (spec->parallelism.shard_stage < SHARD_WEIGHTS || p->mesh.size[AXIS_SHARD] == 1 ||
         spec->quantization.quant_type == QUANT_NONE)
         return false;
-    Sharing s = {.p = p, .pos = spec_pos(spec, KEY_parallelism_shard_stage)};
+    Sharing s = {.p = p,
+                 .pos = spec_pos(spec, KEY_parallelism_shard_stage),
+                 .in_files = spec->weights_quantized || spec->checkpoint.export_base};
     find_codes(&s);
     for (int i = 0; i < s.count; i++)
         if (s.codes[i])

@@ -9,7 +9,6 @@
 #define FEATURES(F)                                                                                \
     F(IMAGE_MODEL, model_family, !LANGUAGE_MODEL)                                                  \
     F(GPT2_MODEL, model_family, s->model.family == FAMILY_GPT2)                                    \
-    F(CODES_IN_FILES, model_weights, s->weights_quantized)                                         \
     F(FROM_NOTHING, training_task, s->training.task == TASK_PRETRAIN)                              \
     F(PAIRS, training_task, s->training.task == TASK_DPO)                                          \
     F(REFERENCE_BESIDE, training_task,                                                             \
@@ -40,7 +39,6 @@
       s->parallelism.data_parallel_mode == PARALLEL_DP)                                            \
     F(SHARDS, parallelism_data_parallel_shard_degree,                                              \
       s->parallelism.data_parallel_shard_degree > 1)                                               \
-    F(SHARDED_WEIGHTS, parallelism_shard_stage, s->parallelism.shard_stage >= SHARD_WEIGHTS)       \
     F(STAGES, parallelism_pipeline_parallel_degree,                                                \
       s->parallelism.pipeline_parallel_degree > 1)                                                 \
     F(TENSOR_CARDS, parallelism_tensor_parallel_degree, s->parallelism.tensor_parallel_degree > 1) \
@@ -63,7 +61,6 @@ static const struct {
 
 #define NO_EXPORT_BASE "set checkpoint.export_base = false"
 #define ONLY_REPLICAS "use data_parallel_replicate_degree with data_parallel_mode = \"ddp\""
-#define WIDER_WEIGHTS "name weights in 16 or 32 bits"
 
 /* clang-format off */
 /* The feature, whose key the message shows, and what it does not go with: any of these. */
@@ -106,12 +103,6 @@ static const struct {
     {FEW_BITS, {ROUNDED_WEIGHTS, ROUNDED_INPUTS},
      "a base in few bits does not go with values that are rounded in training yet",
      "remove quantization.quant_type, or [qat]"},
-    {CODES_IN_FILES, {SHARDED_WEIGHTS}, /* whose pieces load makes */
-     "weights that are of few bits in their files do not go with shard_stage = 3 yet",
-     WIDER_WEIGHTS},
-    {EXPORT_BASE, {SHARDED_WEIGHTS},
-     "weights of few bits are not written to files with shard_stage = 3 yet",
-     NO_EXPORT_BASE},
     {EXPORT_BASE, {WHOLE_MODULES},
      "the base as it was is not all there any more: what adapter.modules_to_save names trains",
      NO_EXPORT_BASE},

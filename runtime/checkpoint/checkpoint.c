@@ -26,8 +26,6 @@ static bool is_saved(const RtParam *param) { return param->trained || param->buf
 typedef struct {
     OutTensor *items;
     int count;
-    RtParam *moments; /* each as if it were a parameter's master */
-    int moment_count;
 } Tensors;
 
 static OutTensor *tensor_add(Tensors *tensors, const char *name, const char *suffix,
@@ -51,15 +49,18 @@ static void row_add(Tensors *tensors, const char *name, const char *suffix, void
 static OutTensor *moment_add(Tensors *tensors, const RtParam *param, const char *suffix,
                              size_t offset, RtParam as) {
     OutTensor *tensor = tensor_add(tensors, param->name, suffix, as.master_dtype);
-    tensor->param = &tensors->moments[tensors->moment_count];
-    tensor->offset = offset;
-    tensors->moments[tensors->moment_count++] = as;
+    out_tensor_as(tensor, offset, as);
     return tensor;
 }
 
+/* What there is for `each` elements of whole blocks. */
 static void codes_add(Tensors *tensors, const RtParam *param, const char *suffix, size_t offset,
                       RtDtype dtype, int64_t each) {
-    RtParam as = param_as_codes(param, dtype, each);
+    int64_t blocks = (param_elements(param) + RT_MOMENT_BLOCK - 1) / RT_MOMENT_BLOCK;
+    RtParam as = param_as_numbers(param, dtype, blocks * RT_MOMENT_BLOCK / each);
+    as.piece_first /= each;
+    as.piece_elements /= each;
+    as.piece_at /= each;
     OutTensor *tensor = moment_add(tensors, param, suffix, offset, as);
     tensor->rank = 1;
     tensor->shape[0] = param_elements(&as);
@@ -123,8 +124,7 @@ static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype r
 static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     const RtProgram *program = rt->program;
     size_t params = (size_t)program->param_count, metrics = (size_t)program->metric_count;
-    Tensors tensors = {.items = rt_alloc(sizeof(OutTensor) * (5 * params + 5 + metrics)),
-                       .moments = rt_alloc(sizeof(RtParam) * (4 * params + 1))};
+    Tensors tensors = {.items = rt_alloc(sizeof(OutTensor) * (5 * params + 5 + metrics))};
     for (int i = 0; i < program->param_count; i++)
         if (is_saved(&program->params[i]))
             param_add(&tensors, &program->params[i], program->coded_elements);
@@ -142,9 +142,8 @@ static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
 
 static void tensors_free(Tensors *tensors) {
     for (int i = 0; i < tensors->count; i++)
-        free(tensors->items[i].name);
+        out_tensor_free(&tensors->items[i]);
     free(tensors->items);
-    free(tensors->moments);
 }
 
 /* ---- the folder of checkpoints --------------------------------------------------------------- */

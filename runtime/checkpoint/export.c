@@ -34,7 +34,7 @@ static int tensors_of(Rt *rt, bool adapter, OutTensor *tensors) {
 
 static void tensors_free(OutTensor *tensors, int count) {
     for (int i = 0; i < count; i++) {
-        free(tensors[i].name);
+        out_tensor_free(&tensors[i]);
         free(tensors[i].host);
     }
     free(tensors);

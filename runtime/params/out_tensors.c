@@ -23,6 +23,18 @@ StDtype out_tensor_dtype(const OutTensor *tensor) {
     rt_internal("no safetensors type for %s", name);
 }
 
+void out_tensor_as(OutTensor *tensor, size_t offset, RtParam as) {
+    tensor->made = rt_alloc(sizeof *tensor->made);
+    *tensor->made = as;
+    tensor->param = tensor->made;
+    tensor->offset = offset;
+}
+
+void out_tensor_free(OutTensor *tensor) {
+    free(tensor->name);
+    free(tensor->made);
+}
+
 void *tensor_values(Rt *rt, const OutTensor *tensor) {
     size_t bytes = out_tensor_bytes(tensor);
     void *values = rt_alloc(bytes);
@@ -34,8 +46,6 @@ void *tensor_values(Rt *rt, const OutTensor *tensor) {
         param_read(rt, tensor->param, values);
     else if (tensor->param)
         param_read_part(rt, tensor->param, tensor->offset, values);
-    else if (tensor->part_of)
-        shard_read_state(rt, tensor->part_of, tensor->offset, bytes, values);
     else
         rt_read_state(rt, tensor->offset, bytes, values);
     return values;
@@ -74,7 +84,7 @@ bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count
 void tensors_share(Rt *rt, const OutTensor *tensors, int count) {
     size_t width = 8;
     for (int i = -1; (i = tensors_next(tensors, count, &width, i)) >= 0;) {
-        const RtParam *param = tensors[i].param ? tensors[i].param : tensors[i].part_of;
+        const RtParam *param = tensors[i].param;
         if (param && (param->shard || param->pieces))
             free(tensor_values(rt, &tensors[i]));
     }

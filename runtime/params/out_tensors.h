@@ -7,11 +7,11 @@
 
 /* A tensor to be saved. Its values come from rank `owner` where that is not 0 (gather.h); else from
  * `host` where that is given; else from `param`, as param_read() gives them or, unless `offset` is
- * RT_NOWHERE, param_read_part(); else from STATE at `offset`, dense, which with `part_of` has what this
- * rank has of that parameter. */
+ * RT_NOWHERE, param_read_part(); else from STATE at `offset`, dense. */
 typedef struct {
     char *name;
-    const RtParam *param, *part_of;
+    const RtParam *param;
+    RtParam *made; /* what `param` is, where it was made for the tensor; or NULL */
     void *host;
     size_t offset;
     int owner;
@@ -23,6 +23,11 @@ typedef struct {
 
 size_t out_tensor_bytes(const OutTensor *tensor);
 StDtype out_tensor_dtype(const OutTensor *tensor); /* as safetensors names it */
+
+/* Its values are those of a parameter like that, as param_read_part() gives them. */
+void out_tensor_as(OutTensor *tensor, size_t offset, RtParam as);
+/* Its name and `made`. */
+void out_tensor_free(OutTensor *tensor);
 
 /* In memory that the caller frees. */
 void *tensor_values(Rt *rt, const OutTensor *tensor);

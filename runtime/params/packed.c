@@ -195,10 +195,44 @@ void *packed_first_row(const StFile *file, const char *dir, const RtParam *param
     return memcpy(rt_alloc(*bytes), require(file, dir, param).codes->data, *bytes);
 }
 
+/* ---- in STATE -------------------------------------------------------------------------------- */
+
+/* A part of the form as if it were a parameter's master, at an offset. */
+typedef struct {
+    RtParam as;
+    size_t offset;
+} Part;
+
+/* `first`: where it begins in all of its module's, of which ranks have pieces. */
+static Part in_pieces(Part part, const RtCodePieces *pieces, int64_t first) {
+    part.offset = pieces->piece;
+    part.as.pieces = pieces->group;
+    part.as.piece_elements = pieces->bytes;
+    part.as.piece_first = first;
+    return part;
+}
+
+static Part codes_of(const RtParam *param) {
+    const RtCodePieces *pieces = param->code_pieces;
+    Part codes = {param_as_numbers(param, RT_U8, param_elements(param) / 2), param->weight};
+    return pieces ? in_pieces(codes, pieces, pieces->codes_first) : codes;
+}
+
+static Part absmax_of(const RtParam *param) {
+    const RtPacked *packed = param->packed;
+    const RtCodePieces *pieces = param->code_pieces;
+    RtDtype dtype = is_twice(packed) ? RT_U8 : RT_F32;
+    Part absmax = {param_as_numbers(param, dtype, param_elements(param) / packed->block),
+                   packed->absmax};
+    bool shared = pieces && pieces->absmax_first >= 0;
+    return shared ? in_pieces(absmax, pieces, pieces->absmax_first) : absmax;
+}
+
 void packed_fill(Rt *rt, const StFile *file, const char *dir, const RtParam *param) {
     PackedTensors found = require(file, dir, param);
-    shard_write_state(rt, param, param->weight, found.codes->bytes, found.codes->data);
-    shard_write_state(rt, param, param->packed->absmax, found.absmax->bytes, found.absmax->data);
+    Part codes = codes_of(param), absmax = absmax_of(param);
+    param_write_part(rt, &codes.as, codes.offset, found.codes->data);
+    param_write_part(rt, &absmax.as, absmax.offset, found.absmax->data);
     if (found.nested_absmax) {
         rt_write_state(rt, param->packed->nested_absmax, found.nested_absmax->bytes,
                        found.nested_absmax->data);
@@ -254,14 +288,13 @@ int packed_tensors(Rt *rt, const RtParam *param, OutTensor tensors[PACKED_TENSOR
     int64_t elements = param_elements(param), blocks = elements / packed->block;
     char suffix[NAME_SIZE], *text = state_text(rt, param);
     int count = 0;
-    OutTensor *codes = add(param, "", &tensors[count++], RT_U8, elements / 2);
-    codes->offset = param->weight;
-    codes->rank = 2;
-    codes->shape[1] = 1;
-    OutTensor *absmax =
-        add(param, ".absmax", &tensors[count++], is_twice(packed) ? RT_U8 : RT_F32, blocks);
-    absmax->offset = packed->absmax;
-    codes->part_of = absmax->part_of = param;
+    Part codes = codes_of(param), absmax = absmax_of(param);
+    OutTensor *to = add(param, "", &tensors[count++], RT_U8, elements / 2);
+    out_tensor_as(to, codes.offset, codes.as);
+    to->rank = 2;
+    to->shape[1] = 1;
+    to = add(param, ".absmax", &tensors[count++], absmax.as.master_dtype, blocks);
+    out_tensor_as(to, absmax.offset, absmax.as);
     add_map(param, ".quant_map", &tensors[count++], packed->map);
     snprintf(suffix, sizeof suffix, STATE_SUFFIX "%s", packed->type);
     add(param, suffix, &tensors[count++], RT_U8, (int64_t)strlen(text))->host = text;

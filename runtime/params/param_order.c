@@ -37,26 +37,23 @@ RtParam param_as_memory(const RtParam *param) {
 }
 
 /* Runs along the axis that ranks share out lie one behind the other. */
-RtParam param_as_codes(const RtParam *param, RtDtype dtype, int64_t each) {
-    RtParam memory = *param, codes = *param;
-    int64_t runs = 1, blocks = (param_elements(param) + RT_MOMENT_BLOCK - 1) / RT_MOMENT_BLOCK;
+RtParam param_as_numbers(const RtParam *param, RtDtype dtype, int64_t count) {
+    RtParam memory = *param, numbers = *param;
+    int64_t runs = 1;
     if (param->shard) {
         memory = param_as_memory(param);
         runs = memory.shard_runs ? memory.shard_runs : 1;
         for (int i = 0; i < memory.shard_axis; i++)
             runs *= memory.shape[i];
     }
-    codes.rank = 2;
-    codes.shape[0] = runs;
-    codes.shape[1] = blocks * RT_MOMENT_BLOCK / runs / each;
-    codes.shard_axis = 1;
-    codes.shard_runs = 0;
-    codes.split[0] = 0;
-    codes.master_dtype = dtype;
-    codes.piece_first /= each;
-    codes.piece_elements /= each;
-    codes.piece_at /= each;
-    return codes;
+    numbers.rank = 2;
+    numbers.shape[0] = runs;
+    numbers.shape[1] = count / runs;
+    numbers.shard_axis = 1;
+    numbers.shard_runs = 0;
+    numbers.split[0] = 0;
+    numbers.master_dtype = dtype;
+    return numbers;
 }
 
 /* Memory is passed through from its start to its end. */

@@ -83,32 +83,6 @@ void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, 
     receive_parts(rt, param, &runs, part, whole);
 }
 
-void shard_read_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *whole) {
-    size_t each = bytes / (size_t)shard_ranks(rt, param);
-    if (!param->shard) {
-        rt_read_state(rt, offset, bytes, whole);
-        return;
-    }
-    RtParam held = param_as_memory(param);
-    void *part = rt_alloc(each);
-    rt_read_state(rt, offset, each, part);
-    shard_gather(rt, &held, bytes, part, whole);
-    free(part);
-}
-
-void shard_write_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, const void *whole) {
-    size_t each = bytes / (size_t)shard_ranks(rt, param);
-    if (!param->shard) {
-        rt_write_state(rt, offset, bytes, whole);
-        return;
-    }
-    RtParam held = param_as_memory(param);
-    void *part = rt_alloc(each);
-    shard_take(rt, &held, bytes, whole, part);
-    rt_write_state(rt, offset, each, part);
-    free(part);
-}
-
 /* Whether each rank has a part of each row that memory holds. */
 static bool is_in_columns(const RtParam *param) {
     return param_as_memory(param).shard_axis == param->rank - 1;

@@ -42,9 +42,9 @@ void param_to_memory_order(const RtParam *param, int ranks, size_t size, const v
 
 /* As if files had it in the order of memory, whose axes are all the file's. */
 RtParam param_as_memory(const RtParam *param);
-/* As if it were what moments in codes have for `each` elements of it, in whole blocks and in the order
- * of memory: master_dtype is then the type of that. */
-RtParam param_as_codes(const RtParam *param, RtDtype dtype, int64_t each);
+/* As if it were `count` numbers, as many for each element as for any other and in the order of memory;
+ * master_dtype is then their type, and piece_first and what follows count them. */
+RtParam param_as_numbers(const RtParam *param, RtDtype dtype, int64_t count);
 
 /* Of a parameter with `shard`: how many ranks share it out, and how many elements each holds. */
 int shard_ranks(const Rt *rt, const RtParam *param);
@@ -53,10 +53,6 @@ int64_t shard_elements(const Rt *rt, const RtParam *param);
  * `bytes`: its elements, or as many for each as for any other, such as scales of blocks. */
 void shard_take(const Rt *rt, const RtParam *param, size_t bytes, const void *whole, void *part);
 void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, void *whole);
-/* The same of what STATE has of it at `offset`, in the order of memory, also where the tensor has no
- * `shard`. */
-void shard_read_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, void *whole);
-void shard_write_state(Rt *rt, const RtParam *param, size_t offset, size_t bytes, const void *whole);
 /* Elements in a row of the whole weight, as the memory of one rank would hold it. */
 size_t shard_whole_cols(const Rt *rt, const RtParam *param);
 /* On rank 0 the first of these, of the first rows that ranks hold; all ranks together. */

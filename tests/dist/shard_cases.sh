@@ -124,6 +124,38 @@ test_sharded_quantized() {
     done
 }
 
+# Codes of which ranks have pieces, and of tensor parallel cards' parts pieces, make the files of one card; each rank
+# takes its piece of such files.
+codes_in_files() { # codes_in_files LAYOUT [KEY=VALUE]...
+    local case=qlora_single name=codes_files which file one many layout lanes=2
+    rm -rf "$work"/${name}_*
+    one=$work/${name}_one_out/base many=$work/${name}_many_out/base
+    mapfile -t layout < <($1 2)
+    program ${name}_one $cases/$case/spec.toml "${@:2}" checkpoint.export_base=true &&
+        program ${name}_many $cases/$case/spec.toml "${@:2}" checkpoint.export_base=true "${layout[@]}" || return 1
+    for which in one many; do
+        run ${name}_$which ${name}_${which}_out "--init $cases/$case/model --steps 1" || return 1
+    done
+    for file in "$one"/*; do
+        cmp "$file" "$many/${file##*/}" || return 1
+    done
+    grep -q 'frozen model.layers.1.codes.piece' "$work/${name}_many/buffers.h" "$work/${name}_many"/stage_1/buffers.h 2>/dev/null &&
+        program ${name}_read_one $cases/$case/spec.toml "${@:2}" "model.weights=\"$many\"" training.steps=3 \
+            training.gradient_accumulation_steps=2 &&
+        program ${name}_read_many $cases/$case/spec.toml "${@:2}" "model.weights=\"$many\"" training.steps=3 \
+            training.gradient_accumulation_steps=$((2 / lanes)) "${layout[@]}" checkpoint.export_base=true || return 1
+    for which in one many; do
+        run ${name}_read_$which ${name}_read_${which}_out "--dump $work/${name}_read_${which}_out.dump" || return 1
+    done
+    same_training 1e-11 ${name}_read_one_out ${name}_read_many_out &&
+        cmp "$one/model.safetensors" "$work/${name}_read_many_out/base/model.safetensors"
+}
+test_sharded_codes_in_files() {
+    local stage=3
+    codes_in_files by_stage "${few_bits[@]}" && codes_in_files cube "${few_bits[@]}" &&
+        codes_in_files shards_of_parts "${few_bits[@]}" quantization.double_quant=false
+}
+
 # Checkpoints are one rank's, frozen weights the same whoever has them.
 test_sharded_resume() {
     local stage=3
@@ -253,5 +285,5 @@ test_sharded_rounded() {
 }
 
 shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
-sharded_quantized sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
+sharded_quantized sharded_codes_in_files sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
 sharded_weights_late sharded_gpt2 sharded_chunks sharded_keys stages_of_keys sharded_reads'

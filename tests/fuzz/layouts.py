@@ -109,6 +109,8 @@ def draw_adapter(rng, keys):
     if keys.get("quantization.quant_type", "int8") != "int8":
         keys["quantization.block_size"] = 32
         maybe(rng, keys, .3, "quantization.double_quant", False)
+        if "adapter.modules_to_save" not in keys:
+            maybe(rng, keys, .4, "checkpoint.export_base", True)
 
 
 def draw_image_model(rng, keys):
@@ -409,7 +411,7 @@ def same_results(one, many, bound, trained_only):
     if trained_only:
         return
     same_table(f"{one}/eval", f"{many}/eval", bound)
-    for file in (f"checkpoints/step_{STEPS}/state", "adapter/adapter_model", "model/model", "quantized/model"):
+    for file in (f"checkpoints/step_{STEPS}/state", "adapter/adapter_model", "base/model", "model/model", "quantized/model"):
         if os.path.exists(f"{one}/{file}.safetensors"):
             same_tensors(f"{one}/{file}.safetensors", f"{many}/{file}.safetensors", bound)
 
