@@ -202,8 +202,23 @@ bool file_map(const char *path, FileMap *map, DataError *error) {
     close(fd);
     if (bytes == MAP_FAILED)
         return data_fail(error, "%s: cannot be read: %s", path, strerror(reason));
-    *map = (FileMap){bytes, size};
+    *map = (FileMap){bytes, size, path, info};
     return true;
+}
+
+bool file_is_as_mapped(const FileMap *map, DataError *error) {
+    const struct stat *then = &map->info;
+    struct stat now;
+    if (stat(map->path, &now) || now.st_ino != then->st_ino || now.st_dev != then->st_dev)
+        return true;
+    if (now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
+        return true;
+    return data_fail(
+        error,
+        "%s: was written to while this run reads it (%lld bytes before, %lld now); put "
+        "it back, and go on with --resume",
+        map->path, (long long)then->st_size, (long long)now.st_size);
 }
 
 void file_unmap(FileMap *map) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 typedef struct {
     char *text;
@@ -38,12 +39,17 @@ bool subfolder_list(const char *folder, FileList *folders, DataError *error);
 bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error);
 
 /* The whole file, mapped, for those that may be larger than memory; an empty one gives size 0 and NULL,
- * as a failure does. */
+ * as a failure does. The path must outlive it. */
 typedef struct {
     uint8_t *bytes;
     size_t size;
+    const char *path;
+    struct stat info; /* as it was */
 } FileMap;
 bool file_map(const char *path, FileMap *map, DataError *error);
 void file_unmap(FileMap *map);
+/* False: somebody has written to it since, and what was checked no longer holds. Another file in its
+ * place is none of the map's. */
+bool file_is_as_mapped(const FileMap *map, DataError *error);
 
 #endif

@@ -187,6 +187,24 @@ static void put_stream(const Rows *rows, int64_t first, int32_t *tokens) {
         stream_read(rows->stream, first, rows->seq_len, tokens);
 }
 
+static bool samples_are_as_opened(const Rows *rows, int64_t row, DataError *error) {
+    const FileMap *last = NULL;
+    for (int64_t s = begin_of(rows, row); s < end_of(rows, row); s += rows->sides) {
+        const FileMap *map = rows->samples->items[s].file->map;
+        if (map && map != last && !file_is_as_mapped(map, error))
+            return false;
+        last = map;
+    }
+    return true;
+}
+
+bool row_is_as_opened(const Rows *rows, int64_t row, DataError *error) {
+    if (rows->samples)
+        return samples_are_as_opened(rows, row, error);
+    int64_t first = rows->first_token + row * rows->seq_len;
+    return !rows->stream || stream_is_as_opened(rows->stream, first, rows->seq_len + 1, error);
+}
+
 void row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int32_t *positions) {
     if (rows->samples) {
         samples_write(rows, row, ids, labels, positions);

@@ -39,6 +39,8 @@ uint32_t little_endian(const uint8_t *bytes, int width);
 /* Whether a file is a shard with samples (versions 3 and 4). */
 bool shard_has_samples(const char *path);
 void stream_close(Stream *stream);
+/* Whether files with tokens [first, first + count) are as they were when they were checked. */
+bool stream_is_as_opened(const Stream *stream, int64_t first, int64_t count, DataError *error);
 /* Tokens [first, first + count), which lie inside the stream. */
 void stream_read(const Stream *stream, int64_t first, int64_t count, int32_t *out);
 
@@ -49,8 +51,10 @@ typedef struct {
     const char *path;
     int32_t *ids, *labels; /* labels as Hugging Face has them: of the same place, not shifted */
     int64_t tokens, capacity;
-    const uint8_t *shard_ids, *shard_mask; /* instead, as the shard has them; ids of `width` bytes */
+    const uint8_t *shard_ids,
+        *shard_mask; /* instead, as the shard has them; ids of `width` bytes */
     int width;
+    const FileMap *map; /* that they are in; NULL: memory */
 } SampleFile;
 
 int32_t token_id(const SampleFile *file, int64_t token);
@@ -84,7 +88,7 @@ typedef struct {
     DataError *error;
 } SamplePlace;
 
-#define SAMPLE_FAIL(at, format, ...)                                             \
+#define SAMPLE_FAIL(at, format, ...)                                                   \
     data_fail((at)->error, "%s%s%lld: " format, (at)->file->path, (at)->samples->mark, \
               (long long)(at)->number, __VA_ARGS__)
 
@@ -151,6 +155,8 @@ int64_t entry_pairs(const Rows *rows, int64_t entry);
 void row_sequences(const Rows *rows, int64_t row, int32_t first, int32_t *sequence);
 int64_t row_targets(const Rows *rows, int64_t row);
 int64_t row_length(const Rows *rows, int64_t row); /* places that are no padding, of samples */
+/* Whether the files that the row is read from are as they were when they were checked. */
+bool row_is_as_opened(const Rows *rows, int64_t row, DataError *error);
 /* Writes seq_len places of each array that is not NULL. */
 void row_write(const Rows *rows, int64_t row, int32_t *ids, int32_t *labels, int32_t *positions);
 /* Where pairs lie in one row (data_shared.c): of each place its position in its part, and the two ends

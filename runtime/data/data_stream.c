@@ -124,6 +124,14 @@ static int file_at(const Stream *stream, int64_t place) {
     return low;
 }
 
+bool stream_is_as_opened(const Stream *stream, int64_t first, int64_t count, DataError *error) {
+    int f = file_at(stream, first);
+    for (; f < stream->file_count && stream->files[f].start < first + count; f++)
+        if (stream->files[f].map.bytes && !file_is_as_mapped(&stream->files[f].map, error))
+            return false;
+    return true;
+}
+
 void stream_read(const Stream *stream, int64_t first, int64_t count, int32_t *out) {
     for (int f = file_at(stream, first); count > 0; f++) {
         const StreamFile *file = &stream->files[f];

@@ -21,8 +21,8 @@ typedef struct {
     int64_t rows_of_entry;         /* in so many rows */
     Source sources[LOADER_SPLITS]; /* LOADER_EVAL's is empty where train's end is held out */
     Rows rows[LOADER_SPLITS];
-    const RtInput *input_ids, *labels, *positions,
-        *sequence, *sample_positions, *prefix; /* NULL: the program does not read it */
+    const RtInput *input_ids, *labels, *positions, *sequence, *sample_positions,
+        *prefix; /* NULL: the program does not read it */
 } TokenSet;
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -43,8 +43,11 @@ static bool lines_open(Source *source, const char *path, DataError *error) {
 }
 
 static bool shard_open(Source *source, const char *path, FileMap *map, DataError *error) {
-    return file_map(path, map, error) &&
-           shard_read(&source->samples, path, map->bytes, map->size, error);
+    Samples *samples = &source->samples;
+    if (!file_map(path, map, error) || !shard_read(samples, path, map->bytes, map->size, error))
+        return false;
+    samples->files[samples->file_count - 1]->map = map;
+    return true;
 }
 
 static bool samples_open(Source *source, const RtData *data, int64_t seq_len, DataError *error) {
@@ -170,8 +173,9 @@ static bool open_rows(TokenSet *set, uint64_t seed, DataError *error) {
         if (!check_target_limit(set, set->seq_len, error))
             return false;
         rows_of_random(&set->rows[LOADER_TRAIN], 0, data->vocab_size, mix64(seed, 1), set->seq_len);
-        rows_of_random(&set->rows[LOADER_EVAL], data->eval_batches * set->batch * set->rows_of_entry,
-                       data->vocab_size, mix64(seed, 2), set->seq_len);
+        rows_of_random(&set->rows[LOADER_EVAL],
+                       data->eval_batches * set->batch * set->rows_of_entry, data->vocab_size,
+                       mix64(seed, 2), set->seq_len);
         return true;
     }
     return files_open(set, error) && check_some_target(set, error);
@@ -259,14 +263,23 @@ static void write_sequence(const TokenSet *set, const Rows *rows, int64_t row, i
         write_prefix(set, rows, row, sequence, slot);
 }
 
+/* A map of a file that became shorter has zeros, or faults; nothing of either is trained on. */
+static bool write_checked(const TokenSet *set, const Rows *rows, int64_t row, int64_t sequence,
+                          void *slot, DataError *error) {
+    if (row >= 0 && !row_is_as_opened(rows, row, error))
+        return false;
+    write_sequence(set, rows, row, sequence, slot);
+    return row < 0 || row_is_as_opened(rows, row, error);
+}
+
 static bool tokens_write(const void *context, DataRow at, int64_t entry, void *slot,
                          DataError *error) {
-    (void)error;
     const TokenSet *set = context;
-    for (int64_t i = 0, n = set->rows_of_entry; i < n; i++)
-        write_sequence(set, &set->rows[at.split], at.row < 0 ? -1 : at.row * n + i, entry * n + i,
-                       slot);
-    return true;
+    bool ok = true;
+    for (int64_t i = 0, n = set->rows_of_entry; ok && i < n; i++)
+        ok = write_checked(set, &set->rows[at.split], at.row < 0 ? -1 : at.row * n + i,
+                           entry * n + i, slot, error);
+    return ok;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */

@@ -7,7 +7,11 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/data/data_rows.h"
 #include "temp_folder.h"
@@ -171,7 +175,7 @@ static void bad_pairs_are_refused(void **state) {
 
 static RtInput ids = {"input_ids", RT_I32, SEQ_LEN, 0};
 
-static bool opens(const char *const *paths, int count, int64_t max_target_tokens) {
+static RtProgram program_of(const char *const *paths, int count, int64_t max_target_tokens) {
     RtProgram program = {.inputs = &ids, .input_count = 1};
     program.data = (RtData){.format = RT_DATA_TOKENS,
                             .train = paths,
@@ -180,10 +184,48 @@ static bool opens(const char *const *paths, int count, int64_t max_target_tokens
                             .eval_batches = 1,
                             .vocab_size = 256};
     program.training = (RtTraining){.batch = 1, .seq_len = SEQ_LEN, .micro_steps = 1};
+    return program;
+}
+
+static bool opens(const char *const *paths, int count, int64_t max_target_tokens) {
+    RtProgram program = program_of(paths, count, max_target_tokens);
     Loader *loader = loader_open(&program, 0, message, sizeof message);
     if (loader)
         loader_close(loader);
     return loader != NULL;
+}
+
+/* As it is while a run is at work: of another size, or written over. */
+static void assert_a_change_is_told(const char *name, int64_t max_target_tokens) {
+    const char *path = temp_file(name, bytes, size);
+    RtProgram program = program_of(&path, 1, max_target_tokens);
+    Loader *loader = loader_open(&program, 0, message, sizeof message);
+    int32_t slot[SEQ_LEN];
+    int64_t targets;
+    LoaderBatch first = {LOADER_TRAIN, 0};
+    assert_non_null(loader);
+    assert_true(loader_fill(loader, first, slot, &targets, message, sizeof message));
+    assert_int_equal(truncate(path, 1030), 0); /* within a page, where a map has zeros then */
+    assert_false(loader_fill(loader, first, slot, &targets, message, sizeof message));
+    assert_non_null(strstr(message, name));
+    assert_non_null(strstr(message, "was written to while this run reads it"));
+    temp_file(name, bytes, size);
+    assert_int_equal(utimensat(0, path, (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
+    assert_false(loader_fill(loader, first, slot, &targets, message, sizeof message));
+    assert_int_equal(remove(path), 0); /* a file that takes its place is another one */
+    temp_file(name, bytes, 1);
+    assert_true(loader_fill(loader, first, slot, &targets, message, sizeof message));
+    loader_close(loader);
+}
+
+static void a_file_that_changes_is_told(void **state) {
+    (void)state;
+    make_shard(3, false);
+    assert_a_change_is_told("changed_samples.bin", 1);
+    memset(bytes + 12, 0, 1012);
+    put(4, 4, 1);
+    size = 1024 + 20;
+    assert_a_change_is_told("changed_stream.bin", 0);
 }
 
 static void a_split_is_of_one_kind(void **state) {
@@ -210,6 +252,7 @@ int main(void) {
         cmocka_unit_test(bad_shards_are_refused),
         cmocka_unit_test(bad_pairs_are_refused),
         cmocka_unit_test(a_split_is_of_one_kind),
+        cmocka_unit_test(a_file_that_changes_is_told),
     };
     return cmocka_run_group_tests(tests, make_temp_folder, remove_temp_folder);
 }
