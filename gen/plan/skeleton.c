@@ -66,13 +66,19 @@ static bool step_gathers(const Body *body, int step) {
     return row >= 0 && step_per_column(body, row);
 }
 
+/* Whether the step's elements come from memory or go there; what all rows share is near at hand. */
+static bool walks_memory(const Body *body, int step) {
+    const Step *s = &body->steps[step];
+    bool shared = body->rows > 1 && step_level(body, step) == LEVEL_COL;
+    return s->value && step_per_column(body, step) && !shared && !step_gathers(body, step);
+}
+
 /* Elements that fill 16 bytes of the widest type that the kernel walks through, whole ones in `run`. */
 static int widest_vector(const Body *body, int64_t run) {
     int widest = 1;
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        bool walks = s->value && step_per_column(body, i) && !step_gathers(body, i);
-        if (walks && dtype_bytes(s->value->dtype) > widest)
+        if (walks_memory(body, i) && dtype_bytes(s->value->dtype) > widest)
             widest = dtype_bytes(s->value->dtype);
     }
     int vector = 16 / widest < 8 ? 16 / widest : 8;
